@@ -1,0 +1,191 @@
+"""`kubectl spread check`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+import click
+
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.options import cluster_facts
+from kubectl_spread.cli.options import colour_option
+from kubectl_spread.cli.options import complain
+from kubectl_spread.cli.options import load_facts
+from kubectl_spread.cli.options import wants_colour
+from kubectl_spread.errors import SourceError
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.run import check_source
+from kubectl_spread.lint.run import Checked
+from kubectl_spread.report.table import counted
+from kubectl_spread.sources.files import Input
+from kubectl_spread.sources.files import inputs
+
+_LEVELS = {severity.value: severity for severity in Severity}
+
+
+class _Run(NamedTuple):
+    """What reading and checking the inputs gave."""
+
+    findings: list[Finding]
+    workloads: list[Checked]
+    errors: list[SourceError]
+    files: int
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option("-f", "--filename", multiple=True, metavar="FILE", help="File or directory to check; - is stdin.")
+@click.option("-R", "--recursive", is_flag=True, help="Look into the directories below the ones named.")
+@cluster_facts
+@click.option("-n", "--namespace", metavar="NAME", help="Namespace of objects that name none. Default: default.")
+@click.option(
+    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice([*_LEVELS, "never"]),
+    default="error",
+    show_default=True,
+    help="Exit 1 on findings of this severity or worse.",
+)
+@colour_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    files: tuple[str, ...],
+    filename: tuple[str, ...],
+    recursive: bool,
+    snapshot: Optional[str],
+    topology: Optional[str],
+    namespace: Optional[str],
+    output: str,
+    fail_on: str,
+    color: str,
+) -> int:
+    r"""Check topology spread constraints in manifests.
+
+    Without cluster facts it says what the API server would reject, or what would fail later. With --snapshot or
+    --topology it also places every replica of every workload, one after another by the scheduler's hard rules,
+    and says which stay Pending and why.
+
+    \b
+    Exit codes: 0 nothing to report, 1 findings or Pending pods, 2 wrong usage, 3 an input could not be read.
+
+    \b
+    Examples:
+      # Manifests, a directory, standard input
+      kubectl spread check web.yaml
+      kubectl spread check -R deploy/
+      helm template shop charts/shop | kubectl spread check -
+    \b
+      # Would the replicas find nodes?
+      kubectl spread check web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
+      kubectl spread check web.yaml --snapshot facts.yaml -o json
+    """
+    paths = (*filename, *files)
+    if not paths:
+        raise click.UsageError("name a file or directory to check, or - for standard input", ctx)
+    if paths.count("-") > 1:
+        raise click.UsageError("standard input cannot be read twice", ctx)
+    cluster, fact_errors = load_facts(snapshot, topology)
+    run = _check(paths, recursive=recursive)
+    run.errors.extend(fact_errors)
+    placements = _place(run.workloads, cluster, namespace or "default")
+    if output == "json":
+        _print_json(run, placements)
+    else:
+        _print_text(run, placements, colour=wants_colour(color))
+    return _exit_code(run, placements, fail_on)
+
+
+def _check(paths: tuple[str, ...], *, recursive: bool) -> _Run:
+    run = _Run([], [], [], 0)
+    files = 0
+    for given in inputs(paths, recursive=recursive):
+        files += 1
+        if isinstance(given, SourceError):
+            run.errors.append(given)
+            continue
+        if given.named and not given.source.text.strip():
+            run.errors.append(SourceError(given.source.name, "the file is empty"))
+            continue
+        _check_input(given, run)
+    if not files:
+        raise SourceError(", ".join(paths), "no .yaml, .yml or .json file in it")
+    return run._replace(files=files)
+
+
+def _check_input(given: Input, run: _Run) -> None:
+    result = check_source(given.source, named=given.named)
+    run.findings.extend(result.findings)
+    run.workloads.extend(result.workloads)
+
+
+def _place(workloads: list[Checked], cluster: Any, namespace: str) -> list[Any]:
+    if cluster is None or not workloads:
+        return []
+    from kubectl_spread.simulate.replicas import place  # numpy: 80 ms
+
+    return place(
+        [
+            item.workload if item.manifest.namespace else item.workload._replace(namespace=namespace)
+            for item in workloads
+        ],
+        cluster,
+    )
+
+
+def _print_text(run: _Run, placements: list[Any], *, colour: bool) -> None:
+    blocks: list[list[str]] = []
+    if run.findings:
+        from kubectl_spread.report import findings as finding_text
+
+        blocks += [finding_text.lines(finding, colour=colour) for finding in run.findings]
+    if placements:
+        from kubectl_spread.report import placements as placement_text
+
+        blocks += [placement_text.lines(placement, colour=colour) for placement in placements]
+    if blocks:
+        click.echo("\n\n".join("\n".join(block) for block in blocks), color=True)
+    sys.stdout.flush()
+    for error in run.errors:
+        complain(error)
+    click.echo(_summary(run, placements), err=True)
+
+
+def _summary(run: _Run, placements: list[Any]) -> str:
+    parts = [f"checked {counted(len(run.workloads), 'workload')} in {counted(run.files, 'file')}"]
+    parts.append(counted(len(run.findings), "finding") if run.findings else "no findings")
+    if placements:
+        pending = sum(len(placement.pending) for placement in placements)
+        parts.append(f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending")
+    text = ": ".join((parts[0], ", ".join(parts[1:])))
+    if placements and any(placement.certainty.value == "possible" for placement in placements):
+        text += "\nnote: a pod that fits several nodes is put on the one with the fewest pods, then by name; "
+        text += "the scheduler's scores may choose another"
+    return text
+
+
+def _print_json(run: _Run, placements: list[Any]) -> None:
+    from kubectl_spread.report import json as documents
+
+    checked = {"files": run.files, "workloads": len(run.workloads)}
+    click.echo(documents.dumps(documents.check_report(run.findings, placements, run.errors, checked)))
+    sys.stdout.flush()
+    for error in run.errors:
+        complain(error)
+
+
+def _exit_code(run: _Run, placements: list[Any], fail_on: str) -> int:
+    if run.errors or any(finding.is_unreadable for finding in run.findings):
+        return Exit.UNREADABLE
+    if any(placement.pending for placement in placements):
+        return Exit.FINDINGS
+    if fail_on == "never":
+        return Exit.CLEAN
+    worst = _LEVELS[fail_on].rank
+    return Exit.FINDINGS if any(item.rule.severity.rank <= worst for item in run.findings) else Exit.CLEAN

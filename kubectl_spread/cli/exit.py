@@ -1,0 +1,16 @@
+"""Exit codes."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """What the process tells its caller."""
+
+    CLEAN = 0  # nothing to report
+    FINDINGS = 1  # findings at or above --fail-on, or a pod is predicted Pending
+    USAGE = 2  # wrong usage
+    UNREADABLE = 3  # an input could not be read
+    BUG = 70  # ours
+    INTERRUPTED = 130

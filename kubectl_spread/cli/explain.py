@@ -1,0 +1,195 @@
+"""`kubectl spread explain`."""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
+
+import click
+
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.options import cluster_facts
+from kubectl_spread.cli.options import colour_option
+from kubectl_spread.cli.options import complain
+from kubectl_spread.cli.options import load_facts
+from kubectl_spread.cli.options import wants_colour
+from kubectl_spread.errors import NotFoundError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.workload import kind_named
+from kubectl_spread.objects.workload import KINDS
+
+if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.cluster.snapshot import OwnerKey
+    from kubectl_spread.explain.explanation import Explanation
+    from kubectl_spread.objects.pod import Pod
+    from kubectl_spread.objects.workload import Workload
+
+
+class _Target(NamedTuple):
+    kind: str
+    name: str
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[TYPE NAME | TYPE/NAME]...")
+@click.option("-f", "--filename", multiple=True, metavar="FILE", help="Explain the pods of a manifest; - is stdin.")
+@cluster_facts
+@click.option("-n", "--namespace", metavar="NAME", help="Namespace of what is named. Default: default.")
+@click.option(
+    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+)
+@colour_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    targets: tuple[str, ...],
+    filename: tuple[str, ...],
+    snapshot: Optional[str],
+    topology: Optional[str],
+    namespace: Optional[str],
+    output: str,
+    color: str,
+) -> int:
+    r"""Explain why a pod is Pending, or where it would fit.
+
+    The verdict, the scheduler's message, the nodes by reason, each constraint's arithmetic by domain, and which
+    requirements together leave no node.
+
+    \b
+    Examples:
+      # A pod of the cluster facts
+      kubectl spread explain pod web-7d9f-x2x4 -n shop --snapshot facts.yaml
+    \b
+      # The Pending pods of a workload
+      kubectl spread explain deploy/web -n shop --snapshot facts.yaml
+    \b
+      # The next pod of a manifest, before it exists
+      kubectl spread explain -f web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
+    """
+    if bool(targets) == bool(filename):
+        raise click.UsageError("name a pod or workload, or a manifest with -f", ctx)
+    wanted = _targets(targets, ctx)
+    cluster, errors = load_facts(snapshot, topology)
+    if cluster is None:
+        raise click.UsageError("no cluster facts: give --snapshot or --topology", ctx)
+    found = _from_files(filename, cluster, namespace, errors) if filename else []
+    for target in wanted:
+        found += _from_cluster(target, cluster, namespace or "default")
+    _print(found, output, colour=wants_colour(color))
+    sys.stdout.flush()
+    for error in errors:
+        complain(error)
+    if errors:
+        return Exit.UNREADABLE
+    pending = any(item.verdict.value in ("Pending", "SchedulingGated") for item in found)
+    return Exit.FINDINGS if pending else Exit.CLEAN
+
+
+def _targets(words: tuple[str, ...], ctx: click.Context) -> list[_Target]:
+    """`pod a b` or `pod/a deploy/b`, in kubectl's manner."""
+    slashed = ["/" in word for word in words]
+    if any(slashed):
+        if not all(slashed):
+            raise click.UsageError(
+                "there is no need to specify a resource type as a separate argument when passing arguments in "
+                "resource/name form",
+                ctx,
+            )
+        return [_target(*word.partition("/")[::2], ctx) for word in words]
+    if len(words) == 1:
+        raise click.UsageError(f"which one? give a name: {words[0]} NAME or {words[0]}/NAME", ctx)
+    return [_target(words[0], name, ctx) for name in words[1:]]
+
+
+def _target(kind_word: str, name: str, ctx: click.Context) -> _Target:
+    kind = kind_named(kind_word)
+    if kind is None or kind == "PodTemplate":
+        known = ", ".join(entry.names[0] for key, entry in KINDS.items() if key != "PodTemplate")
+        raise click.UsageError(f'there is no resource type "{kind_word}" to explain; there are {known}', ctx)
+    if not name or "/" in name:
+        raise click.UsageError("arguments in resource/name form must have a single resource and name", ctx)
+    return _Target(kind, name)
+
+
+def _from_cluster(target: _Target, cluster: Cluster, namespace: str) -> list[Explanation]:
+    from kubectl_spread.cluster.snapshot import OwnerKey
+    from kubectl_spread.explain.explanation import explain
+
+    if target.kind == "Pod":
+        pods = [pod for pod in cluster.pods if pod.name == target.name and pod.namespace == namespace]
+        if not pods:
+            raise NotFoundError(f'pods "{target.name}" not found in namespace "{namespace}" of the cluster facts')
+        return [explain(pods[0], cluster)]
+    key = OwnerKey(target.kind, namespace, target.name)
+    owned = [pod for pod in cluster.pods if cluster.top_owner(pod) == key or _owned_by(pod, key)]
+    if not owned:
+        raise NotFoundError(
+            f'no pod of {target.kind.lower()} "{target.name}" in namespace "{namespace}" of the cluster facts; '
+            "`explain -f FILE` explains a manifest"
+        )
+    pending = [pod for pod in owned if pod.is_visible and not pod.node_name]
+    return _grouped([explain(pod, cluster) for pod in pending or owned[:1]])
+
+
+def _owned_by(pod: Pod, key: OwnerKey) -> bool:
+    return pod.owner is not None and (pod.owner.kind, pod.namespace, pod.owner.name) == key
+
+
+def _grouped(items: list[Explanation]) -> list[Explanation]:
+    """One explanation for the pods of one class; the others are named in it."""
+    first: dict[object, Explanation] = {}
+    for item in items:
+        known = first.get(item.pod.cls)
+        first[item.pod.cls] = item if known is None else known._replace(others=(*known.others, item.pod.name))
+    return list(first.values())
+
+
+def _from_files(
+    paths: tuple[str, ...], cluster: Cluster, namespace: Optional[str], errors: list[SourceError]
+) -> list[Explanation]:
+    """What `check` would place, explained at the first pod that finds no node, or at the first pod."""
+    from kubectl_spread.simulate.replicas import place
+
+    placements = place(_workloads(paths, namespace, errors), cluster, explain_first=True)
+    found: list[Explanation] = []
+    for placement in placements:
+        stuck = _grouped([item.explanation._replace(pod=item.pod) for item in placement.pending])
+        found += stuck or ([placement.first] if placement.first is not None else [])
+    return found
+
+
+def _workloads(paths: tuple[str, ...], namespace: Optional[str], errors: list[SourceError]) -> list[Workload]:
+    from kubectl_spread.lint.run import check_source
+    from kubectl_spread.sources.files import inputs
+
+    owners: list[Workload] = []
+    for given in inputs(paths, recursive=False):
+        if isinstance(given, SourceError):
+            errors.append(given)
+            continue
+        result = check_source(given.source, named=True)
+        for finding in result.findings:
+            line, column = given.source.position(finding.place.span.start)
+            message = f"{finding.rule.code} {finding.message}"
+            errors.append(SourceError(given.source.name, message, line=line, column=column))
+        if not result.findings and not result.workloads:
+            errors.append(SourceError(given.source.name, "no workload in it to explain"))
+        for workload, manifest in result.workloads:
+            owners.append(workload if manifest.namespace or not namespace else workload._replace(namespace=namespace))
+    return owners
+
+
+def _print(found: list[Explanation], output: str, *, colour: bool) -> None:
+    if output == "json":
+        from kubectl_spread.report import json as documents
+
+        click.echo(documents.dumps(documents.explanations(found)))
+        return
+    from kubectl_spread.report import explanations
+
+    blocks = ["\n".join(explanations.lines(item, colour=colour)) for item in found]
+    if blocks:
+        click.echo("\n\n".join(blocks), color=True)

@@ -1,0 +1,111 @@
+"""The entry point: the group, and the one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+from typing import Optional
+
+import click
+
+from kubectl_spread import __version__
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.lazy import Entry
+from kubectl_spread.cli.lazy import LazyGroup
+from kubectl_spread.errors import NotFoundError
+from kubectl_spread.errors import SpreadError
+
+_ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
+
+
+class _Commands(LazyGroup):
+    entries = {  # noqa: RUF012
+        "check": Entry("kubectl_spread.cli.check", "Check manifests; with cluster facts, place their replicas"),
+        "explain": Entry("kubectl_spread.cli.explain", "Explain why a pod is Pending, in numbers"),
+        "version": Entry("kubectl_spread.cli.version", "Print the version, and the scheduler's that is followed"),
+    }
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,
+    no_args_is_help=False,
+)
+@click.version_option(__version__, prog_name="kubectl spread", message="%(prog)s %(version)s")
+@click.pass_context
+def commands(ctx: click.Context) -> None:
+    r"""Check, dry-run and explain pod topology spread constraints.
+
+    \b
+    Examples:
+      # Check manifests without a cluster
+      kubectl spread check deploy/
+    \b
+      # Would its replicas be scheduled on a cluster like this?
+      kubectl spread check web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
+    \b
+      # Why is this pod Pending?
+      kubectl get nodes,namespaces,pods,replicasets -A -o yaml > facts.yaml
+      kubectl spread explain pod web-7d9f-x2x4 -n shop --snapshot facts.yaml
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(args: Optional[list[str]] = None) -> NoReturn:
+    r"""Run the program and exit."""
+    import gc
+
+    gc.disable()  # a short process frees nothing worth the time
+    sys.exit(run(args))
+
+
+def run(args: Optional[list[str]] = None) -> int:
+    """Run the program; the exit code."""
+    try:
+        outcome = commands.main(args, prog_name=_program(), standalone_mode=False)
+        sys.stdout.flush()
+    except click.UsageError as error:
+        return _usage(error)
+    except click.Abort:
+        return Exit.INTERRUPTED
+    except SpreadError as error:
+        _complain(str(error))
+        return Exit.FINDINGS if isinstance(error, NotFoundError) else Exit.UNREADABLE
+    except BrokenPipeError:
+        # The reader has gone; what Python still holds must not be written at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.CLEAN
+    except Exception as error:  # noqa: BLE001 (the one handler for bugs)
+        return _bug(error)
+    return outcome if isinstance(outcome, int) else Exit.CLEAN
+
+
+def _program() -> str:
+    """`kubectl spread` where kubectl starts us; it finds the plugin by its name."""
+    name = os.path.basename(sys.argv[0])
+    return "python -m kubectl_spread" if name == "__main__.py" else "kubectl spread"
+
+
+def _usage(error: click.UsageError) -> int:
+    message = error.format_message().rstrip(".")
+    _complain(message[:1].lower() + message[1:])
+    command = error.ctx.command_path if error.ctx is not None else _program()
+    click.echo(f"See '{command} --help' for usage.", err=True)
+    return Exit.USAGE
+
+
+def _complain(message: str) -> None:
+    from kubectl_spread.report.table import safe
+
+    click.echo(f"error: {safe(message)}", err=True)
+
+
+def _bug(error: Exception) -> int:
+    import traceback
+
+    traceback.print_exception(error)
+    click.echo(f"error: this is a bug in kubectl spread {__version__}; please report it: {_ISSUES}", err=True)
+    return Exit.BUG

@@ -1,0 +1,50 @@
+"""Every object a scheduler plugin may look at; immutable."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Owner
+from kubectl_spread.objects.pod import Pod
+
+
+class OwnerKey(NamedTuple):
+    """Names an object that owns pods."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+class Cluster(NamedTuple):
+    """Nodes in the order of their names, as a scheduler lists them when it starts; pods bound and pending.
+
+    `owners` leads from a controller that is itself controlled to its own controller: ReplicaSet to Deployment.
+    """
+
+    nodes: tuple[Node, ...]
+    pods: tuple[Pod, ...] = ()
+    namespaces: dict[str, Labels] = {}  # noqa: RUF012 (never written to)
+    owners: dict[OwnerKey, OwnerKey] = {}  # noqa: RUF012
+
+    def bound(self) -> list[Pod]:
+        """Pods that count: bound to a node, and neither succeeded nor failed."""
+        return [pod for pod in self.pods if pod.node_name and pod.is_visible]
+
+    def pending(self) -> list[Pod]:
+        """Pods that wait for a node."""
+        return [pod for pod in self.pods if not pod.node_name and pod.is_visible]
+
+    def top_owner(self, pod: Pod) -> Optional[OwnerKey]:
+        """The workload a pod belongs to: its controller, or that controller's."""
+        if pod.owner is None:
+            return None
+        key = _owner_key(pod.owner, pod.namespace)
+        return self.owners.get(key, key)
+
+
+def _owner_key(owner: Owner, namespace: str) -> OwnerKey:
+    return OwnerKey(owner.kind, namespace, owner.name)

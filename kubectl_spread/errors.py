@@ -1,0 +1,37 @@
+"""The exceptions of the package.
+
+SpreadError
+├── SourceError      an input could not be read: exit code 3
+└── NotFoundError    the cluster facts hold no such object: exit code 1
+
+What is wrong with a user's manifest or cluster is a value (`Finding`, `Status`, `Problem`), never an
+exception; a wrong command line is click's `UsageError`.
+"""
+
+from __future__ import annotations
+
+
+class SpreadError(Exception):
+    """Base class; `str()` is one line for the user, without a full stop."""
+
+
+class SourceError(SpreadError):
+    """An input could not be read.
+
+    `line` and `column` are 1-based, or 0 where the input as a whole is meant.
+    """
+
+    def __init__(self, source: str, message: str, *, line: int = 0, column: int = 0) -> None:
+        super().__init__(source, message, line, column)
+        self.source = source
+        self.message = message
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        place = f"{self.source}:{self.line}:{self.column}" if self.line else self.source
+        return f"{place}: {self.message}"
+
+
+class NotFoundError(SpreadError):
+    """The cluster facts hold no object of that name."""

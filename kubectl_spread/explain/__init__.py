@@ -1,0 +1,1 @@
+"""Why a pod is Pending, as data."""

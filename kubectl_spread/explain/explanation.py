@@ -1,0 +1,282 @@
+"""One pod against one cluster: the verdict and its evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from enum import Enum
+from typing import NamedTuple
+from typing import Optional
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Topology
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.explain.requirements import Conflict
+from kubectl_spread.explain.requirements import conflicts
+from kubectl_spread.explain.requirements import Requirement
+from kubectl_spread.explain.requirements import requirements
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.taints import first_untolerated
+from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
+from kubectl_spread.scheduler.framework.status import Status
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
+from kubectl_spread.scheduler.preemption import post_filter_message
+
+
+class Verdict(Enum):
+    """What becomes of the pod."""
+
+    PENDING = "Pending"
+    SCHEDULABLE = "Schedulable"
+    RUNNING = "Running"
+    GATED = "SchedulingGated"
+    FINISHED = "Finished"
+
+
+class NodeReport(NamedTuple):
+    """A node that does not take the pod: what the scheduler records, and what else refuses it."""
+
+    name: str
+    recorded: Status
+    also: tuple[Status, ...]
+
+
+class DomainReport(NamedTuple):
+    """One domain of a constraint.
+
+    `nodes` counts the nodes with this value, `counted` those of them that the constraint counts, `usable` those
+    that pass everything else the pod asks for. `skew_if_placed` is None where the domain is not eligible.
+    """
+
+    value: str
+    nodes: int
+    counted: int
+    usable: int
+    matching: int
+    eligible: bool
+    why_not: str
+    skew_if_placed: Optional[int]
+    fits: bool
+    unusable_because: str
+
+
+class ConstraintReport(NamedTuple):
+    """One constraint's arithmetic; `domains` sorted by value.
+
+    For a ScheduleAnyway constraint the numbers are told, but nothing is refused.
+    """
+
+    constraint: TopologySpreadConstraint
+    selector: Selector
+    self_match: bool
+    min_domains: int
+    global_minimum: int
+    minimum_in: tuple[str, ...]
+    eligible_domains: int
+    without_key: tuple[str, ...]
+    ignored_pods: int  # matching pods on nodes that the constraint does not count
+    domains: tuple[DomainReport, ...]
+
+    @property
+    def is_below_min_domains(self) -> bool:
+        return self.eligible_domains < self.min_domains
+
+
+class Explanation(NamedTuple):
+    """Why a pod is where it is, or is nowhere.
+
+    `message` is what the scheduler would write now; `reported` is what the cluster facts say it wrote.
+    `is_whole_message` is False where preemption would be tried, which adds to the message.
+    """
+
+    pod: Pod
+    verdict: Verdict
+    diagnosis: Diagnosis
+    message: str = ""
+    is_whole_message: bool = True
+    reported: str = ""
+    nodes: tuple[NodeReport, ...] = ()
+    constraints: tuple[ConstraintReport, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    node_names: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # pods of the same workload for which the same holds
+
+
+def explain(pod: Pod, cluster: Cluster) -> Explanation:
+    """Explain one pod: pending, or about to be created."""
+    nothing = Diagnosis(len(cluster.nodes))
+    if not pod.is_visible:
+        return Explanation(pod, Verdict.FINISHED, nothing)
+    if pod.node_name:
+        return Explanation(pod, Verdict.RUNNING, nothing, beyond=pod.cls.beyond)
+    if pod.cls.gates:
+        return Explanation(pod, Verdict.GATED, nothing, reported=pod.message)
+    columns = Columns(cluster)
+    return explain_filtered(pod, Scheduler(columns).filter(pod.cls))
+
+
+def explain_filtered(pod: Pod, filtered: Filtered) -> Explanation:
+    """Explain a pod from what the plugins said of it."""
+    diagnosis = filtered.diagnosis()
+    is_pending = not diagnosis.feasible
+    added = post_filter_message(pod.cls, filtered) if is_pending else ""
+    found = requirements(pod.cls, filtered)
+    return Explanation(
+        pod=pod,
+        verdict=Verdict.PENDING if is_pending else Verdict.SCHEDULABLE,
+        diagnosis=diagnosis,
+        message=diagnosis.message(added or "") if is_pending else "",
+        is_whole_message=added is not None,
+        reported=pod.message,
+        nodes=_nodes(diagnosis, filtered),
+        constraints=_constraints(pod.cls, filtered),
+        requirements=tuple(found),
+        conflicts=tuple(conflicts(found)) if is_pending else (),
+        node_names=tuple(node.name for node in filtered.columns.nodes),
+        beyond=pod.cls.beyond,
+    )
+
+
+def _nodes(diagnosis: Diagnosis, filtered: Filtered) -> tuple[NodeReport, ...]:
+    reports = []
+    for at, node in enumerate(filtered.columns.nodes):
+        if filtered.feasible[at]:
+            continue
+        recorded = diagnosis.status(node.name)
+        failing = filtered.failures(at)
+        reports.append(NodeReport(node.name, recorded, tuple(status for status in failing if status != recorded)))
+    return tuple(reports)
+
+
+def _constraints(cls: PodClass, filtered: Filtered) -> tuple[ConstraintReport, ...]:
+    """Hard constraints as the plugin counted them; soft ones counted the same way, among themselves."""
+    if filtered.rejection is not None:
+        return ()
+    hard = next((v.state.counts for v in filtered.verdicts if isinstance(v.state, PreFilterState)), ())
+    soft = soft_counts(cls, filtered.columns)
+    usable = _passes_all_but_spread(filtered)
+    reports = {counts.constraint.position: _constraint(cls, counts, filtered, usable) for counts in (*hard, *soft)}
+    return tuple(reports[index] for index in sorted(reports))
+
+
+def _passes_all_but_spread(filtered: Filtered) -> Bools:
+    passes: Bools = filtered.considered.copy()
+    for verdict in filtered.verdicts:
+        if verdict.plugin != names.POD_TOPOLOGY_SPREAD:
+            passes &= verdict.bits == 0
+    return passes
+
+
+def _constraint(cls: PodClass, counts: DomainCounts, filtered: Filtered, usable: Bools) -> ConstraintReport:
+    columns, topology = filtered.columns, counts.topology
+    written = cls.constraints[counts.constraint.position]
+    selector = effective_selector(written, dict(cls.labels))
+    on_nodes = columns.matching(cls.namespace, selector)
+    lowest = counts.match_num == counts.min_match_num
+    minimum_in = [value for at, value in enumerate(topology.values) if counts.eligible[at] and lowest[at]]
+    return ConstraintReport(
+        constraint=written,
+        selector=selector,
+        self_match=bool(counts.constraint.self_match_num),
+        min_domains=counts.constraint.min_domains,
+        global_minimum=counts.global_min,
+        minimum_in=tuple(sorted(minimum_in)),
+        eligible_domains=counts.domains_num,
+        without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(topology.codes < 0)),
+        ignored_pods=int(on_nodes[~counts.included].sum()),
+        domains=_domains(cls, counts, filtered, usable),
+    )
+
+
+def _domains(cls: PodClass, counts: DomainCounts, filtered: Filtered, usable: Bools) -> tuple[DomainReport, ...]:
+    topology = counts.topology
+    size = len(topology.values)
+    with_key = topology.codes >= 0
+    in_domain = np.bincount(topology.codes[with_key], minlength=size)
+    counted = np.bincount(topology.codes[counts.included], minlength=size)
+    usable_in = np.bincount(topology.codes[with_key & usable], minlength=size)
+    skew = counts.skew()
+    why = _WhyNot(cls, counts, filtered)
+    order = sorted(range(size), key=lambda at: topology.values[at])
+    return tuple(
+        DomainReport(
+            value=topology.values[at],
+            nodes=int(in_domain[at]),
+            counted=int(counted[at]),
+            usable=int(usable_in[at]),
+            matching=int(counts.match_num[at]),
+            eligible=bool(counts.eligible[at]),
+            why_not="" if counts.eligible[at] else why.not_counted(at),
+            skew_if_placed=int(skew[at]) if counts.eligible[at] else None,
+            fits=bool(skew[at] <= counts.constraint.max_skew),
+            unusable_because="" if usable_in[at] else why.not_usable(at),
+        )
+        for at in order
+    )
+
+
+class _WhyNot:
+    """Sentences about the nodes of a domain."""
+
+    def __init__(self, cls: PodClass, counts: DomainCounts, filtered: Filtered) -> None:
+        self._cls = cls
+        self._counts = counts
+        self._filtered = filtered
+        self._columns: Columns = filtered.columns
+
+    def not_counted(self, domain: int) -> str:
+        """Why no node of a domain is counted: the most frequent reason first."""
+        return _most_common(self._not_counted(node) for node in self._nodes(domain))
+
+    def not_usable(self, domain: int) -> str:
+        """Why no node of a domain can run the pod, whatever the spread."""
+        return _most_common(self._not_usable(node) for node in self._nodes(domain))
+
+    def _nodes(self, domain: int) -> list[int]:
+        topology: Topology = self._counts.topology
+        return [int(at) for at in np.flatnonzero(topology.codes == domain)]
+
+    def _not_counted(self, at: int) -> str:
+        node, constraint = self._columns.nodes[at], self._counts.constraint
+        if constraint.honors_affinity and not self._cls.node_requirement.matches(node.labels, node.name):
+            return "nodeAffinityPolicy Honor: outside the pod's node affinity/selector"
+        taint = first_untolerated(node.taints, self._cls.tolerations)
+        if constraint.honors_taints and taint is not None:
+            return f"nodeTaintsPolicy Honor: untolerated taint {taint}"
+        keys = [
+            other.topology_key
+            for other in self._cls.constraints
+            if other.is_hard == self._cls.constraints[constraint.position].is_hard
+            and other.topology_key not in node.labels
+        ]
+        return f"lacks the label {keys[0]}" if keys else ""
+
+    def _not_usable(self, at: int) -> str:
+        taint = first_untolerated(self._columns.nodes[at].taints, self._cls.tolerations)
+        for status in self._filtered.failures(at):
+            if status.plugin == names.TAINT_TOLERATION and taint is not None:
+                return f"untolerated taint {taint}"
+            if status.plugin == names.NODE_UNSCHEDULABLE:
+                return "cordoned"
+            if status.plugin != names.POD_TOPOLOGY_SPREAD:
+                return ", ".join(status.reasons).replace("node(s) ", "")
+        return ""
+
+
+def _most_common(sentences: Iterable[str]) -> str:
+    counted = Counter(sentence for sentence in sentences if sentence)
+    return "; ".join(sentence for sentence, _ in counted.most_common(3))

@@ -1,0 +1,50 @@
+"""What to do about what the API server refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.validation import Rule
+
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+
+_FIXED = {
+    Rule.MAX_SKEW_NOT_POSITIVE: "maxSkew has no default; 1 is the evenest",
+    Rule.TOPOLOGY_KEY_MISSING: "name a node label, such as topology.kubernetes.io/zone or kubernetes.io/hostname",
+    Rule.WHEN_UNSATISFIABLE_MISSING: "it has no default: write DoNotSchedule (a rule) or ScheduleAnyway (a preference)",
+    Rule.DUPLICATE_CONSTRAINT: "merge the two constraints, or let one be DoNotSchedule and the other ScheduleAnyway",
+    Rule.MIN_DOMAINS_NOT_POSITIVE: "leave minDomains out, which means 1",
+    Rule.MIN_DOMAINS_ON_SOFT: "remove minDomains, or use whenUnsatisfiable: DoNotSchedule",
+    Rule.MATCH_KEYS_WITHOUT_SELECTOR: "add a labelSelector; without one the constraint counts no pods",
+    Rule.MATCH_KEY_IN_SELECTOR: "remove the key from matchLabelKeys: the selector already has it",
+    Rule.MATCH_KEY_SYNTAX: "matchLabelKeys takes label keys, such as pod-template-hash",
+}
+
+
+def for_rule(rule: Rule, value: Any) -> str:
+    """The hint for a broken rule; `value` is what stands at its place."""
+    if rule in _FIXED:
+        return _FIXED[rule]
+    if rule is Rule.WHEN_UNSATISFIABLE_INVALID:
+        return did_you_mean(value, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
+    if rule is Rule.INCLUSION_POLICY_INVALID:
+        return did_you_mean(value, (HONOR, IGNORE))
+    if value in ("", None) or not isinstance(value, str):
+        return ""
+    return did_you_mean(value, _OPERATORS, cutoff=0.5)
+
+
+def did_you_mean(word: Any, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """`did you mean X?` where one of the known words is near."""
+    import difflib  # 3 ms
+
+    if not isinstance(word, str) or not word:
+        return ""
+    by_lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=cutoff)
+    return f"did you mean `{by_lower[near[0]]}`?" if near else ""

@@ -1,0 +1,307 @@
+"""Sources to findings and workloads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.lint import hints
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import ObjectRef
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.objects import decode
+from kubectl_spread.objects import read
+from kubectl_spread.objects.manifest import looks_like_objects
+from kubectl_spread.objects.manifest import looks_like_workloads
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.manifest import manifests
+from kubectl_spread.objects.validation import constraint_errors
+from kubectl_spread.objects.validation import FieldError
+from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import workload
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Span
+
+FIELD = "topologySpreadConstraints"
+
+_TEMPLATE_ACTION = re.compile(r"\{\{-?[^{}\n]*\}\}")
+_COMMENT_OR_QUOTED = re.compile(r"""#[^\n]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
+
+
+class Checked(NamedTuple):
+    """A workload that the API server would accept, ready to be placed, and the manifest it came from."""
+
+    workload: Workload
+    manifest: Manifest
+
+
+class Result(NamedTuple):
+    """What one source held. `objects` counts Kubernetes objects of any kind that were looked at."""
+
+    findings: tuple[Finding, ...]
+    workloads: tuple[Checked, ...]
+    objects: int
+    has_objects: bool
+
+
+def check_source(source: SourceFile, *, named: bool) -> Result:
+    """Check one source; `named` says that the user asked for this very file."""
+    text = source.text
+    if not looks_like_objects(text):
+        return _check_foreign(source, named=named)
+    findings: list[Finding] = []
+    workloads: list[Checked] = []
+    count = 0
+    for document in compose.compose(source, looks_like_workloads):
+        if isinstance(document, compose.SyntaxProblem):
+            findings.append(_syntax(document))
+            continue
+        findings += _duplicate_keys(document)
+        for manifest in manifests(document):
+            count += 1
+            found, checked = _check_manifest(manifest)
+            findings += found
+            if checked is not None:
+                workloads.append(checked)
+    return Result(_without_template_noise(findings), tuple(workloads), count, has_objects=True)
+
+
+def _check_foreign(source: SourceFile, *, named: bool) -> Result:
+    """A text without a Kubernetes object: nobody's business, unless its owner named it and it is not YAML."""
+    findings: tuple[Finding, ...] = ()
+    if named:
+        documents = compose.compose(source)
+        problems = [item for item in documents if isinstance(item, compose.SyntaxProblem)]
+        findings = _without_template_noise([_syntax(problem) for problem in problems])[:1]
+    return Result(findings, (), 0, has_objects=False)
+
+
+def _check_manifest(manifest: Manifest) -> tuple[list[Finding], Optional[Checked]]:
+    """The findings of one object, and the workload in it if the API server would take it."""
+    kind = manifest.workload_kind
+    if kind is None:
+        return [], None
+    problems = decode.problems(manifest.plain, _shape(manifest.kind, kind.template))
+    findings = [_undecodable(manifest, problem) for problem in problems]
+    findings += _misplaced(manifest, kind.template)
+    if any(problem.kind is decode.Kind.TYPE for problem in problems):
+        return findings, None
+    owner = workload(manifest.plain, manifest.kind)
+    errors = _field_errors(manifest, owner, kind.template)
+    return [*findings, *errors], None if errors else Checked(owner, manifest)
+
+
+def _shape(kind: str, template: Route) -> decode.Struct:
+    """The Go type of a kind, from the root to its pod template."""
+    if not template:
+        return decode.POD
+    shape = decode.POD_TEMPLATE_SPEC
+    for depth, step in enumerate(reversed(template)):
+        fields: dict[str, Any] = {str(step): shape}
+        if step == "template":
+            fields.update(replicas=decode.Atom.INT32, parallelism=decode.Atom.INT32, completions=decode.Atom.INT32)
+        is_root = depth == len(template) - 1
+        if is_root:
+            fields["metadata"] = decode.OBJECT_META
+        shape = decode.Struct(kind if is_root else f"{kind}Spec", fields)
+    return shape
+
+
+def _field_errors(manifest: Manifest, owner: Workload, template: Route) -> list[Finding]:
+    """What the API server says of the object, and of the pods that its controller then creates."""
+    constraints = read.constraints(owner.template.get("spec") or {})
+    if not constraints:
+        return []
+    spec = (*template, "spec")
+    if not template:
+        created = constraint_errors(constraints, created_with=created_labels(owner))
+        return [_invalid(manifest, spec, error) for error in created]
+    errors = constraint_errors(constraints, created_with=None)
+    known = {(error.rule, error.route) for error in errors}
+    later = [
+        error
+        for error in constraint_errors(constraints, created_with=created_labels(owner))
+        if (error.rule, error.route) not in known
+    ]
+    return [
+        *(_invalid(manifest, spec, error) for error in errors),
+        *(_rejected_later(manifest, spec, error) for error in later),
+    ]
+
+
+def _invalid(manifest: Manifest, spec: Route, error: FieldError) -> Finding:
+    root = decode.path_text(spec)
+    return _finding(
+        error.rule.value,
+        manifest,
+        (*spec, *error.route),
+        message=error.text(root),
+        path=f"{root}.{error.path}",
+        hint=hints.for_rule(error.rule, _value_at(manifest, (*spec, *error.route))),
+    )
+
+
+def _rejected_later(manifest: Manifest, spec: Route, error: FieldError) -> Finding:
+    """The object is accepted, and every pod its controller creates is refused."""
+    return _finding(
+        error.rule.value,
+        manifest,
+        (*spec, *error.route),
+        message=f"the {manifest.kind} is accepted, but every pod it creates is rejected: {error.text()}",
+        path=f"spec.{error.path}",
+        hint=hints.for_rule(error.rule, None),
+    )
+
+
+def _undecodable(manifest: Manifest, problem: decode.Problem) -> Finding:
+    version = manifest.api_version.rpartition("/")[2]
+    message = f'{manifest.kind} in version "{version}" cannot be handled as a {manifest.kind}: {problem.message}'
+    path = decode.path_text(problem.route)
+    if problem.kind is decode.Kind.UNKNOWN:
+        name = str(problem.route[-1])
+        return _finding(
+            "SPR114",
+            manifest,
+            problem.route,
+            message=message,
+            path=path,
+            hint=_field_hint(name, problem.route),
+            key=True,
+        )
+    finding = _finding("SPR113", manifest, problem.route, message=message, path=path, hint=_type_hint(problem))
+    return finding._replace(is_unreadable=True)
+
+
+def _type_hint(problem: decode.Problem) -> str:
+    if "of type string" in problem.message and ("number" in problem.message or "bool" in problem.message):
+        return "put the value in quotes"
+    if "cannot unmarshal string" in problem.message and "of type int" in problem.message:
+        return "write the number without quotes"
+    return ""
+
+
+def _field_hint(name: str, route: Route) -> str:
+    fields = decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
+    if FIELD in route[:-1] and isinstance(route[-2], int):
+        if name in decode.LABEL_SELECTOR.fields:
+            return f"`{name}` belongs under `labelSelector`"
+        return hints.did_you_mean(name, fields)
+    if name in fields:
+        return f"`{name}` belongs to the constraint, not to its selector"
+    near = hints.did_you_mean(name, (*decode.LABEL_SELECTOR.fields, "key", "operator", "values"))
+    return near or "labels to match go under `matchLabels`"
+
+
+def _misplaced(manifest: Manifest, template: Route) -> list[Finding]:
+    """Constraints at a place where the API server drops or refuses them."""
+    text = manifest.document.source.text
+    if "opologySpreadConstraint" not in text:
+        return []
+    right = (*template, "spec", FIELD)
+    target = decode.path_text(right)
+    findings = []
+    for route in _routes_of_constraints(manifest.plain, ()):
+        if route == right:
+            continue
+        field = decode.path_text(route)
+        findings.append(
+            _finding(
+                "SPR115",
+                manifest,
+                route,
+                message=f'strict decoding error: unknown field "{field}"; clients that do not decode strictly drop it',
+                path=field,
+                hint=f"move it to {target}",
+                key=True,
+            )
+        )
+    return findings
+
+
+def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
+    if isinstance(plain, dict):
+        for key, value in plain.items():
+            if key in (FIELD, FIELD[:-1], "TopologySpreadConstraints") and route[:1] != ("metadata",):
+                yield (*route, key)
+            elif isinstance(value, (dict, list)):
+                yield from _routes_of_constraints(value, (*route, key))
+    elif isinstance(plain, list):
+        for index, item in enumerate(plain):
+            yield from _routes_of_constraints(item, (*route, index))
+
+
+def _duplicate_keys(document: compose.Document) -> list[Finding]:
+    found = []
+    for mapping in nodes.mappings(document.root):
+        for duplicate in mapping.duplicates():
+            place = Place(document.source, nodes.span(duplicate.again))
+            first = Label(Place(document.source, nodes.span(duplicate.first)), "first written here")
+            found.append(
+                Finding(
+                    RULES["SPR003"],
+                    f"the key `{duplicate.text}` is written twice in one mapping; the last one counts",
+                    place,
+                    hint="remove one of the two",
+                    related=(first,),
+                )
+            )
+    return found
+
+
+def _syntax(problem: compose.SyntaxProblem) -> Finding:
+    place = Place(problem.source, problem.span)
+    if _is_template(problem.source.text):
+        return Finding(
+            RULES["SPR002"],
+            "a Go template, not YAML: not checked",
+            place._replace(span=_template_action(problem.source.text)),
+            hint="render it first: helm template ... | kubectl spread check -",
+        )
+    return Finding(RULES["SPR001"], f"not YAML: {problem.message}", place, is_unreadable=True)
+
+
+def _is_template(text: str) -> bool:
+    """Whether there is a template action outside comments and quotes."""
+    return "{{" in text and _TEMPLATE_ACTION.search(_COMMENT_OR_QUOTED.sub("", text)) is not None
+
+
+def _template_action(text: str) -> Span:
+    match = _TEMPLATE_ACTION.search(text)
+    return Span(match.start(), match.end()) if match else Span(0, 0)
+
+
+def _without_template_noise(findings: list[Finding]) -> tuple[Finding, ...]:
+    """One line for a template, however many of its documents do not parse."""
+    kept: list[Finding] = []
+    for finding in findings:
+        is_template = finding.rule.code == "SPR002"
+        if not is_template or all(other.rule.code != "SPR002" for other in kept):
+            kept.append(finding)
+    return tuple(kept)
+
+
+def _value_at(manifest: Manifest, route: Route) -> Any:
+    found = nodes.follow(manifest.document.root, (*manifest.route, *route))
+    return None if found is None else nodes.to_plain(found)
+
+
+def _finding(
+    code: str, manifest: Manifest, route: Route, *, message: str, path: str, hint: str, key: bool = False
+) -> Finding:
+    return Finding(
+        RULES[code],
+        message,
+        Place(manifest.document.source, manifest.place(route, key=key)),
+        ObjectRef(manifest.kind, manifest.namespace, manifest.name),
+        path,
+        hint,
+    )

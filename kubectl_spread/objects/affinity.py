@@ -1,0 +1,105 @@
+"""Affinity: which nodes a pod asks for, and which pods it wants beside it or away from it.
+
+Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go;
+pkg/scheduler/framework/types.go, AffinityTerm (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects.labels import key_errors
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.labels import value_errors
+from kubectl_spread.objects.selector import parse_int64
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+
+_VALUE_COUNTS = {"In": "some", "NotIn": "some", "Exists": "none", "DoesNotExist": "none", "Gt": "one", "Lt": "one"}
+
+
+class NodeSelectorTerm(NamedTuple):
+    """Conditions on a node's labels and on `metadata.name`, all of which must hold."""
+
+    match_expressions: tuple[Requirement, ...] = ()
+    match_fields: tuple[Requirement, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.match_expressions and not self.match_fields
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the scheduler can parse it; a term it cannot parse matches no node."""
+        return all(map(_is_valid_expression, self.match_expressions)) and all(map(_is_valid_field, self.match_fields))
+
+    def matches(self, labels: Labels, name: str) -> bool:
+        if self.is_empty or not self.is_valid:
+            return False
+        return all(expression.matches(labels) for expression in self.match_expressions) and all(
+            field.matches({"metadata.name": name}) for field in self.match_fields
+        )
+
+
+class PreferredTerm(NamedTuple):
+    """A term that adds `weight` (1 to 100) to a node's raw score."""
+
+    weight: int
+    term: NodeSelectorTerm
+
+
+class NodeAffinity(NamedTuple):
+    """`spec.affinity.nodeAffinity`; `required` is None where there is none, and () matches no node."""
+
+    required: Optional[tuple[NodeSelectorTerm, ...]] = None
+    preferred: tuple[PreferredTerm, ...] = ()
+
+
+class NodeRequirement(NamedTuple):
+    """nodeSelector and required node affinity together (GetRequiredNodeAffinity)."""
+
+    node_selector: tuple[tuple[str, str], ...]
+    terms: Optional[tuple[NodeSelectorTerm, ...]]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.node_selector and self.terms is None
+
+    def matches(self, labels: Labels, name: str) -> bool:
+        if any(labels.get(key) != value for key, value in self.node_selector):
+            return False
+        return self.terms is None or any(term.matches(labels, name) for term in self.terms)
+
+
+class PodAffinityTerm(NamedTuple):
+    """A required term; `selector` has the pod's matchLabelKeys and mismatchLabelKeys merged in.
+
+    `namespaces` is never empty where `namespace_selector` is None: the pod's own stands for none given.
+    """
+
+    topology_key: str
+    selector: Selector
+    namespaces: tuple[str, ...]
+    namespace_selector: Optional[Selector] = None
+
+    def matches(self, pod_namespace: str, pod_labels: Labels, namespace_labels: Labels) -> bool:
+        selects_namespace = pod_namespace in self.namespaces or (
+            self.namespace_selector is not None and self.namespace_selector.matches(namespace_labels)
+        )
+        return selects_namespace and self.selector.matches(pod_labels)
+
+
+def _is_valid_expression(requirement: Requirement) -> bool:
+    """Source: pkg/labels/selector.go, NewRequirement."""
+    wanted = _VALUE_COUNTS.get(requirement.operator)
+    count = len(requirement.values)
+    if wanted is None or (wanted == "some" and not count) or (wanted == "none" and count):
+        return False
+    if wanted == "one" and (count != 1 or parse_int64(requirement.values[0]) is None):
+        return False
+    return not key_errors(requirement.key) and not any(map(value_errors, requirement.values))
+
+
+def _is_valid_field(requirement: Requirement) -> bool:
+    return requirement.operator in ("In", "NotIn") and len(requirement.values) == 1

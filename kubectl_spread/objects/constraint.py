@@ -1,0 +1,31 @@
+"""A topology spread constraint as it is written in a pod."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects.selector import LabelSelector
+
+DO_NOT_SCHEDULE = "DoNotSchedule"
+SCHEDULE_ANYWAY = "ScheduleAnyway"
+HONOR = "Honor"
+IGNORE = "Ignore"
+
+
+class TopologySpreadConstraint(NamedTuple):
+    """`spec.topologySpreadConstraints[position]`; None where the manifest says nothing."""
+
+    position: int
+    max_skew: int
+    topology_key: str
+    when_unsatisfiable: str
+    label_selector: Optional[LabelSelector] = None
+    match_label_keys: tuple[str, ...] = ()
+    min_domains: Optional[int] = None
+    node_affinity_policy: Optional[str] = None
+    node_taints_policy: Optional[str] = None
+
+    @property
+    def is_hard(self) -> bool:
+        return self.when_unsatisfiable == DO_NOT_SCHEDULE

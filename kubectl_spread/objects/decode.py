@@ -1,0 +1,389 @@
+"""What the API server's JSON decoder would refuse, in its words.
+
+A table of the Go types a spread constraint can depend on, and one walk over a plain value. Types not in the table
+are not looked at; unknown fields are reported only in the structs marked closed.
+
+Source: sigs.k8s.io/json, Go's encoding/json decode.go (UnmarshalTypeError); staging/src/k8s.io/api/core/v1/types.go
+(v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+from typing import NamedTuple
+from typing import Union
+
+from kubectl_spread.objects import quantity
+from kubectl_spread.text.node import Route
+
+
+class Atom(Enum):
+    """A Go type without fields; the value is its name in messages."""
+
+    STRING = "string"
+    BOOL = "bool"
+    INT32 = "int32"
+    INT64 = "int64"
+    QUANTITY = "resource.Quantity"
+    ANY = "interface {}"
+
+
+class Struct(NamedTuple):
+    """A Go struct; `closed` when `fields` names all it has."""
+
+    name: str
+    fields: dict[str, Any]
+    closed: bool = False
+
+
+class ListOf(NamedTuple):
+    item: Any
+
+
+class MapOf(NamedTuple):
+    value: Any
+
+
+Shape = Union[Atom, Struct, ListOf, MapOf]
+
+
+class Kind(Enum):
+    """What a problem does to its object."""
+
+    TYPE = "type"  # the decoder refuses the object
+    UNKNOWN = "unknown"  # refused by a strict decoder, dropped in silence by others
+
+
+class Problem(NamedTuple):
+    """A value that does not fit its Go type."""
+
+    kind: Kind
+    route: Route
+    message: str
+
+
+_STRINGS = ListOf(Atom.STRING)
+_STRING_MAP = MapOf(Atom.STRING)
+_RESOURCES = MapOf(Atom.QUANTITY)
+
+_SELECTOR_REQUIREMENT = Struct(
+    "LabelSelectorRequirement",
+    {"key": Atom.STRING, "operator": Atom.STRING, "values": _STRINGS},
+    closed=True,
+)
+LABEL_SELECTOR = Struct(
+    "LabelSelector",
+    {"matchLabels": _STRING_MAP, "matchExpressions": ListOf(_SELECTOR_REQUIREMENT)},
+    closed=True,
+)
+TOPOLOGY_SPREAD_CONSTRAINT = Struct(
+    "TopologySpreadConstraint",
+    {
+        "maxSkew": Atom.INT32,
+        "topologyKey": Atom.STRING,
+        "whenUnsatisfiable": Atom.STRING,
+        "labelSelector": LABEL_SELECTOR,
+        "minDomains": Atom.INT32,
+        "nodeAffinityPolicy": Atom.STRING,
+        "nodeTaintsPolicy": Atom.STRING,
+        "matchLabelKeys": _STRINGS,
+    },
+    closed=True,
+)
+_NODE_SELECTOR_TERM = Struct(
+    "NodeSelectorTerm",
+    {
+        field: ListOf(
+            Struct(
+                "NodeSelectorRequirement",
+                {"key": Atom.STRING, "operator": Atom.STRING, "values": _STRINGS},
+            )
+        )
+        for field in ("matchExpressions", "matchFields")
+    },
+)
+_NODE_AFFINITY = Struct(
+    "NodeAffinity",
+    {
+        "requiredDuringSchedulingIgnoredDuringExecution": Struct(
+            "NodeSelector", {"nodeSelectorTerms": ListOf(_NODE_SELECTOR_TERM)}
+        ),
+        "preferredDuringSchedulingIgnoredDuringExecution": ListOf(
+            Struct("PreferredSchedulingTerm", {"weight": Atom.INT32, "preference": _NODE_SELECTOR_TERM})
+        ),
+    },
+)
+_POD_AFFINITY_TERM = Struct(
+    "PodAffinityTerm",
+    {
+        "labelSelector": LABEL_SELECTOR,
+        "namespaces": _STRINGS,
+        "topologyKey": Atom.STRING,
+        "namespaceSelector": LABEL_SELECTOR,
+        "matchLabelKeys": _STRINGS,
+        "mismatchLabelKeys": _STRINGS,
+    },
+)
+
+
+def _pod_affinity(name: str) -> Struct:
+    return Struct(
+        name,
+        {
+            "requiredDuringSchedulingIgnoredDuringExecution": ListOf(_POD_AFFINITY_TERM),
+            "preferredDuringSchedulingIgnoredDuringExecution": ListOf(
+                Struct(
+                    "WeightedPodAffinityTerm",
+                    {"weight": Atom.INT32, "podAffinityTerm": _POD_AFFINITY_TERM},
+                )
+            ),
+        },
+    )
+
+
+_RESOURCE_REQUIREMENTS = Struct("ResourceRequirements", {"requests": _RESOURCES, "limits": _RESOURCES})
+_CONTAINER = Struct(
+    "Container",
+    {
+        "name": Atom.STRING,
+        "image": Atom.STRING,
+        "resources": _RESOURCE_REQUIREMENTS,
+        "restartPolicy": Atom.STRING,
+        "ports": ListOf(
+            Struct(
+                "ContainerPort",
+                {
+                    "name": Atom.STRING,
+                    "hostPort": Atom.INT32,
+                    "containerPort": Atom.INT32,
+                    "protocol": Atom.STRING,
+                    "hostIP": Atom.STRING,
+                },
+            )
+        ),
+    },
+)
+POD_SPEC = Struct(
+    "PodSpec",
+    {
+        "topologySpreadConstraints": ListOf(TOPOLOGY_SPREAD_CONSTRAINT),
+        "nodeSelector": _STRING_MAP,
+        "nodeName": Atom.STRING,
+        "schedulerName": Atom.STRING,
+        "hostNetwork": Atom.BOOL,
+        "hostUsers": Atom.BOOL,
+        "priority": Atom.INT32,
+        "priorityClassName": Atom.STRING,
+        "preemptionPolicy": Atom.STRING,
+        "overhead": _RESOURCES,
+        "resources": _RESOURCE_REQUIREMENTS,
+        "schedulingGates": ListOf(Struct("PodSchedulingGate", {"name": Atom.STRING})),
+        "affinity": Struct(
+            "Affinity",
+            {
+                "nodeAffinity": _NODE_AFFINITY,
+                "podAffinity": _pod_affinity("PodAffinity"),
+                "podAntiAffinity": _pod_affinity("PodAntiAffinity"),
+            },
+        ),
+        "tolerations": ListOf(
+            Struct(
+                "Toleration",
+                {
+                    "key": Atom.STRING,
+                    "operator": Atom.STRING,
+                    "value": Atom.STRING,
+                    "effect": Atom.STRING,
+                    "tolerationSeconds": Atom.INT64,
+                },
+            )
+        ),
+        "containers": ListOf(_CONTAINER),
+        "initContainers": ListOf(_CONTAINER),
+        "resourceClaims": ListOf(Atom.ANY),
+        "volumes": ListOf(
+            Struct(
+                "Volume",
+                {
+                    "name": Atom.STRING,
+                    "persistentVolumeClaim": Struct("PersistentVolumeClaimVolumeSource", {"claimName": Atom.STRING}),
+                    "ephemeral": Struct("EphemeralVolumeSource", {}),
+                },
+            )
+        ),
+    },
+)
+OBJECT_META = Struct(
+    "ObjectMeta",
+    {
+        "name": Atom.STRING,
+        "generateName": Atom.STRING,
+        "namespace": Atom.STRING,
+        "uid": Atom.STRING,
+        "labels": _STRING_MAP,
+        "annotations": _STRING_MAP,
+        "ownerReferences": ListOf(
+            Struct(
+                "OwnerReference",
+                {
+                    "apiVersion": Atom.STRING,
+                    "kind": Atom.STRING,
+                    "name": Atom.STRING,
+                    "uid": Atom.STRING,
+                    "controller": Atom.BOOL,
+                },
+            )
+        ),
+    },
+)
+POD_TEMPLATE_SPEC = Struct("PodTemplateSpec", {"metadata": OBJECT_META, "spec": POD_SPEC})
+_CONTAINER_STATUSES = ListOf(
+    Struct(
+        "ContainerStatus",
+        {"name": Atom.STRING, "resources": _RESOURCE_REQUIREMENTS, "allocatedResources": _RESOURCES},
+    )
+)
+POD = Struct(
+    "Pod",
+    {
+        "metadata": OBJECT_META,
+        "spec": POD_SPEC,
+        "status": Struct(
+            "PodStatus",
+            {
+                "phase": Atom.STRING,
+                "nominatedNodeName": Atom.STRING,
+                "containerStatuses": _CONTAINER_STATUSES,
+                "initContainerStatuses": _CONTAINER_STATUSES,
+                "conditions": ListOf(
+                    Struct(
+                        "PodCondition",
+                        {"type": Atom.STRING, "status": Atom.STRING, "reason": Atom.STRING, "message": Atom.STRING},
+                    )
+                ),
+            },
+        ),
+    },
+)
+NODE = Struct(
+    "Node",
+    {
+        "metadata": OBJECT_META,
+        "spec": Struct(
+            "NodeSpec",
+            {
+                "unschedulable": Atom.BOOL,
+                "taints": ListOf(Struct("Taint", {"key": Atom.STRING, "value": Atom.STRING, "effect": Atom.STRING})),
+            },
+        ),
+        "status": Struct("NodeStatus", {"allocatable": _RESOURCES, "capacity": _RESOURCES}),
+    },
+)
+
+
+def problems(value: Any, shape: Shape) -> list[Problem]:
+    """Everything in a plain value that does not decode, in document order; null fits every type."""
+    return list(_walk(value, shape, (), ""))
+
+
+def path_text(route: Route) -> str:
+    """A route as the API server prints paths: `spec.containers[0].name`."""
+    text = ""
+    for step in route:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+def _walk(value: Any, shape: Shape, route: Route, owner: str) -> Iterator[Problem]:
+    if value is None or shape is Atom.ANY:
+        return
+    if isinstance(shape, Atom):
+        message = _atom_error(value, shape, f"{owner}.{_fields(route)}")
+        if message:
+            yield Problem(Kind.TYPE, route, message)
+    elif isinstance(shape, ListOf):
+        if not isinstance(value, list):
+            yield _mismatch(value, shape, route, owner)
+            return
+        for index, item in enumerate(value):
+            yield from _walk(item, shape.item, (*route, index), owner)
+    elif not isinstance(value, dict):
+        yield _mismatch(value, shape, route, owner)
+    elif isinstance(shape, MapOf):
+        for key, item in value.items():
+            yield from _walk(item, shape.value, (*route, key), owner)
+    else:
+        yield from _walk_struct(value, shape, route)
+
+
+def _walk_struct(value: dict[str, Any], shape: Struct, route: Route) -> Iterator[Problem]:
+    for key, item in value.items():
+        if key in shape.fields:
+            if item is not None:
+                yield from _walk(item, shape.fields[key], (*route, key), shape.name)
+        elif shape.closed:
+            at = (*route, key)
+            yield Problem(Kind.UNKNOWN, at, f'strict decoding error: unknown field "{path_text(at)}"')
+
+
+def _mismatch(value: Any, shape: Shape, route: Route, owner: str) -> Problem:
+    return Problem(Kind.TYPE, route, _cannot(_json_type(value), f"{owner}.{_fields(route)}", _go_type(shape)))
+
+
+def _atom_error(value: Any, atom: Atom, field: str) -> str:
+    if atom is Atom.QUANTITY:
+        try:
+            quantity.parse(value)
+        except quantity.QuantityError as error:
+            return str(error)
+        return ""
+    if atom is Atom.STRING:
+        fits = isinstance(value, str)
+    elif atom is Atom.BOOL:
+        fits = isinstance(value, bool)
+    else:
+        bits = 31 if atom is Atom.INT32 else 63
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if value == value // 1 and -(2**bits) <= value < 2**bits:
+                return ""
+            return _cannot(f"number {value}", field, atom.value)
+        fits = False
+    return "" if fits else _cannot(_json_type(value), field, atom.value)
+
+
+def _cannot(what: str, field: str, go_type: str) -> str:
+    return f"json: cannot unmarshal {what} into Go struct field {field} of type {go_type}"
+
+
+def _fields(route: Route) -> str:
+    """The field stack of Go's decoder: no indices, no keys of maps."""
+    names = [step for step in route if isinstance(step, str)]
+    for parent in ("labels", "annotations", "matchLabels", "nodeSelector", "requests", "limits", "overhead"):
+        if len(names) > 1 and names[-2] == parent:
+            return ".".join(names[:-1])
+    return ".".join(names)
+
+
+def _json_type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, (int, float)):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def _go_type(shape: Shape) -> str:
+    if isinstance(shape, Atom):
+        return shape.value
+    if isinstance(shape, ListOf):
+        return f"[]{_go_type(shape.item)}"
+    if isinstance(shape, MapOf):
+        return f"map[string]{_go_type(shape.value)}"
+    return f"v1.{shape.name}"

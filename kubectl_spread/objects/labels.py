@@ -1,0 +1,89 @@
+"""The syntax of label keys and values, in the API server's words.
+
+Source: staging/src/k8s.io/apimachinery/pkg/api/validate/content/kube.go, dns.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+Labels = Mapping[str, str]
+
+_NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
+_VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?\Z")
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z")
+
+_NAME_FORM = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+    "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+    "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+)
+_VALUE_FORM = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
+    "and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
+    "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+)
+_SUBDOMAIN_FORM = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
+    "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    r"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
+_KEY_FORM = f"a valid label key {_NAME_FORM} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+
+ZONE = "topology.kubernetes.io/zone"
+REGION = "topology.kubernetes.io/region"
+HOSTNAME = "kubernetes.io/hostname"
+
+
+class WellKnown(NamedTuple):
+    """Labels that a controller puts on the pods it creates."""
+
+    pod_template_hash: str = "pod-template-hash"
+    controller_revision_hash: str = "controller-revision-hash"
+    statefulset_pod: str = "statefulset.kubernetes.io/pod-name"
+    pod_index: str = "apps.kubernetes.io/pod-index"
+
+
+WELL_KNOWN = WellKnown()
+
+
+def key_errors(key: str) -> list[str]:
+    """What is wrong with a label key, in order; empty when it is valid."""
+    prefix, slash, name = key.partition("/")
+    if "/" in name:
+        return [_KEY_FORM]
+    errors = []
+    if not slash:
+        name = prefix
+    elif not prefix:
+        errors.append("prefix part must be non-empty")
+    else:
+        errors += [f"prefix part {error}" for error in _subdomain_errors(prefix)]
+    if not name:
+        errors.append("name part must be non-empty")
+    elif len(name.encode()) > 63:
+        errors.append("name part must be no more than 63 bytes")
+    if _NAME.match(name) is None:
+        errors.append(f"name part {_NAME_FORM}")
+    return errors
+
+
+def value_errors(value: str) -> list[str]:
+    """What is wrong with a label value, in order; empty when it is valid."""
+    errors = []
+    if len(value.encode()) > 63:
+        errors.append("must be no more than 63 bytes")
+    if _VALUE.match(value) is None:
+        errors.append(_VALUE_FORM)
+    return errors
+
+
+def _subdomain_errors(text: str) -> list[str]:
+    errors = []
+    if len(text.encode()) > 253:
+        errors.append("must be no more than 253 bytes")
+    if _SUBDOMAIN.match(text) is None:
+        errors.append(_SUBDOMAIN_FORM)
+    return errors

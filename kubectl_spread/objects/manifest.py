@@ -1,0 +1,87 @@
+"""The Kubernetes objects of a document, with the way back to their text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects.workload import kind_of
+from kubectl_spread.objects.workload import KINDS
+from kubectl_spread.objects.workload import WorkloadKind
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.compose import Document
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import Span
+
+_OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:""", re.MULTILINE)
+_WORKLOAD = re.compile(rf"""["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?(?:{"|".join(KINDS)}|[A-Za-z]*List)\b""")
+
+
+class Manifest(NamedTuple):
+    """One object; `route` is where it stands in its document, () unless it is an item of a List."""
+
+    document: Document
+    route: Route
+    plain: dict[str, Any]
+    kind: str
+    api_version: str
+
+    @property
+    def workload_kind(self) -> Optional[WorkloadKind]:
+        return kind_of(self.kind, self.api_version)
+
+    @property
+    def name(self) -> str:
+        metadata = self._metadata()
+        return _text(metadata.get("name")) or _text(metadata.get("generateName"))
+
+    @property
+    def namespace(self) -> str:
+        return _text(self._metadata().get("namespace"))
+
+    def place(self, route: Route, *, key: bool = False) -> Span:
+        """Where a route below this object stands in the source."""
+        return nodes.place(self.document.root, (*self.route, *route), key=key)
+
+    def _metadata(self) -> dict[str, Any]:
+        metadata = self.plain.get("metadata")
+        return metadata if isinstance(metadata, dict) else {}
+
+
+def looks_like_objects(text: str) -> bool:
+    """Whether a text may hold a Kubernetes object: it has a `kind:`."""
+    return _OBJECT.search(text) is not None
+
+
+def looks_like_workloads(text: str) -> bool:
+    """Whether a text may hold a kind with a pod template, or a list that may hold one."""
+    return _WORKLOAD.search(text) is not None
+
+
+def manifests(document: Document) -> Iterator[Manifest]:
+    """The objects of a document, those of Lists one by one."""
+    plain = nodes.to_plain(document.root)
+    yield from _objects(document, (), plain)
+
+
+def _objects(document: Document, route: Route, plain: Any) -> Iterator[Manifest]:
+    if not isinstance(plain, dict):
+        return
+    kind, api_version = _text(plain.get("kind")), _text(plain.get("apiVersion"))
+    items = plain.get("items")
+    if kind.endswith("List") and isinstance(items, list):
+        item_kind = kind[: -len("List")]
+        for index, item in enumerate(items):
+            named = (
+                {"kind": item_kind, "apiVersion": api_version, **item} if item_kind and isinstance(item, dict) else item
+            )
+            yield from _objects(document, (*route, "items", index), named)
+    elif kind:
+        yield Manifest(document, route, plain, kind, api_version)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,88 @@
+"""Pods: what a scheduler may read of one, and what pods of one kind share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects.affinity import NodeAffinity
+from kubectl_spread.objects.affinity import NodeRequirement
+from kubectl_spread.objects.affinity import PodAffinityTerm
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.taints import Toleration
+
+
+class HostPort(NamedTuple):
+    """A port a pod takes on its node; defaults filled in."""
+
+    ip: str
+    protocol: str
+    port: int
+
+    def conflicts(self, other: HostPort) -> bool:
+        if self.port != other.port or self.protocol != other.protocol:
+            return False
+        return self.ip == other.ip or "0.0.0.0" in (self.ip, other.ip)  # noqa: S104 (a wildcard, nothing listens)
+
+
+class Owner(NamedTuple):
+    """The owner reference with `controller: true`."""
+
+    api_version: str
+    kind: str
+    name: str
+
+
+class PodClass(NamedTuple):
+    """Everything a scheduler plugin may read of a pod, hashable; replicas of a workload share one.
+
+    `requests` is sorted by resource name: CPU in milli-cores, everything else in whole units.
+    """
+
+    namespace: str
+    labels: tuple[tuple[str, str], ...] = ()
+    requests: tuple[tuple[str, int], ...] = ()
+    node_selector: tuple[tuple[str, str], ...] = ()
+    node_affinity: NodeAffinity = NodeAffinity()
+    pod_affinity: tuple[PodAffinityTerm, ...] = ()
+    pod_anti_affinity: tuple[PodAffinityTerm, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    constraints: tuple[TopologySpreadConstraint, ...] = ()
+    host_ports: tuple[HostPort, ...] = ()
+    priority: int = 0
+    preemption_policy: str = ""
+    scheduler_name: str = "default-scheduler"
+    gates: tuple[str, ...] = ()
+    node_name: str = ""  # spec.nodeName of a pod that is yet to be scheduled
+    beyond: tuple[str, ...] = ()  # what it asks for that the prediction does not cover
+
+    @property
+    def node_requirement(self) -> NodeRequirement:
+        return NodeRequirement(self.node_selector, self.node_affinity.required)
+
+
+class Pod(NamedTuple):
+    """A pod; `node_name` is empty while it is not bound."""
+
+    name: str
+    uid: str
+    cls: PodClass
+    node_name: str = ""
+    phase: str = ""
+    terminating: bool = False
+    nominated_node: str = ""
+    owner: Optional[Owner] = None
+    message: str = ""  # of its PodScheduled condition
+
+    @property
+    def namespace(self) -> str:
+        return self.cls.namespace
+
+    @property
+    def key(self) -> str:
+        return f"{self.cls.namespace}/{self.name}"
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether the scheduler's pod informer shows it (scheduler.go, newPodInformer)."""
+        return self.phase not in ("Succeeded", "Failed")

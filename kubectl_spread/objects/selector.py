@@ -1,0 +1,92 @@
+"""Label selectors: as written, and compiled to requirements.
+
+Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/helpers.go, LabelSelectorAsSelector;
+pkg/labels/selector.go, Requirement.Matches (v1.36.2).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects.labels import Labels
+
+_INT64_TEXT = re.compile(r"[+-]?[0-9]+\Z")
+
+
+class Requirement(NamedTuple):
+    """One condition on one label. `operator` is one of In, NotIn, Exists, DoesNotExist, Gt, Lt."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+    def matches(self, labels: Labels) -> bool:
+        operator = self.operator
+        if operator == "In":
+            return labels.get(self.key) in self.values
+        if operator == "NotIn":
+            return self.key not in labels or labels[self.key] not in self.values
+        if operator == "Exists":
+            return self.key in labels
+        if operator == "DoesNotExist":
+            return self.key not in labels
+        return self._compares(labels)
+
+    def _compares(self, labels: Labels) -> bool:
+        """Gt and Lt: both sides must be base-10 int64."""
+        have = parse_int64(labels.get(self.key, ""))
+        want = parse_int64(self.values[0]) if self.values else None
+        if have is None or want is None:
+            return False
+        return have > want if self.operator == "Gt" else have < want
+
+
+class LabelSelector(NamedTuple):
+    """A metav1.LabelSelector as written; `match_labels` sorted by key."""
+
+    match_labels: tuple[tuple[str, str], ...] = ()
+    match_expressions: tuple[Requirement, ...] = ()
+
+    def requirements(self) -> tuple[Requirement, ...]:
+        equalities = (Requirement(key, "In", (value,)) for key, value in self.match_labels)
+        return (*equalities, *self.match_expressions)
+
+
+class Selector(NamedTuple):
+    """A compiled selector: all requirements must hold; None selects nothing, () everything."""
+
+    requirements: Optional[tuple[Requirement, ...]]
+
+    @property
+    def is_empty(self) -> bool:
+        """The "everything" selector, which PodTopologySpread counts as 0."""
+        return self.requirements == ()
+
+    def matches(self, labels: Labels) -> bool:
+        if self.requirements is None:
+            return False
+        return all(requirement.matches(labels) for requirement in self.requirements)
+
+    def plus(self, *more: Requirement) -> Selector:
+        """This selector and further conditions; nothing stays nothing."""
+        if self.requirements is None:
+            return self
+        return Selector((*self.requirements, *more))
+
+
+NOTHING = Selector(None)
+
+
+def compiled(selector: Optional[LabelSelector]) -> Selector:
+    """The selector the scheduler evaluates: a missing one matches nothing."""
+    return NOTHING if selector is None else Selector(selector.requirements())
+
+
+def parse_int64(text: str) -> Optional[int]:
+    """Go's ParseInt(text, 10, 64), None where it fails."""
+    if _INT64_TEXT.match(text) is None:
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None

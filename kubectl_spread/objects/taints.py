@@ -1,0 +1,68 @@
+"""Taints and tolerations.
+
+Source: staging/src/k8s.io/api/core/v1/toleration.go, ToleratesTaint (v1.36.2). The operators Lt and Gt need a
+feature gate that is off by default, and match nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from typing import Optional
+
+NO_SCHEDULE = "NoSchedule"
+NO_EXECUTE = "NoExecute"
+PREFER_NO_SCHEDULE = "PreferNoSchedule"
+
+
+class Taint(NamedTuple):
+    """A node's taint."""
+
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        text = f"{self.key}={self.value}" if self.value else self.key
+        return f"{text}:{self.effect}"
+
+    @property
+    def repels(self) -> bool:
+        """Whether the Filter plugin looks at it."""
+        return self.effect in (NO_SCHEDULE, NO_EXECUTE)
+
+
+class Toleration(NamedTuple):
+    """A pod's toleration; an empty key, operator or effect means what it means in the API."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+
+    def tolerates(self, taint: Taint) -> bool:
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.key and self.key != taint.key:
+            return False
+        if self.operator in ("", "Equal"):
+            return self.value == taint.value
+        return self.operator == "Exists"
+
+
+UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
+
+# What the DefaultTolerationSeconds admission plugin adds to every pod that does not say otherwise.
+DEFAULT_TOLERATIONS = (
+    Toleration("node.kubernetes.io/not-ready", "Exists", "", NO_EXECUTE),
+    Toleration("node.kubernetes.io/unreachable", "Exists", "", NO_EXECUTE),
+)
+
+
+def first_untolerated(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> Optional[Taint]:
+    """The first NoSchedule or NoExecute taint that no toleration covers."""
+    tolerations = tuple(tolerations)
+    for taint in taints:
+        if taint.repels and not any(toleration.tolerates(taint) for toleration in tolerations):
+            return taint
+    return None

@@ -1,0 +1,230 @@
+"""What the API server says to a pod's topology spread constraints, word for word and in its order.
+
+Source: pkg/apis/core/validation/validation.go, validateTopologySpreadConstraints;
+pkg/registry/core/pod/strategy.go, applyMatchLabelKeys;
+staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go, ValidateLabelSelector (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects import gotext
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.labels import key_errors
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.labels import value_errors
+from kubectl_spread.objects.selector import LabelSelector
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.text.node import Route
+
+_MATCH_KEY_TWICE = "exists in both matchLabelKeys and labelSelector"
+
+
+class Rule(Enum):
+    """Which rule a field error broke; the value is the code of its finding."""
+
+    MAX_SKEW_NOT_POSITIVE = "SPR101"
+    TOPOLOGY_KEY_MISSING = "SPR102"
+    WHEN_UNSATISFIABLE_MISSING = "SPR103"
+    WHEN_UNSATISFIABLE_INVALID = "SPR104"
+    DUPLICATE_CONSTRAINT = "SPR105"
+    MIN_DOMAINS_NOT_POSITIVE = "SPR106"
+    MIN_DOMAINS_ON_SOFT = "SPR107"
+    INCLUSION_POLICY_INVALID = "SPR108"
+    MATCH_KEYS_WITHOUT_SELECTOR = "SPR109"
+    MATCH_KEY_IN_SELECTOR = "SPR110"
+    MATCH_KEY_SYNTAX = "SPR111"
+    LABEL_SELECTOR_INVALID = "SPR112"
+
+
+class FieldError(NamedTuple):
+    """One field error.
+
+    `path` is the API server's, below the pod spec; `route` leads to the same place in the manifest, which is not
+    always what the path says.
+    """
+
+    rule: Rule
+    path: str
+    route: Route
+    detail: str
+
+    def text(self, root: str = "spec") -> str:
+        """The error as the API server prints it; `root` is the path of the pod spec."""
+        return f"{root}.{self.path}: {self.detail}"
+
+
+def constraint_errors(
+    constraints: tuple[TopologySpreadConstraint, ...], *, created_with: Optional[Labels]
+) -> list[FieldError]:
+    """Validate constraints.
+
+    Args:
+        constraints: of one pod, in order.
+        created_with: the labels of a pod that is created, whose matchLabelKeys are then merged into the selector
+            before validation; None for a template, which is validated as it stands.
+    """
+    errors: list[FieldError] = []
+    for constraint in constraints:
+        errors += _constraint_errors(constraint, constraints, created_with)
+    return errors
+
+
+class _Path(NamedTuple):
+    """A field path and the route it stands for."""
+
+    text: str
+    route: Route
+
+    def child(self, name: str) -> _Path:
+        return _Path(f"{self.text}.{name}", (*self.route, name))
+
+    def at(self, index: int) -> _Path:
+        return _Path(f"{self.text}[{index}]", (*self.route, index))
+
+    def error(self, rule: Rule, detail: str) -> FieldError:
+        return FieldError(rule, self.text, self.route, detail)
+
+    def invalid(self, rule: Rule, value: Any, detail: str) -> FieldError:
+        return self.error(rule, f"Invalid value: {gotext.value(value)}: {detail}")
+
+
+def _constraint_errors(
+    constraint: TopologySpreadConstraint,
+    all_constraints: tuple[TopologySpreadConstraint, ...],
+    created_with: Optional[Labels],
+) -> Iterator[FieldError]:
+    base = "topologySpreadConstraints"
+    path = _Path(f"{base}[{constraint.position}]", (base, constraint.position))
+    action = constraint.when_unsatisfiable
+    if constraint.max_skew <= 0:
+        yield path.child("maxSkew").invalid(
+            Rule.MAX_SKEW_NOT_POSITIVE, constraint.max_skew, "must be greater than zero"
+        )
+    if not constraint.topology_key:
+        yield path.child("topologyKey").error(Rule.TOPOLOGY_KEY_MISSING, "Required value: can not be empty")
+    if action not in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY):
+        rule = Rule.WHEN_UNSATISFIABLE_INVALID if action else Rule.WHEN_UNSATISFIABLE_MISSING
+        yield path.child("whenUnsatisfiable").error(rule, _unsupported(action, DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
+    yield from _duplicate(constraint, all_constraints, path)
+    yield from _min_domains(constraint, path.child("minDomains"))
+    for field, policy in (
+        ("nodeAffinityPolicy", constraint.node_affinity_policy),
+        ("nodeTaintsPolicy", constraint.node_taints_policy),
+    ):
+        if policy not in (None, HONOR, IGNORE):
+            yield path.child(field).error(Rule.INCLUSION_POLICY_INVALID, _unsupported(policy or "", HONOR, IGNORE))
+    yield from _match_label_keys(constraint, path, created_with)
+    if constraint.label_selector is not None:
+        yield from _selector_errors(constraint.label_selector, path.child("labelSelector"))
+
+
+def _unsupported(value: str, *supported: str) -> str:
+    choices = ", ".join(map(gotext.quote, supported))
+    return f"Unsupported value: {gotext.quote(value)}: supported values: {choices}"
+
+
+def _duplicate(
+    constraint: TopologySpreadConstraint, all_constraints: tuple[TopologySpreadConstraint, ...], path: _Path
+) -> Iterator[FieldError]:
+    """An equal pair of key and action further down is reported here, once."""
+    pair = (constraint.topology_key, constraint.when_unsatisfiable)
+    for later in all_constraints[constraint.position + 1 :]:
+        if (later.topology_key, later.when_unsatisfiable) == pair:
+            named = _Path(f"{path.text}.{{topologyKey, whenUnsatisfiable}}", (*path.route, "topologyKey"))
+            pair_text = gotext.quote(f"{{{pair[0]}, {pair[1]}}}")
+            yield named.error(Rule.DUPLICATE_CONSTRAINT, f"Duplicate value: {pair_text}")
+            return
+
+
+def _min_domains(constraint: TopologySpreadConstraint, path: _Path) -> Iterator[FieldError]:
+    if constraint.min_domains is None:
+        return
+    if constraint.min_domains <= 0:
+        yield path.invalid(Rule.MIN_DOMAINS_NOT_POSITIVE, constraint.min_domains, "must be greater than zero")
+    if not constraint.is_hard:
+        yield path.invalid(
+            Rule.MIN_DOMAINS_ON_SOFT,
+            constraint.min_domains,
+            f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {constraint.when_unsatisfiable}",
+        )
+
+
+def _match_label_keys(
+    constraint: TopologySpreadConstraint, path: _Path, created_with: Optional[Labels]
+) -> Iterator[FieldError]:
+    keys, selector = constraint.match_label_keys, constraint.label_selector
+    if not keys:
+        return
+    keys_path = path.child("matchLabelKeys")
+    if selector is None:
+        yield keys_path.error(
+            Rule.MATCH_KEYS_WITHOUT_SELECTOR, "Forbidden: must not be specified when labelSelector is not set"
+        )
+        return
+    for index, key in enumerate(keys):
+        for detail in key_errors(key):
+            yield keys_path.at(index).invalid(Rule.MATCH_KEY_SYNTAX, key, detail)
+    expressions = selector.match_expressions + _merged(constraint, created_with)
+    positions = {key: index for index, key in enumerate(keys)}
+    seen = {key for key, _ in selector.match_labels}
+    for expression in expressions:
+        if expression.key in positions and expression.key in seen:
+            index = positions[expression.key]
+            # The API server leaves `.matchLabelKeys` out of this path.
+            named = _Path(f"{path.text}[{index}]", (*keys_path.route, index))
+            yield named.invalid(Rule.MATCH_KEY_IN_SELECTOR, expression.key, _MATCH_KEY_TWICE)
+        seen.add(expression.key)
+
+
+def _merged(constraint: TopologySpreadConstraint, created_with: Optional[Labels]) -> tuple[Requirement, ...]:
+    """The expressions that creating a pod with these labels appends."""
+    if created_with is None:
+        return ()
+    return tuple(
+        Requirement(key, "In", (created_with[key],)) for key in constraint.match_label_keys if key in created_with
+    )
+
+
+def _selector_errors(selector: LabelSelector, path: _Path) -> Iterator[FieldError]:
+    """The API server walks matchLabels in random order; ours is the order of keys."""
+    rule = Rule.LABEL_SELECTOR_INVALID
+    labels_path = path.child("matchLabels")
+    for key, value in selector.match_labels:
+        at = _Path(labels_path.text, (*labels_path.route, key))
+        for detail in key_errors(key):
+            yield at.invalid(rule, key, detail)
+        for detail in value_errors(value):
+            yield at.invalid(rule, value, detail)
+    for index, expression in enumerate(selector.match_expressions):
+        yield from _expression_errors(expression, path.child("matchExpressions").at(index))
+
+
+def _expression_errors(expression: Requirement, path: _Path) -> Iterator[FieldError]:
+    rule = Rule.LABEL_SELECTOR_INVALID
+    if expression.operator in ("In", "NotIn"):
+        if not expression.values:
+            yield path.child("values").error(
+                rule, "Required value: must be specified when `operator` is 'In' or 'NotIn'"
+            )
+    elif expression.operator in ("Exists", "DoesNotExist"):
+        if expression.values:
+            yield path.child("values").error(
+                rule, "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            )
+    else:
+        yield path.child("operator").invalid(rule, expression.operator, "not a valid selector operator")
+    for detail in key_errors(expression.key):
+        yield path.child("key").invalid(rule, expression.key, detail)
+    for index, value in enumerate(expression.values):
+        for detail in value_errors(value):
+            yield path.child("values").at(index).invalid(rule, value, detail)

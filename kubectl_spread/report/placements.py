@@ -1,0 +1,95 @@
+"""Where the replicas of workloads went, as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kubectl_spread.report.explanations import refusal
+from kubectl_spread.report.table import counted
+from kubectl_spread.report.table import listed
+from kubectl_spread.report.table import paint
+from kubectl_spread.report.table import safe
+from kubectl_spread.simulate.replicas import PendingPod
+from kubectl_spread.simulate.replicas import Placement
+
+_MOST = 8
+
+
+def lines(placement: Placement, *, colour: bool) -> list[str]:
+    """One workload: how many found a node, where, and why the others did not."""
+    out = [_headline(placement, colour=colour)]
+    out += [f"  {line}" for line in _domains(placement)]
+    for group in _groups(placement.pending):
+        out += _pending(group, colour=colour)
+    if placement.gated:
+        gated = listed((pod.pod for pod in placement.gated), most=_MOST)
+        out.append(f"  {counted(len(placement.gated), 'pod')} SchedulingGated: {gated}")
+        out.append(f"    {placement.gated[0].message}")
+    if placement.not_predictable:
+        needs = " and ".join(placement.not_predictable)
+        out.append(f"  not predictable: the pods use {needs}, which the dry run does not evaluate")
+    return out
+
+
+def blocked_by(pending: PendingPod) -> list[str]:
+    """The requirements in the smallest conflict that keeps a pod Pending."""
+    found = pending.explanation.conflicts
+    return [requirement.text for requirement in found[0].requirements] if found else []
+
+
+def _headline(placement: Placement, *, colour: bool) -> str:
+    total, placed = placement.replicas, len(placement.placed)
+    running = sum(1 for pod in placement.placed if pod.choices == 0)
+    noun = "pods" if placement.workload.kind in ("DaemonSet", "Pod") else "replicas"
+    text = f"{safe(placement.workload.key)}: {placed} of {total} {noun} placed"
+    if running:
+        text += f", {running} of them running already"
+    if placement.pending:
+        text += ", " + paint(f"{len(placement.pending)} Pending", "red", colour=colour)
+    return text
+
+
+def _domains(placement: Placement) -> list[str]:
+    if not placement.domains:
+        nodes = Counter(pod.node for pod in placement.placed)
+        return [f"nodes: {_counts(dict(sorted(nodes.items())))}"] if nodes else []
+    return [f"{safe(key)}: {_counts(values) or 'no node has this label'}" for key, values in placement.domains.items()]
+
+
+def _counts(values: dict[str, int]) -> str:
+    shown = [f"{safe(value) or chr(34) * 2}={count}" for value, count in values.items()]
+    if len(shown) <= 2 * _MOST:
+        return " ".join(shown)
+    spread = Counter(values.values())
+    parts = [f"{counted(number, 'domain')} with {count}" for count, number in sorted(spread.items(), reverse=True)]
+    return f"{len(shown)} domains: {', '.join(parts[:_MOST])}"
+
+
+def _groups(pending: tuple[PendingPod, ...]) -> list[list[PendingPod]]:
+    """Pods that wait for the same reasons."""
+    groups: dict[str, list[PendingPod]] = {}
+    for pod in pending:
+        groups.setdefault(pod.explanation.message, []).append(pod)
+    return list(groups.values())
+
+
+def _pending(group: list[PendingPod], *, colour: bool) -> list[str]:
+    names = listed((item.pod.name for item in group), most=_MOST)
+    explanation = group[0].explanation
+    out = [f"  {paint('Pending', 'red', colour=colour)}: {names}", f"    {safe(explanation.message)}"]
+    if not explanation.is_whole_message:
+        out.append("    (the scheduler would also try preemption, and add what came of it)")
+    if explanation.conflicts:
+        out.append(f"    {refusal(explanation.conflicts[0])}")
+    for report in explanation.constraints:
+        if not report.constraint.is_hard:
+            continue
+        for domain in report.domains:
+            if domain.eligible and not domain.usable and domain.value in report.minimum_in:
+                key = f"{report.constraint.topology_key}={domain.value}"
+                out.append(
+                    f"    the global minimum {report.global_minimum} comes from {safe(key)}, "
+                    f"where no node can run the pod: {safe(domain.unusable_because)}"
+                )
+                break
+    return out

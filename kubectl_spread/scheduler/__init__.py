@@ -1,0 +1,1 @@
+"""kube-scheduler: for one pod and one cluster, what each plugin says."""

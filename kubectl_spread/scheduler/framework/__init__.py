@@ -1,0 +1,1 @@
+"""The scheduling framework: statuses, the plugin protocol, the diagnosis."""

@@ -1,0 +1,53 @@
+"""Why a pod found no node, and the sentence the scheduler writes about it.
+
+Source: pkg/scheduler/framework/types.go, Diagnosis, FitError.Error (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from kubectl_spread.scheduler.framework.status import Code
+from kubectl_spread.scheduler.framework.status import Status
+
+NO_NODES = "no nodes available to schedule pods"
+
+
+class Diagnosis(NamedTuple):
+    """What became of every node.
+
+    `statuses` holds the nodes that were filtered and failed, by name. Nodes that a PreFilter result left out are
+    in `absent`, with one status for all of them.
+    """
+
+    node_count: int
+    feasible: tuple[str, ...] = ()
+    statuses: dict[str, Status] = {}  # noqa: RUF012 (never written to)
+    absent: tuple[str, ...] = ()
+    absent_status: Status = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "", ())
+    pre_filter_message: str = ""
+    pre_filter_plugin: str = ""
+
+    def status(self, node: str) -> Status:
+        """What was recorded for a node that is not feasible."""
+        return self.statuses.get(node, self.absent_status)
+
+    def message(self, post_filter_message: str = "") -> str:
+        """The FitError, with what PostFilter added."""
+        if not self.node_count:
+            return NO_NODES
+        text = f"0/{self.node_count} nodes are available:{self._body()}"
+        return f"{text} {post_filter_message}" if post_filter_message else text
+
+    def _body(self) -> str:
+        if self.pre_filter_message:
+            return f" {self.pre_filter_message}."
+        counts: Counter[str] = Counter()
+        for status in self.statuses.values():
+            counts.update(status.reasons)
+        for reason in self.absent_status.reasons if self.absent else ():
+            counts[reason] += len(self.absent)
+        # Strings are sorted, not numbers: "10 x" comes before "2 y".
+        entries = sorted((f"{count} {reason}" for reason, count in counts.items()), key=str.encode)
+        return f" {', '.join(entries)}." if entries else ""

@@ -1,0 +1,29 @@
+"""NodeUnschedulable: cordoned nodes are out.
+
+Source: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.taints import UNSCHEDULABLE
+from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import FixedState
+from kubectl_spread.scheduler.framework.plugin import no_bits
+from kubectl_spread.scheduler.framework.status import Code
+from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.plugins import names
+
+REASONS = (Reason("node(s) were unschedulable", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
+
+
+class NodeUnschedulable:
+    name = names.NODE_UNSCHEDULABLE
+
+    def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
+        if any(toleration.tolerates(UNSCHEDULABLE) for toleration in cls.tolerations):
+            return FixedState(REASONS, no_bits(columns))
+        return FixedState(REASONS, np.array([node.unschedulable for node in columns.nodes], np.uint64))

@@ -1,0 +1,106 @@
+"""A constraint in the form the plugin works with.
+
+Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.affinity import NodeRequirement
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.taints import first_untolerated
+
+
+class Constraint(NamedTuple):
+    """topologySpreadConstraint: defaults filled in, the selector compiled with its matchLabelKeys."""
+
+    position: int
+    max_skew: int
+    topology_key: str
+    selector: Selector
+    min_domains: int
+    honors_affinity: bool
+    honors_taints: bool
+    self_match_num: int  # 1 when the selector matches the incoming pod's own labels
+
+
+def filter_topology_spread_constraints(cls: PodClass, *, hard: bool) -> tuple[Constraint, ...]:
+    """The pod's constraints of one action, in order."""
+    labels = dict(cls.labels)
+    return tuple(_constraint(constraint, labels) for constraint in cls.constraints if constraint.is_hard == hard)
+
+
+def effective_selector(constraint: TopologySpreadConstraint, labels: dict[str, str]) -> Selector:
+    """LabelSelector and those matchLabelKeys that the pod has; keys it lacks are ignored.
+
+    The API server writes the keys into the selector when it creates a pod, and the scheduler adds them again from
+    the pod's labels of the moment: a stored pod whose label changed since matches nothing.
+    """
+    selector = compiled(constraint.label_selector)
+    for key in constraint.match_label_keys:
+        if key in labels:
+            requirement = Requirement(key, "In", (labels[key],))
+            if requirement not in (selector.requirements or ()):
+                selector = selector.plus(requirement)
+    return selector
+
+
+def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) -> Constraint:
+    selector = effective_selector(constraint, labels)
+    return Constraint(
+        position=constraint.position,
+        max_skew=constraint.max_skew,
+        topology_key=constraint.topology_key,
+        selector=selector,
+        min_domains=1 if constraint.min_domains is None else constraint.min_domains,
+        honors_affinity=constraint.node_affinity_policy in (None, HONOR),
+        honors_taints=constraint.node_taints_policy == HONOR,
+        self_match_num=int(selector.matches(labels)),
+    )
+
+
+def count_pods_match_selector(constraint: Constraint, cls: PodClass, columns: Columns) -> Int64s:
+    """int64 (N,): matching pods on each node. The empty selector counts none, although it matches all."""
+    if constraint.selector.is_empty:
+        return np.zeros(columns.n, np.int64)
+    return columns.matching(cls.namespace, constraint.selector)
+
+
+def match_affinity(requirement: NodeRequirement, columns: Columns) -> Bools:
+    """Bool (N,): nodes that nodeAffinityPolicy Honor includes."""
+    return np.array([requirement.matches(node.labels, node.name) for node in columns.nodes], np.bool_)
+
+
+def match_taints(cls: PodClass, columns: Columns) -> Bools:
+    """Bool (N,): nodes that nodeTaintsPolicy Honor includes; `spec.unschedulable` is not looked at."""
+    untolerated = [first_untolerated(node.taints, cls.tolerations) is not None for node in columns.nodes]
+    return ~np.array(untolerated, np.bool_)
+
+
+def match_node_inclusion_policies(constraint: Constraint, cls: PodClass, columns: Columns) -> Bools:
+    """Bool (N,): nodes whose pods and domains a constraint counts, its key aside."""
+    included = np.ones(columns.n, np.bool_)
+    if constraint.honors_affinity:
+        included &= match_affinity(cls.node_requirement, columns)
+    if constraint.honors_taints:
+        included &= match_taints(cls, columns)
+    return included
+
+
+def with_all_keys(constraints: tuple[Constraint, ...], columns: Columns) -> Bools:
+    """Bool (N,): nodes that have the label of every constraint (nodeLabelsMatchSpreadConstraints)."""
+    present = np.ones(columns.n, np.bool_)
+    for constraint in constraints:
+        present &= columns.topology(constraint.topology_key).codes >= 0
+    return present

@@ -1,0 +1,113 @@
+"""Manifest files, directories and standard input."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+from typing import Union
+
+from kubectl_spread.errors import SourceError
+from kubectl_spread.text.source import SourceFile
+
+EXTENSIONS = (".yaml", ".yml", ".json")
+STDIN = "-"
+
+_OTHER_ENCODINGS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+
+
+class Input(NamedTuple):
+    """A text that was read; `named` when the user gave its own name rather than a directory's."""
+
+    source: SourceFile
+    named: bool
+
+
+def inputs(paths: tuple[str, ...], *, recursive: bool) -> Iterator[Union[Input, SourceError]]:
+    """Read every file given; one that cannot be read is an error among the others."""
+    for path in paths:
+        if path != STDIN and os.path.isdir(path):
+            yield from _directory(path, recursive=recursive)
+        else:
+            yield _input(path, named=True)
+
+
+def read_text(path: str) -> SourceFile:
+    """Read one file, or standard input for `-`.
+
+    Raises:
+        SourceError: there is no such file, it may not be read, or it is not UTF-8 text.
+    """
+    name = "<stdin>" if path == STDIN else path
+    return SourceFile(name, decoded(name, _bytes(path, name)))
+
+
+def decoded(name: str, raw: bytes) -> str:
+    """UTF-8 text without its byte order mark.
+
+    Raises:
+        SourceError: with the place of the first byte that is not text.
+    """
+    for mark, encoding in _OTHER_ENCODINGS.items():
+        if raw.startswith(mark):
+            raise SourceError(name, f"the file is {encoding}, not UTF-8", line=1, column=1)
+    raw = raw.removeprefix(codecs.BOM_UTF8)
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        raise _not_text(name, raw, error.start, f"not UTF-8: byte 0x{raw[error.start]:02x}") from None
+    if "\0" in text:
+        at = raw.index(b"\0")
+        raise _not_text(name, raw, at, "not a text file: it holds a NUL byte")
+    return text
+
+
+def _not_text(name: str, raw: bytes, at: int, message: str) -> SourceError:
+    line_start = raw.rfind(b"\n", 0, at) + 1
+    column = len(raw[line_start:at].decode("utf-8", "replace")) + 1
+    return SourceError(name, message, line=raw.count(b"\n", 0, at) + 1, column=column)
+
+
+def _bytes(path: str, name: str) -> bytes:
+    if path == STDIN:
+        return sys.stdin.buffer.read()
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise SourceError(name, "the path does not exist") from None
+    except OSError as error:
+        raise SourceError(name, _reason(error)) from None
+
+
+def _input(path: str, *, named: bool) -> Union[Input, SourceError]:
+    try:
+        return Input(read_text(path), named)
+    except SourceError as error:
+        return error
+
+
+def _directory(path: str, *, recursive: bool) -> Iterator[Union[Input, SourceError]]:
+    try:
+        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    except OSError as error:
+        yield SourceError(path, _reason(error))
+        return
+    for entry in entries:
+        if entry.is_dir():
+            # A link to a directory may lead back up.
+            if recursive and not entry.is_symlink() and not entry.name.startswith("."):
+                yield from _directory(entry.path, recursive=True)
+        elif entry.name.endswith(EXTENSIONS):
+            yield _input(entry.path, named=False)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

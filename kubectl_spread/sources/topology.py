@@ -1,0 +1,221 @@
+"""Made-up clusters: `zones=3,nodes=2,cpu=4,memory=16Gi`, or a YAML file of node groups.
+
+A group puts `nodes` nodes into each of its zones. Every node gets the labels a kubelet and a cloud give it:
+hostname, os, arch and zone.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from typing import NoReturn
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.errors import SourceError
+from kubectl_spread.objects import decode
+from kubectl_spread.objects import quantity
+from kubectl_spread.objects import read
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.taints import NO_SCHEDULE
+from kubectl_spread.objects.taints import UNSCHEDULABLE
+from kubectl_spread.sources import files
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import SourceFile
+
+Plain = dict[str, Any]
+
+_DEFAULTS = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+_COUNTS = ("zones", "nodes")
+_MAX_NODES = 15_000  # three times the largest cluster that Kubernetes supports
+_EXAMPLE = "zones=3,nodes=2,cpu=4,memory=16Gi"
+
+
+def load(spec: str) -> Cluster:
+    """Build the cluster that a specification or a file describes.
+
+    Raises:
+        SourceError: it is neither; with the place, in a file.
+    """
+    if os.path.exists(spec) or spec.endswith(files.EXTENSIONS) or "=" not in spec:
+        return _from_file(files.read_text(spec))
+    return _cluster("--topology", [_group_of(spec)], [])
+
+
+def _group_of(spec: str) -> Plain:
+    group: Plain = {}
+    for entry in spec.split(","):
+        key, _, value = entry.strip().partition("=")
+        if key not in (*_COUNTS, *_DEFAULTS):
+            known = ", ".join((*_COUNTS, *_DEFAULTS))
+            raise SourceError("--topology", f"unknown key `{key}`; it takes {known}, as in {_EXAMPLE}")
+        if key in group:
+            raise SourceError("--topology", f"`{key}` is given twice")
+        group[key] = _number(key, value) if key in _COUNTS else _quantity(key, value)
+    return group
+
+
+def _number(key: str, value: str) -> int:
+    if not value.isascii() or not value.isdigit() or not 0 < int(value) <= _MAX_NODES:
+        raise SourceError("--topology", f"`{key}` is not a number from 1 to {_MAX_NODES}: {value or 'empty'}")
+    return int(value)
+
+
+def _quantity(key: str, value: str) -> str:
+    try:
+        quantity.parse(value)
+    except quantity.QuantityError as error:
+        raise SourceError("--topology", f"`{key}` is not a quantity: {value or 'empty'}: {error}") from None
+    return value
+
+
+def _from_file(source: SourceFile) -> Cluster:
+    document = _only_document(source)
+    plain = nodes.to_plain(document.root)
+    _validate(source, document, plain)
+    try:
+        return _cluster(source.name, plain["nodeGroups"], plain.get("pods") or [])
+    except _BadValueError as bad:
+        _refuse(source, document, bad.route, bad.message)
+
+
+class _BadValueError(Exception):
+    """A value the schema lets through and the cluster cannot have."""
+
+    def __init__(self, route: Route, message: str) -> None:
+        super().__init__(route, message)
+        self.route = route
+        self.message = message
+
+
+def _only_document(source: SourceFile) -> compose.Document:
+    documents = list(compose.compose(source))
+    for problem in documents:
+        if isinstance(problem, compose.SyntaxProblem):
+            line, column = source.position(problem.span.start)
+            raise SourceError(source.name, problem.message, line=line, column=column)
+    if len(documents) != 1 or not isinstance(documents[0], compose.Document):
+        raise SourceError(source.name, f"a topology is one document, this has {len(documents)}")
+    return documents[0]
+
+
+def _validate(source: SourceFile, document: compose.Document, plain: Any) -> None:
+    import jsonschema  # 90 ms
+
+    from kubectl_spread import schemas
+
+    validator = jsonschema.Draft202012Validator(schemas.load("topology"))
+    error = jsonschema.exceptions.best_match(validator.iter_errors(plain))
+    if error is not None:
+        _refuse(source, document, tuple(error.absolute_path), error.message)
+
+
+def _refuse(source: SourceFile, document: compose.Document, route: Route, message: str) -> NoReturn:
+    line, column = source.position(nodes.place(document.root, route).start)
+    where = f"{decode.path_text(route)}: " if route else ""
+    raise SourceError(source.name, f"{where}{message}", line=line, column=column)
+
+
+def _cluster(name: str, groups: list[Plain], pods: list[Plain]) -> Cluster:
+    made: dict[str, Plain] = {}
+    for index, group in enumerate(groups):
+        for node in _nodes(group, ("nodeGroups", index)):
+            node_name = node["metadata"]["name"]
+            if node_name in made:
+                raise _BadValueError(
+                    ("nodeGroups", index), f"a second node is named `{node_name}`; give the group another name"
+                )
+            made[node_name] = node
+    if len(made) > _MAX_NODES:
+        raise SourceError(name, f"{len(made)} nodes are more than {_MAX_NODES}")
+    plain_pods = [pod for index, entry in enumerate(pods) for pod in _pods(entry, index, made)]
+    ordered = sorted((read.node(node) for node in made.values()), key=lambda node: node.name)
+    namespaces: dict[str, Labels] = {pod["metadata"]["namespace"]: {} for pod in plain_pods}
+    return Cluster(tuple(ordered), tuple(map(read.pod, plain_pods)), {"default": {}, **namespaces})
+
+
+def _zones(group: Plain) -> list[str]:
+    zones = group.get("zones", 1)
+    if isinstance(zones, list):
+        return zones
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return [letters[at] if zones <= len(letters) else f"z{at + 1}" for at in range(zones)]
+
+
+def _nodes(group: Plain, route: Route) -> list[Plain]:
+    labels = group.get("labels") or {}
+    zones = _zones(group) if "zones" in group else [""]
+    names = group.get("names") or []
+    count = len(names) if names else group.get("nodes", 1) * len(zones)
+    if names and len(names) % len(zones):
+        raise _BadValueError((*route, "names"), f"{len(names)} names do not go evenly into {len(zones)} zones")
+    allocatable = {key: group.get(key, default) for key, default in _DEFAULTS.items()}
+    for resource, amount in (group.get("resources") or {}).items():
+        allocatable[resource] = amount
+    _check_quantities(allocatable, route)
+    each = count // len(zones)
+    return [
+        _node(
+            names[at] if names else _node_name(group.get("name", "node"), zone, at % each, each),
+            {ZONE: zone, **labels} if zone else labels,
+            group,
+            allocatable,
+        )
+        for at, zone in enumerate(zone for zone in zones for _ in range(each))
+    ]
+
+
+def _check_quantities(entries: Plain, route: Route) -> None:
+    for key, amount in entries.items():
+        try:
+            quantity.parse(amount)
+        except quantity.QuantityError as error:
+            raise _BadValueError((*route, key), f"{amount}: {error}") from None
+
+
+def _node_name(prefix: str, zone: str, ordinal: int, each: int) -> str:
+    width = len(str(each))
+    return f"{prefix}-{zone}{ordinal + 1:0{width}d}" if zone else f"{prefix}-{ordinal + 1:0{width}d}"
+
+
+def _node(name: str, labels: dict[str, str], group: Plain, allocatable: dict[str, Any]) -> Plain:
+    cordoned = bool(group.get("unschedulable"))
+    taints = [_taint(text) for text in group.get("taints") or ()]
+    if cordoned and group.get("cordonTaint", True):
+        taints.append({"key": UNSCHEDULABLE.key, "effect": NO_SCHEDULE})
+    own = {HOSTNAME: name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    return {
+        "metadata": {"name": name, "labels": {**own, **labels}},
+        "spec": {"taints": taints, "unschedulable": cordoned},
+        "status": {"allocatable": allocatable},
+    }
+
+
+def _taint(text: str) -> Plain:
+    """A taint as `kubectl taint` writes it: key=value:Effect or key:Effect."""
+    pair, _, effect = text.rpartition(":")
+    key, _, value = pair.partition("=")
+    return {"key": key, "value": value, "effect": effect}
+
+
+def _pods(entry: Plain, index: int, made: dict[str, Plain]) -> list[Plain]:
+    node = entry["node"]
+    if node not in made:
+        raise _BadValueError(("pods", index, "node"), f"no node group makes a node named `{node}`")
+    _check_quantities(entry.get("requests") or {}, ("pods", index, "requests"))
+    spec = {"nodeName": node, "containers": [{"name": "c", "resources": {"requests": entry.get("requests") or {}}}]}
+    found = []
+    for at in range(entry.get("count", 1)):
+        name = entry.get("name", "running")
+        metadata: Plain = {
+            "name": f"{name}-{index}-{at}" if entry.get("count", 1) > 1 or "name" not in entry else name,
+            "namespace": entry.get("namespace", "default"),
+            "labels": entry.get("labels") or {},
+        }
+        if entry.get("terminating"):
+            metadata["deletionTimestamp"] = "1970-01-01T00:00:00Z"
+        found.append({"metadata": metadata, "spec": spec, "status": {"phase": "Running"}})
+    return found

@@ -1,0 +1,278 @@
+"""YAML and JSON text to documents with places.
+
+The only importer of ruamel.yaml. Nodes are built from the events of its C parser rather than from its composed
+nodes: an alias then keeps its own place, nesting and aliasing can be bounded before they cost anything, and one
+pass does the work of two. A stream is cut at its `---` lines first, so that a syntax error in one document does
+not hide the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+from kubectl_spread.text.node import Mapping
+from kubectl_spread.text.node import Node
+from kubectl_spread.text.node import Scalar
+from kubectl_spread.text.node import Sequence
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Span
+
+MAX_DEPTH = 256  # levels; the deepest Kubernetes object nests about 20
+
+_SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_ONLY_DIRECTIVES = re.compile(r"(?:\s*(?:[#%][^\n]*)?(?:\n|\Z))*\Z")
+_BLANK = re.compile(r"(?:\s*(?:#[^\n]*)?(?:\n|\Z))*\Z")
+
+
+class Document(NamedTuple):
+    """One document of a source; `number` counts the documents from 0, empty ones not counted."""
+
+    source: SourceFile
+    number: int
+    root: Node
+
+
+class SyntaxProblem(NamedTuple):
+    """A document that is not YAML: what the parser said, and where."""
+
+    source: SourceFile
+    span: Span
+    message: str
+
+
+class Chunk(NamedTuple):
+    """The text between two `---` lines, and its offset in the source."""
+
+    start: int
+    text: str
+
+    @property
+    def is_blank(self) -> bool:
+        """Nothing but comments and white space."""
+        return _BLANK.match(self.text) is not None
+
+
+def chunks(text: str) -> list[Chunk]:
+    """Cut a stream before every `---` line.
+
+    A `---` in the first column ends a document wherever it stands (YAML 1.2, 9.1.4), so this is exact: inside a
+    block scalar it would be indented. Directives stay with the document they precede.
+    """
+    starts = [0, *(match.start() for match in _SEPARATOR.finditer(text))]
+    ends = [*starts[1:], len(text)]
+    cut: list[Chunk] = []
+    held = 0
+    for start, end in zip(starts, ends, strict=True):
+        piece = text[start:end]
+        if "%" in piece and end < len(text) and _ONLY_DIRECTIVES.match(piece):
+            continue  # `held` still points at it
+        if end > held:
+            cut.append(Chunk(held, text[held:end]))
+        held = end
+    return cut
+
+
+def compose(
+    source: SourceFile, wanted: Callable[[str], bool] = lambda _: True
+) -> Iterator[Union[Document, SyntaxProblem]]:
+    """Compose the documents of a source, those that are empty left out.
+
+    Args:
+        source: the text.
+        wanted: told the text of each chunk; one it refuses is not parsed.
+    """
+    index = 0
+    for chunk in chunks(source.text):
+        if chunk.is_blank or not wanted(chunk.text):
+            continue
+        try:
+            for root in _Composer(chunk).documents():
+                yield Document(source, index, root)
+                index += 1
+        except _RefusedError as refused:
+            yield SyntaxProblem(source, Span(refused.start, refused.end), refused.message)
+
+
+class _RefusedError(Exception):
+    def __init__(self, start: int, end: int, message: str) -> None:
+        super().__init__(start, end, message)
+        self.start = start
+        self.end = end
+        self.message = message
+
+
+class _Built(NamedTuple):
+    node: Node
+    size: int  # nodes in it, every alias written out
+    height: int  # levels in it
+
+
+class _Open:
+    """A collection whose end has not come yet."""
+
+    __slots__ = ("anchor", "children", "height", "is_flow", "is_mapping", "size", "start")
+
+    def __init__(self, start: int, event: Any, *, is_mapping: bool) -> None:
+        self.start = start
+        self.anchor: Optional[str] = event.anchor
+        self.is_flow: bool = event.flow_style
+        self.is_mapping = is_mapping
+        self.children: list[Node] = []
+        self.size = 1
+        self.height = 1
+
+    def add(self, built: _Built) -> None:
+        self.children.append(built.node)
+        self.size += built.size
+        self.height = max(self.height, built.height + 1)
+
+    def close(self, end: int) -> _Built:
+        """The finished node.
+
+        The parser ends a block collection at the token after it, past comments and blank lines; ours ends where
+        its last child does.
+        """
+        children = self.children
+        if not self.is_flow and children:
+            end = children[-1].end
+        if self.is_mapping:
+            pairs = list(zip(children[::2], children[1::2], strict=True))
+            return _Built(Mapping(self.start, end, pairs), self.size, self.height)
+        return _Built(Sequence(self.start, end, children), self.size, self.height)
+
+
+class _Composer:
+    """Builds the nodes of one chunk from parser events, with a stack instead of recursion."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self.base = chunk.start
+        self.text = chunk.text
+        self.anchors: dict[str, Optional[_Built]] = {}
+        self.written = 0
+
+    def documents(self) -> Iterator[Node]:
+        from _ruamel_yaml import CParser  # 20 ms
+        from ruamel.yaml.error import YAMLError
+        from ruamel.yaml.events import DocumentStartEvent
+
+        try:
+            next_event = CParser(self.text).get_event
+            event = next_event()
+            while event is not None:
+                if type(event) is DocumentStartEvent:
+                    root = self._document(next_event)
+                    if not (isinstance(root, Scalar) and root.plain and not root.text):
+                        yield root
+                event = next_event()
+        except YAMLError as error:
+            raise self._refusal(error) from None
+
+    def _document(self, next_event: Callable[[], Any]) -> Node:
+        from ruamel.yaml import events
+
+        self.anchors, self.written = {}, 0
+        stack: list[_Open] = []
+        while True:
+            event = next_event()
+            kind = type(event)
+            if kind is events.ScalarEvent:
+                built = self._scalar(event)
+            elif kind is events.MappingStartEvent or kind is events.SequenceStartEvent:
+                stack.append(self._open(event, len(stack), is_mapping=kind is events.MappingStartEvent))
+                continue
+            elif kind is events.AliasEvent:
+                built = self._alias(event, len(stack))
+            else:  # the end of a collection: that of the document comes after its root
+                opened = stack.pop()
+                built = opened.close(self.base + event.end_mark.index)
+                if opened.anchor is not None:
+                    self.anchors[opened.anchor] = built
+            self.written += 1
+            if not stack:
+                self._refuse_excessive_aliasing(built)
+                return built.node
+            stack[-1].add(built)
+
+    def _scalar(self, event: Any) -> _Built:
+        start, end = self.base + event.start_mark.index, self.base + event.end_mark.index
+        tag = event.tag
+        plain = event.implicit[0] if tag is None else tag != "!" and not tag.endswith(":str")
+        built = _Built(Scalar(start, end, event.value, plain=plain), 1, 0)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = built
+        return built
+
+    def _open(self, event: Any, depth: int, *, is_mapping: bool) -> _Open:
+        start = self.base + event.start_mark.index
+        self._refuse_depth(depth + 1, start, start + 1)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = None  # not to be used before its end
+        return _Open(start, event, is_mapping=is_mapping)
+
+    def _alias(self, event: Any, depth: int) -> _Built:
+        start, end = self.base + event.start_mark.index, self.base + event.end_mark.index
+        name = event.anchor
+        if name not in self.anchors:
+            raise _RefusedError(start, end, f"unknown anchor `{name}`")
+        anchored = self.anchors[name]
+        if anchored is None:
+            raise _RefusedError(start, end, f"anchor `{name}` contains itself")
+        self._refuse_depth(depth + anchored.height, start, end)
+        return anchored._replace(node=_placed_again(anchored.node, start, end))
+
+    def _refuse_depth(self, depth: int, start: int, end: int) -> None:
+        if depth > MAX_DEPTH:
+            raise _RefusedError(start, end, f"nested deeper than {MAX_DEPTH} levels")
+
+    def _refuse_excessive_aliasing(self, root: _Built) -> None:
+        """Refuse what kubectl refuses.
+
+        Source: go.yaml.in/yaml/v2 decode.go, allowedAliasRatio.
+        """
+        size, aliased = root.size, root.size - self.written
+        if aliased > 100 and size > 1000 and aliased / size > _allowed_alias_ratio(size):
+            start = root.node.start
+            raise _RefusedError(
+                start, start + 1, f"document contains excessive aliasing: {size} nodes when written out"
+            )
+
+    def _refusal(self, error: Any) -> _RefusedError:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        at = self.base + mark.index if mark is not None else self._reader_position(error)
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        context = getattr(error, "context", None)
+        message = f"{problem} {context}" if context else str(problem)
+        return _RefusedError(at, min(at + 1, self.base + len(self.text)), message)
+
+    def _reader_position(self, error: Any) -> int:
+        """The place of a character YAML forbids; the reader counts it in bytes."""
+        position = getattr(error, "position", 0) or 0
+        before = self.text.encode("utf-8", "surrogatepass")[:position]
+        return self.base + len(before.decode("utf-8", "ignore"))
+
+
+def _allowed_alias_ratio(size: int) -> float:
+    low, high = 400_000, 4_000_000
+    if size <= low:
+        return 0.99
+    if size >= high:
+        return 0.10
+    return 0.99 - 0.89 * (size - low) / (high - low)
+
+
+def _placed_again(node: Node, start: int, end: int) -> Node:
+    again: Node
+    if isinstance(node, Scalar):
+        again = Scalar(start, end, node.text, plain=node.plain)
+    elif isinstance(node, Mapping):
+        again = Mapping(start, end, node.pairs)
+    else:
+        again = Sequence(start, end, node.items)
+    again.origin = node
+    return again

@@ -1,0 +1,202 @@
+"""A composed document: scalars, sequences and mappings that know where they stand.
+
+Offsets are code points of the whole source. An alias is a node of its own, at the alias's place, with the
+anchored node as `origin`: what stands below it keeps the places of the anchor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+from kubectl_spread.text import scalars
+from kubectl_spread.text.source import Span
+
+Route = tuple[Union[str, int], ...]  # ("spec", "containers", 0, "name")
+
+
+class Scalar:
+    """A scalar; `plain` when nothing but its own text decides its type."""
+
+    __slots__ = ("end", "origin", "plain", "start", "text")
+
+    def __init__(self, start: int, end: int, text: str, *, plain: bool) -> None:
+        self.start = start
+        self.end = end
+        self.text = text
+        self.plain = plain
+        self.origin: Optional[Node] = None
+
+    @property
+    def value(self) -> scalars.Value:
+        return scalars.resolve(self.text) if self.plain else self.text
+
+
+class Sequence:
+    """A sequence."""
+
+    __slots__ = ("end", "items", "origin", "start")
+
+    def __init__(self, start: int, end: int, items: list[Node]) -> None:
+        self.start = start
+        self.end = end
+        self.items = items
+        self.origin: Optional[Node] = None
+
+
+class Field(NamedTuple):
+    """A key and its value; `merged` when a `<<` brought them in."""
+
+    key: Node
+    value: Node
+    merged: bool = False
+
+
+class Duplicate(NamedTuple):
+    """A key that stands twice in one mapping; the later one wins."""
+
+    text: str
+    first: Node
+    again: Node
+
+
+class Mapping:
+    """A mapping; `pairs` as written, `fields` by key text, merges resolved."""
+
+    __slots__ = ("_fields", "end", "origin", "pairs", "start")
+
+    def __init__(self, start: int, end: int, pairs: list[tuple[Node, Node]]) -> None:
+        self.start = start
+        self.end = end
+        self.pairs = pairs
+        self.origin: Optional[Node] = None
+        self._fields: Optional[dict[str, Field]] = None
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        if self._fields is None:
+            self._fields = _fields(self)
+        return self._fields
+
+    def duplicates(self) -> list[Duplicate]:
+        """Keys written more than once in this mapping; merged keys do not count."""
+        seen: dict[str, Node] = {}
+        found = []
+        for key, _ in self.pairs:
+            text = _key_text(key)
+            if text in seen:
+                found.append(Duplicate(text, seen[text], key))
+            else:
+                seen[text] = key
+        return found
+
+
+Node = Union[Scalar, Sequence, Mapping]
+
+
+def span(node: Node) -> Span:
+    """Where a node stands."""
+    return Span(node.start, node.end)
+
+
+def to_plain(node: Optional[Node]) -> Any:
+    """The JSON value of a node; NaN and infinities stay floats."""
+    if isinstance(node, Scalar):
+        return scalars.resolve(node.text) if node.plain else node.text
+    if isinstance(node, Mapping):
+        return {text: to_plain(field.value) for text, field in node.fields.items()}
+    if isinstance(node, Sequence):
+        return [to_plain(item) for item in node.items]
+    return None
+
+
+def follow(node: Node, route: Route) -> Optional[Node]:
+    """The node at a route, or None where the route leaves the document."""
+    for step in route:
+        if isinstance(node, Mapping) and isinstance(step, str) and step in node.fields:
+            node = node.fields[step].value
+        elif isinstance(node, Sequence) and isinstance(step, int) and step < len(node.items):
+            node = node.items[step]
+        else:
+            return None
+    return node
+
+
+def place(node: Node, route: Route, *, key: bool = False) -> Span:
+    """The span to show for a route: its value (or key), else that of the nearest parent that exists.
+
+    Where a field is missing, the place is the key of the mapping that lacks it, or its first line.
+    """
+    for length in range(len(route), -1, -1):
+        found = follow(node, route[:length])
+        if found is None:
+            continue
+        if length and (key or length < len(route)) and isinstance(route[length - 1], str):
+            parent = follow(node, route[: length - 1])
+            assert isinstance(parent, Mapping)  # noqa: S101 (follow() found the field in it)
+            return span(parent.fields[str(route[length - 1])].key)
+        if length < len(route):
+            return _first_line(found)
+        return span(found)
+    return span(node)
+
+
+def mappings(root: Node) -> Iterator[Mapping]:
+    """Every mapping of a document, once, in document order; what an alias repeats is not visited again."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.origin is not None:
+            continue
+        if isinstance(node, Mapping):
+            yield node
+            stack += [value for _, value in reversed(node.pairs)]
+        elif isinstance(node, Sequence):
+            stack += reversed(node.items)
+
+
+def _first_line(node: Node) -> Span:
+    """The first key of a block, so that a caret does not underline a whole document."""
+    if isinstance(node, Mapping) and node.pairs and node.origin is None:
+        return span(node.pairs[0][0])
+    return span(node)
+
+
+def _key_text(key: Node) -> str:
+    if isinstance(key, Scalar):
+        return scalars.key_text(key.value) if key.plain else key.text
+    return "?"  # a sequence or mapping as key: no Kubernetes object has one
+
+
+def _is_merge(key: Node) -> bool:
+    return isinstance(key, Scalar) and key.plain and key.text == "<<"
+
+
+def _fields(mapping: Mapping) -> dict[str, Field]:
+    fields: dict[str, Field] = {}
+    for key, value in mapping.pairs:
+        if _is_merge(key):
+            continue
+        fields[_key_text(key)] = Field(key, value)
+    for key, value in mapping.pairs:
+        if not _is_merge(key):
+            continue
+        for text, field in _merged(value).items():
+            fields.setdefault(text, Field(field.key, field.value, merged=True))
+    return fields
+
+
+def _merged(value: Node) -> dict[str, Field]:
+    """What a `<<` brings in: of several mappings the first that has a key wins."""
+    if isinstance(value, Mapping):
+        return value.fields
+    brought: dict[str, Field] = {}
+    if isinstance(value, Sequence):
+        for item in value.items:
+            if isinstance(item, Mapping):
+                for text, field in item.fields.items():
+                    brought.setdefault(text, field)
+    return brought

@@ -1,0 +1,64 @@
+"""A text, its name, and the line and column of any place in it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A half-open range of a text, in code points."""
+
+    start: int
+    end: int
+
+
+class Position(NamedTuple):
+    """A place for people: line and column count from 1, the column in code points."""
+
+    line: int
+    column: int
+
+
+class SourceFile:
+    """One input, decoded, without its byte order mark.
+
+    `name` is what messages call it: the path as given, or `<stdin>`.
+    """
+
+    __slots__ = ("_starts", "name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+        self._starts: list[int] = []
+
+    def position(self, offset: int) -> Position:
+        """The line and column of an offset; the end of the text is a valid place."""
+        starts = self._line_starts()
+        line = bisect_right(starts, offset)
+        return Position(line, offset - starts[line - 1] + 1)
+
+    def line(self, number: int) -> str:
+        """The text of one line (from 1), without its line break."""
+        starts = self._line_starts()
+        end = starts[number] if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].rstrip("\r\n")
+
+    def _line_starts(self) -> list[int]:
+        if not self._starts:
+            # "\r\n" and "\n" end a line; so does a lone "\r", as in YAML.
+            self._starts = [0]
+            text = self.text
+            at = text.find("\n")
+            if "\r" in text:
+                self._starts += _starts_with_carriage_returns(text)
+            else:
+                while at >= 0:
+                    self._starts.append(at + 1)
+                    at = text.find("\n", at + 1)
+        return self._starts
+
+
+def _starts_with_carriage_returns(text: str) -> list[int]:
+    return [at + 1 for at, char in enumerate(text) if char == "\n" or (char == "\r" and text[at + 1 : at + 2] != "\n")]
