@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 $(STAMP): setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' --config-settings editable_mode=compat
 	touch $@
 
 demo: $(STAMP)

@@ -1,6 +1,27 @@
-"""`python -m kubectl_spread`."""
+"""The program: `kubectl-spread`, and `python -m kubectl_spread`."""
 
-from kubectl_spread.cli.main import main
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the command line and leave.
+
+    A process this short has nothing to gain from collecting garbage or from freeing, at its end, what the system
+    takes back anyway: together a sixth of its time (mypy's hard_exit does the same).
+    """
+    gc.disable()
+    from kubectl_spread.cli.main import run  # after gc.disable: imports are most of what is allocated
+
+    code = run()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
 
 if __name__ == "__main__":
     main()

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,15 +17,14 @@ from kubectl_spread.cli.options import complain
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.errors import SourceError
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.run import check_source
-from kubectl_spread.lint.run import Checked
 from kubectl_spread.report.table import counted
-from kubectl_spread.sources.files import Input
-from kubectl_spread.sources.files import inputs
 
-_LEVELS = {severity.value: severity for severity in Severity}
+if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.lint.run import Checked
+    from kubectl_spread.sources.files import Input
+
+_LEVELS = ("error", "warning", "info")  # the worst first
 
 
 class _Run(NamedTuple):
@@ -103,6 +103,9 @@ def command(
 
 
 def _check(paths: tuple[str, ...], *, recursive: bool) -> _Run:
+
+    from kubectl_spread.sources.files import inputs
+
     run = _Run([], [], [], 0)
     files = 0
     for given in inputs(paths, recursive=recursive):
@@ -120,6 +123,8 @@ def _check(paths: tuple[str, ...], *, recursive: bool) -> _Run:
 
 
 def _check_input(given: Input, run: _Run) -> None:
+    from kubectl_spread.lint.run import check_source
+
     result = check_source(given.source, named=given.named)
     run.findings.extend(result.findings)
     run.workloads.extend(result.workloads)
@@ -187,5 +192,5 @@ def _exit_code(run: _Run, placements: list[Any], fail_on: str) -> int:
         return Exit.FINDINGS
     if fail_on == "never":
         return Exit.CLEAN
-    worst = _LEVELS[fail_on].rank
-    return Exit.FINDINGS if any(item.rule.severity.rank <= worst for item in run.findings) else Exit.CLEAN
+    levels = _LEVELS[: _LEVELS.index(fail_on) + 1]
+    return Exit.FINDINGS if any(item.rule.severity.value in levels for item in run.findings) else Exit.CLEAN

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
 from typing import Optional
 
 import click
@@ -54,19 +53,11 @@ def commands(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def main(args: Optional[list[str]] = None) -> NoReturn:
-    r"""Run the program and exit."""
-    import gc
-
-    gc.disable()  # a short process frees nothing worth the time
-    sys.exit(run(args))
-
-
 def run(args: Optional[list[str]] = None) -> int:
     """Run the program; the exit code."""
     try:
         outcome = commands.main(args, prog_name=_program(), standalone_mode=False)
-        sys.stdout.flush()
+        sys.stdout.flush()  # a reader that has gone shows here
     except click.UsageError as error:
         return _usage(error)
     except click.Abort:

@@ -10,15 +10,11 @@ from kubectl_spread.text.source import Span
 
 
 class Severity(Enum):
-    """How bad a finding is; ordered by `rank`, the worst first."""
+    """How bad a finding is, the worst first."""
 
     ERROR = "error"
     WARNING = "warning"
     INFO = "info"
-
-    @property
-    def rank(self) -> int:
-        return ("error", "warning", "info").index(self.value)
 
 
 class RuleMeta(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +16,8 @@ from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import ObjectRef
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.objects import decode
-from kubectl_spread.objects import read
+from kubectl_spread.objects import spread
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import looks_like_objects
 from kubectl_spread.objects.manifest import looks_like_workloads
 from kubectl_spread.objects.manifest import Manifest
@@ -33,8 +35,9 @@ from kubectl_spread.text.source import Span
 
 FIELD = "topologySpreadConstraints"
 
-_TEMPLATE_ACTION = re.compile(r"\{\{-?[^{}\n]*\}\}")
-_COMMENT_OR_QUOTED = re.compile(r"""#[^\n]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
+# Needed only where something does not parse, so not compiled here.
+_TEMPLATE_ACTION = r"\{\{-?[^{}\n]*\}\}"
+_COMMENT_OR_QUOTED = r"""#[^\n]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'"""
 
 
 class Checked(NamedTuple):
@@ -100,6 +103,7 @@ def _check_manifest(manifest: Manifest) -> tuple[list[Finding], Optional[Checked
     return [*findings, *errors], None if errors else Checked(owner, manifest)
 
 
+@functools.cache
 def _shape(kind: str, template: Route) -> decode.Struct:
     """The Go type of a kind, from the root to its pod template."""
     if not template:
@@ -118,7 +122,7 @@ def _shape(kind: str, template: Route) -> decode.Struct:
 
 def _field_errors(manifest: Manifest, owner: Workload, template: Route) -> list[Finding]:
     """What the API server says of the object, and of the pods that its controller then creates."""
-    constraints = read.constraints(owner.template.get("spec") or {})
+    constraints = spread.constraints(owner.template.get("spec") or {})
     if not constraints:
         return []
     spec = (*template, "spec")
@@ -126,16 +130,21 @@ def _field_errors(manifest: Manifest, owner: Workload, template: Route) -> list[
         created = constraint_errors(constraints, created_with=created_labels(owner))
         return [_invalid(manifest, spec, error) for error in created]
     errors = constraint_errors(constraints, created_with=None)
-    known = {(error.rule, error.route) for error in errors}
-    later = [
-        error
-        for error in constraint_errors(constraints, created_with=created_labels(owner))
-        if (error.rule, error.route) not in known
-    ]
     return [
         *(_invalid(manifest, spec, error) for error in errors),
-        *(_rejected_later(manifest, spec, error) for error in later),
+        *(_rejected_later(manifest, spec, error) for error in _later_errors(owner, constraints, errors)),
     ]
+
+
+def _later_errors(
+    owner: Workload, constraints: tuple[TopologySpreadConstraint, ...], errors: list[FieldError]
+) -> list[FieldError]:
+    """Errors that only a created pod has: creating it merges matchLabelKeys into the selector."""
+    if not any(constraint.match_label_keys for constraint in constraints):
+        return []
+    known = {(error.rule, error.route) for error in errors}
+    created = constraint_errors(constraints, created_with=created_labels(owner))
+    return [error for error in created if (error.rule, error.route) not in known]
 
 
 def _invalid(manifest: Manifest, spec: Route, error: FieldError) -> Finding:
@@ -203,10 +212,11 @@ def _field_hint(name: str, route: Route) -> str:
 
 def _misplaced(manifest: Manifest, template: Route) -> list[Finding]:
     """Constraints at a place where the API server drops or refuses them."""
-    text = manifest.document.source.text
-    if "opologySpreadConstraint" not in text:
-        return []
     right = (*template, "spec", FIELD)
+    root = manifest.document.root
+    named = manifest.document.source.text.count("opologySpreadConstraint", root.start, root.end)
+    if named == (nodes.follow(root, (*manifest.route, *right)) is not None):
+        return []  # nothing but the right one, if that
     target = decode.path_text(right)
     findings = []
     for route in _routes_of_constraints(manifest.plain, ()):
@@ -271,11 +281,11 @@ def _syntax(problem: compose.SyntaxProblem) -> Finding:
 
 def _is_template(text: str) -> bool:
     """Whether there is a template action outside comments and quotes."""
-    return "{{" in text and _TEMPLATE_ACTION.search(_COMMENT_OR_QUOTED.sub("", text)) is not None
+    return "{{" in text and re.search(_TEMPLATE_ACTION, re.sub(_COMMENT_OR_QUOTED, "", text)) is not None
 
 
 def _template_action(text: str) -> Span:
-    match = _TEMPLATE_ACTION.search(text)
+    match = re.search(_TEMPLATE_ACTION, text)
     return Span(match.start(), match.end()) if match else Span(0, 0)
 
 

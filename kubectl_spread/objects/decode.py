@@ -303,7 +303,7 @@ def _walk(value: Any, shape: Shape, route: Route, owner: str) -> Iterator[Proble
     if value is None or shape is Atom.ANY:
         return
     if isinstance(shape, Atom):
-        message = _atom_error(value, shape, f"{owner}.{_fields(route)}")
+        message = _atom_error(value, shape, route, owner)
         if message:
             yield Problem(Kind.TYPE, route, message)
     elif isinstance(shape, ListOf):
@@ -335,7 +335,7 @@ def _mismatch(value: Any, shape: Shape, route: Route, owner: str) -> Problem:
     return Problem(Kind.TYPE, route, _cannot(_json_type(value), f"{owner}.{_fields(route)}", _go_type(shape)))
 
 
-def _atom_error(value: Any, atom: Atom, field: str) -> str:
+def _atom_error(value: Any, atom: Atom, route: Route, owner: str) -> str:
     if atom is Atom.QUANTITY:
         try:
             quantity.parse(value)
@@ -347,13 +347,20 @@ def _atom_error(value: Any, atom: Atom, field: str) -> str:
     elif atom is Atom.BOOL:
         fits = isinstance(value, bool)
     else:
-        bits = 31 if atom is Atom.INT32 else 63
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            if value == value // 1 and -(2**bits) <= value < 2**bits:
-                return ""
-            return _cannot(f"number {value}", field, atom.value)
-        fits = False
-    return "" if fits else _cannot(_json_type(value), field, atom.value)
+        fits = _fits_integer(value, 31 if atom is Atom.INT32 else 63)
+    if fits:
+        return ""
+    what = _json_type(value)
+    if what == "number" and atom is not Atom.STRING and atom is not Atom.BOOL:
+        what = f"number {value}"
+    return _cannot(what, f"{owner}.{_fields(route)}", atom.value)
+
+
+def _fits_integer(value: Any, bits: int) -> bool:
+    """Whole numbers of the type's range; kubectl turns 1.0 into 1 before it sends it."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return -(2**bits) <= value < 2**bits and value == int(value)
 
 
 def _cannot(what: str, field: str, go_type: str) -> str:

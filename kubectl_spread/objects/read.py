@@ -9,18 +9,17 @@ from typing import Any
 from typing import Optional
 
 from kubectl_spread.objects import resources
+from kubectl_spread.objects import spread
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.affinity import PreferredTerm
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import HostPort
 from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import LabelSelector
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import Toleration
@@ -37,7 +36,7 @@ def node(plain: Plain) -> Node:
     )
     return Node(
         name=metadata.get("name") or "",
-        labels=labels(metadata),
+        labels=spread.labels(metadata),
         taints=taints,
         unschedulable=bool(spec.get("unschedulable")),
         allocatable=resources.allocatable(plain.get("status") or {}),
@@ -54,7 +53,7 @@ def pod(plain: Plain) -> Pod:
     return Pod(
         name=name,
         uid=metadata.get("uid") or f"{namespace}/{name}",
-        cls=pod_class(namespace, labels(metadata), spec, status if bound_to else {}),
+        cls=pod_class(namespace, spread.labels(metadata), spec, status if bound_to else {}),
         node_name=bound_to,
         phase=status.get("phase") or "",
         terminating=metadata.get("deletionTimestamp") is not None,
@@ -76,7 +75,7 @@ def pod_class(namespace: str, pod_labels: dict[str, str], spec: Plain, status: P
         pod_affinity=_pod_affinity(affinity.get("podAffinity") or {}, namespace, pod_labels),
         pod_anti_affinity=_pod_affinity(affinity.get("podAntiAffinity") or {}, namespace, pod_labels),
         tolerations=tuple(map(toleration, spec.get("tolerations") or ())),
-        constraints=constraints(spec),
+        constraints=spread.constraints(spec),
         host_ports=_host_ports(spec),
         priority=int(spec.get("priority") or 0),
         preemption_policy=spec.get("preemptionPolicy") or "",
@@ -86,35 +85,12 @@ def pod_class(namespace: str, pod_labels: dict[str, str], spec: Plain, status: P
     )
 
 
-def labels(metadata: Plain) -> dict[str, str]:
-    """`metadata.labels`; a null value is the empty string."""
-    return {key: value or "" for key, value in (metadata.get("labels") or {}).items()}
-
-
 def controller(metadata: Plain) -> Optional[Owner]:
     """The owner that controls an object."""
     for reference in metadata.get("ownerReferences") or ():
         if reference.get("controller"):
             return Owner(reference.get("apiVersion") or "", reference.get("kind") or "", reference.get("name") or "")
     return None
-
-
-def constraints(spec: Plain) -> tuple[TopologySpreadConstraint, ...]:
-    """`spec.topologySpreadConstraints` in order."""
-    return tuple(
-        _constraint(index, entry or {}) for index, entry in enumerate(spec.get("topologySpreadConstraints") or ())
-    )
-
-
-def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
-    """A LabelSelector; None stays None, which selects nothing."""
-    if plain is None:
-        return None
-    equal = plain.get("matchLabels") or {}
-    return LabelSelector(
-        tuple(sorted((key, value or "") for key, value in equal.items())),
-        tuple(_requirement(item or {}) for item in plain.get("matchExpressions") or ()),
-    )
 
 
 def node_affinity(plain: Plain) -> NodeAffinity:
@@ -134,7 +110,7 @@ def _pod_affinity(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> t
 
 def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> PodAffinityTerm:
     """Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeysAndMismatchLabelKeys (v1.36.2)."""
-    selector = compiled(label_selector(plain.get("labelSelector")))
+    selector = compiled(spread.label_selector(plain.get("labelSelector")))
     named = {requirement.key for requirement in selector.requirements or ()}
     for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
         for key in plain.get(field) or ():
@@ -147,7 +123,7 @@ def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str])
         plain.get("topologyKey") or "",
         selector,
         namespaces,
-        None if namespace_selector is None else compiled(label_selector(namespace_selector)),
+        None if namespace_selector is None else compiled(spread.label_selector(namespace_selector)),
     )
 
 
@@ -158,30 +134,11 @@ def toleration(plain: Plain) -> Toleration:
     )
 
 
-def _constraint(position: int, plain: Plain) -> TopologySpreadConstraint:
-    min_domains = plain.get("minDomains")
-    return TopologySpreadConstraint(
-        position=position,
-        max_skew=int(plain.get("maxSkew") or 0),
-        topology_key=plain.get("topologyKey") or "",
-        when_unsatisfiable=plain.get("whenUnsatisfiable") or "",
-        label_selector=label_selector(plain.get("labelSelector")),
-        match_label_keys=tuple(plain.get("matchLabelKeys") or ()),
-        min_domains=None if min_domains is None else int(min_domains),
-        node_affinity_policy=plain.get("nodeAffinityPolicy"),
-        node_taints_policy=plain.get("nodeTaintsPolicy"),
-    )
-
-
-def _requirement(plain: Plain) -> Requirement:
-    return Requirement(plain.get("key") or "", plain.get("operator") or "", tuple(plain.get("values") or ()))
-
-
 def _term(plain: Optional[Plain]) -> NodeSelectorTerm:
     plain = plain or {}
     return NodeSelectorTerm(
-        tuple(_requirement(item or {}) for item in plain.get("matchExpressions") or ()),
-        tuple(_requirement(item or {}) for item in plain.get("matchFields") or ()),
+        tuple(spread.requirement(item or {}) for item in plain.get("matchExpressions") or ()),
+        tuple(spread.requirement(item or {}) for item in plain.get("matchFields") or ()),
     )
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.objects import read
+from kubectl_spread.objects import spread
 from kubectl_spread.objects.labels import WELL_KNOWN
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
@@ -45,19 +41,6 @@ KINDS: dict[str, WorkloadKind] = {
     "Job": WorkloadKind(_BATCH, ("spec", "template"), ("job", "jobs")),
     "CronJob": WorkloadKind(_BATCH, ("spec", "jobTemplate", "spec", "template"), ("cronjob", "cronjobs", "cj")),
 }
-
-# What the DaemonSet controller lets its pods tolerate (daemon/util, AddOrUpdateDaemonPodTolerations).
-_DAEMON_TOLERATIONS: tuple[Plain, ...] = tuple(
-    {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": effect}
-    for key, effect in (
-        ("not-ready", "NoExecute"),
-        ("unreachable", "NoExecute"),
-        ("disk-pressure", "NoSchedule"),
-        ("memory-pressure", "NoSchedule"),
-        ("pid-pressure", "NoSchedule"),
-        ("unschedulable", "NoSchedule"),
-    )
-)
 
 
 class Workload(NamedTuple):
@@ -113,44 +96,12 @@ def replica_name(owner: Workload, ordinal: int) -> str:
     return f"{owner.name}-{ordinal + 1}"
 
 
-def replica(owner: Workload, ordinal: int) -> Pod:
-    """The pod that a workload's controller would create, as the API server would store it."""
-    name = replica_name(owner, ordinal)
-    plain = _pod(owner, name, {**_template_labels(owner), **_controller_labels(owner, ordinal, name)})
-    return _created(read.pod(plain))
-
-
-def daemon(owner: Workload, node: str) -> Pod:
-    """The pod of a DaemonSet for one node, pinned to it by node affinity.
-
-    Source: pkg/controller/daemon/util/daemonset_util.go, ReplaceDaemonSetPodNodeNameNodeAffinity (v1.36.2).
-    """
-    plain = _pod(owner, f"{owner.name}-{node}", {**_template_labels(owner), **_controller_labels(owner, 0, "")})
-    spec = plain["spec"] = dict(plain["spec"])
-    spec["tolerations"] = [*(spec.get("tolerations") or ()), *_DAEMON_TOLERATIONS]
-    affinity = spec["affinity"] = dict(spec.get("affinity") or {})
-    pinned = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
-    affinity["nodeAffinity"] = {
-        **(affinity.get("nodeAffinity") or {}),
-        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": pinned},
-    }
-    return _created(read.pod(plain))
-
-
-def created_labels(owner: Workload) -> dict[str, str]:
+def created_labels(owner: Workload, ordinal: int = 0) -> dict[str, str]:
     """The labels of a pod of this workload at creation, the controller's included."""
-    return {**_template_labels(owner), **_controller_labels(owner, 0, replica_name(owner, 0))}
-
-
-def _created(pod: Pod) -> Pod:
-    """Add what the DefaultTolerationSeconds admission plugin adds."""
-    tolerations = pod.cls.tolerations
-    missing = tuple(
-        default
-        for default in DEFAULT_TOLERATIONS
-        if not any(own.key in ("", default.key) and own.effect in ("", default.effect) for own in tolerations)
-    )
-    return pod._replace(cls=pod.cls._replace(tolerations=tolerations + missing))
+    return {
+        **spread.labels(owner.template.get("metadata") or {}),
+        **_controller_labels(owner, ordinal, replica_name(owner, ordinal)),
+    }
 
 
 def _template(plain: Plain, kind: str) -> Plain:
@@ -184,18 +135,6 @@ def _job_pods(spec: Plain) -> int:
     return max(0, at_once if completions is None else min(at_once, int(completions)))
 
 
-def _template_labels(owner: Workload) -> dict[str, str]:
-    return read.labels(owner.template.get("metadata") or {})
-
-
-def _pod(owner: Workload, name: str, labels: dict[str, str]) -> Plain:
-    metadata: Plain = {"name": name, "namespace": owner.namespace, "labels": labels}
-    if owner.kind not in ("Pod", "PodTemplate"):
-        reference = {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "controller": True}
-        metadata["ownerReferences"] = [reference]
-    return {"metadata": metadata, "spec": owner.template.get("spec") or {}}
-
-
 def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
     """The labels a controller adds; hashes and uids are stand-ins, equal for equal templates."""
     if owner.kind == "Deployment":
@@ -221,5 +160,8 @@ def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, st
 
 def _hash(template: Plain) -> str:
     """A label value that changes with the template, in the alphabet of the real hash (rand.SafeEncodeString)."""
+    import json  # 5 ms
+    import zlib
+
     number = zlib.crc32(json.dumps(template, sort_keys=True, default=str).encode())
     return "".join("bcdfghjklmnpqrstvwxz2456789"[ord(digit) % 27] for digit in str(number))

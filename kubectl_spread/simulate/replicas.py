@@ -21,8 +21,8 @@ from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.workload import daemon
-from kubectl_spread.objects.workload import replica
+from kubectl_spread.objects.replica import daemon
+from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.cycle import Filtered

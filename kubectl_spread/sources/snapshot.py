@@ -13,6 +13,7 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import read
+from kubectl_spread.objects import spread
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.sources import files
@@ -89,7 +90,7 @@ class _Found:
         if kind == "Node":
             self.nodes[metadata.get("name") or ""] = read.node(item.plain)
         elif kind == "Namespace":
-            self.namespaces[metadata.get("name") or ""] = read.labels(metadata)
+            self.namespaces[metadata.get("name") or ""] = spread.labels(metadata)
         else:
             pod = read.pod(item.plain)
             self.pods[pod.key] = pod

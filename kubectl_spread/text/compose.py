@@ -107,16 +107,10 @@ class _RefusedError(Exception):
         self.message = message
 
 
-class _Built(NamedTuple):
-    node: Node
-    size: int  # nodes in it, every alias written out
-    height: int  # levels in it
-
-
 class _Open:
     """A collection whose end has not come yet."""
 
-    __slots__ = ("anchor", "children", "height", "is_flow", "is_mapping", "size", "start")
+    __slots__ = ("anchor", "children", "is_flow", "is_mapping", "start")
 
     def __init__(self, start: int, event: Any, *, is_mapping: bool) -> None:
         self.start = start
@@ -124,15 +118,8 @@ class _Open:
         self.is_flow: bool = event.flow_style
         self.is_mapping = is_mapping
         self.children: list[Node] = []
-        self.size = 1
-        self.height = 1
 
-    def add(self, built: _Built) -> None:
-        self.children.append(built.node)
-        self.size += built.size
-        self.height = max(self.height, built.height + 1)
-
-    def close(self, end: int) -> _Built:
+    def close(self, end: int) -> Node:
         """The finished node.
 
         The parser ends a block collection at the token after it, past comments and blank lines; ours ends where
@@ -142,9 +129,15 @@ class _Open:
         if not self.is_flow and children:
             end = children[-1].end
         if self.is_mapping:
-            pairs = list(zip(children[::2], children[1::2], strict=True))
-            return _Built(Mapping(self.start, end, pairs), self.size, self.height)
-        return _Built(Sequence(self.start, end, children), self.size, self.height)
+            return Mapping(self.start, end, list(zip(children[::2], children[1::2], strict=True)))
+        return Sequence(self.start, end, children)
+
+
+class _Measure(NamedTuple):
+    """How large a node is when every alias in it is written out."""
+
+    size: int  # nodes
+    height: int  # levels
 
 
 class _Composer:
@@ -153,8 +146,8 @@ class _Composer:
     def __init__(self, chunk: Chunk) -> None:
         self.base = chunk.start
         self.text = chunk.text
-        self.anchors: dict[str, Optional[_Built]] = {}
-        self.written = 0
+        self.anchors: dict[str, Optional[Node]] = {}
+        self.measures: dict[int, _Measure] = {}  # by id() of an anchored node that an alias repeats
 
     def documents(self) -> Iterator[Node]:
         from _ruamel_yaml import CParser  # 20 ms
@@ -176,37 +169,38 @@ class _Composer:
     def _document(self, next_event: Callable[[], Any]) -> Node:
         from ruamel.yaml import events
 
-        self.anchors, self.written = {}, 0
+        scalar_event, mapping_start, alias_event = events.ScalarEvent, events.MappingStartEvent, events.AliasEvent
+        collection_starts = (mapping_start, events.SequenceStartEvent)
+        self.anchors, self.measures = {}, {}
         stack: list[_Open] = []
         while True:
             event = next_event()
             kind = type(event)
-            if kind is events.ScalarEvent:
-                built = self._scalar(event)
-            elif kind is events.MappingStartEvent or kind is events.SequenceStartEvent:
-                stack.append(self._open(event, len(stack), is_mapping=kind is events.MappingStartEvent))
+            if kind is scalar_event:
+                done: Node = self._scalar(event)
+            elif kind in collection_starts:
+                stack.append(self._open(event, len(stack), is_mapping=kind is mapping_start))
                 continue
-            elif kind is events.AliasEvent:
-                built = self._alias(event, len(stack))
+            elif kind is alias_event:
+                done = self._alias(event, len(stack))
             else:  # the end of a collection: that of the document comes after its root
                 opened = stack.pop()
-                built = opened.close(self.base + event.end_mark.index)
+                done = opened.close(self.base + event.end_mark.index)
                 if opened.anchor is not None:
-                    self.anchors[opened.anchor] = built
-            self.written += 1
+                    self.anchors[opened.anchor] = done
             if not stack:
-                self._refuse_excessive_aliasing(built)
-                return built.node
-            stack[-1].add(built)
+                self._refuse_excessive_aliasing(done)
+                return done
+            stack[-1].children.append(done)
 
-    def _scalar(self, event: Any) -> _Built:
-        start, end = self.base + event.start_mark.index, self.base + event.end_mark.index
+    def _scalar(self, event: Any) -> Scalar:
         tag = event.tag
         plain = event.implicit[0] if tag is None else tag != "!" and not tag.endswith(":str")
-        built = _Built(Scalar(start, end, event.value, plain=plain), 1, 0)
+        base = self.base
+        node = Scalar(base + event.start_mark.index, base + event.end_mark.index, event.value, plain=plain)
         if event.anchor is not None:
-            self.anchors[event.anchor] = built
-        return built
+            self.anchors[event.anchor] = node
+        return node
 
     def _open(self, event: Any, depth: int, *, is_mapping: bool) -> _Open:
         start = self.base + event.start_mark.index
@@ -215,7 +209,7 @@ class _Composer:
             self.anchors[event.anchor] = None  # not to be used before its end
         return _Open(start, event, is_mapping=is_mapping)
 
-    def _alias(self, event: Any, depth: int) -> _Built:
+    def _alias(self, event: Any, depth: int) -> Node:
         start, end = self.base + event.start_mark.index, self.base + event.end_mark.index
         name = event.anchor
         if name not in self.anchors:
@@ -223,24 +217,38 @@ class _Composer:
         anchored = self.anchors[name]
         if anchored is None:
             raise _RefusedError(start, end, f"anchor `{name}` contains itself")
-        self._refuse_depth(depth + anchored.height, start, end)
-        return anchored._replace(node=_placed_again(anchored.node, start, end))
+        measure = self.measures.get(id(anchored))
+        if measure is None:
+            measure = self.measures[id(anchored)] = self._measure(anchored)
+        self._refuse_depth(depth + measure.height, start, end)
+        return _placed_again(anchored, start, end)
 
     def _refuse_depth(self, depth: int, start: int, end: int) -> None:
         if depth > MAX_DEPTH:
             raise _RefusedError(start, end, f"nested deeper than {MAX_DEPTH} levels")
 
-    def _refuse_excessive_aliasing(self, root: _Built) -> None:
+    def _measure(self, node: Node) -> _Measure:
+        """What a node comes to; aliases in it were measured when they were met."""
+        if node.origin is not None:
+            return self.measures[id(node.origin)]
+        if isinstance(node, Scalar):
+            return _Measure(1, 0)
+        children = node.items if isinstance(node, Sequence) else [child for pair in node.pairs for child in pair]
+        parts = [self._measure(child) for child in children]
+        return _Measure(1 + sum(part.size for part in parts), 1 + max((part.height for part in parts), default=0))
+
+    def _refuse_excessive_aliasing(self, root: Node) -> None:
         """Refuse what kubectl refuses.
 
         Source: go.yaml.in/yaml/v2 decode.go, allowedAliasRatio.
         """
-        size, aliased = root.size, root.size - self.written
+        if not self.measures:
+            return
+        size = self._measure(root).size
+        aliased = size - _written(root)
         if aliased > 100 and size > 1000 and aliased / size > _allowed_alias_ratio(size):
-            start = root.node.start
-            raise _RefusedError(
-                start, start + 1, f"document contains excessive aliasing: {size} nodes when written out"
-            )
+            message = f"document contains excessive aliasing: {size} nodes when written out"
+            raise _RefusedError(root.start, root.start + 1, message)
 
     def _refusal(self, error: Any) -> _RefusedError:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
@@ -264,6 +272,14 @@ def _allowed_alias_ratio(size: int) -> float:
     if size >= high:
         return 0.10
     return 0.99 - 0.89 * (size - low) / (high - low)
+
+
+def _written(node: Node) -> int:
+    """How many nodes the text has, an alias counting as one."""
+    if node.origin is not None or isinstance(node, Scalar):
+        return 1
+    children = node.items if isinstance(node, Sequence) else [child for pair in node.pairs for child in pair]
+    return 1 + sum(map(_written, children))
 
 
 def _placed_again(node: Node, start: int, end: int) -> Node:

@@ -83,6 +83,8 @@ class Mapping:
 
     def duplicates(self) -> list[Duplicate]:
         """Keys written more than once in this mapping; merged keys do not count."""
+        if len(self.fields) == len(self.pairs) and "<<" not in self.fields:
+            return []
         seen: dict[str, Node] = {}
         found = []
         for key, _ in self.pairs:
@@ -166,9 +168,12 @@ def _first_line(node: Node) -> Span:
 
 
 def _key_text(key: Node) -> str:
-    if isinstance(key, Scalar):
-        return scalars.key_text(key.value) if key.plain else key.text
-    return "?"  # a sequence or mapping as key: no Kubernetes object has one
+    if not isinstance(key, Scalar):
+        return "?"  # a sequence or mapping as key: no Kubernetes object has one
+    if not key.plain:
+        return key.text
+    value = scalars.resolve(key.text)
+    return value if isinstance(value, str) else scalars.key_text(value)
 
 
 def _is_merge(key: Node) -> bool:
@@ -176,16 +181,15 @@ def _is_merge(key: Node) -> bool:
 
 
 def _fields(mapping: Mapping) -> dict[str, Field]:
-    fields: dict[str, Field] = {}
+    """Explicit keys, the last of equal ones; then what is merged and not written out."""
+    fields = {_key_text(pair[0]): Field(*pair) for pair in mapping.pairs}
+    if "<<" not in fields:
+        return fields
+    fields = {_key_text(pair[0]): Field(*pair) for pair in mapping.pairs if not _is_merge(pair[0])}
     for key, value in mapping.pairs:
         if _is_merge(key):
-            continue
-        fields[_key_text(key)] = Field(key, value)
-    for key, value in mapping.pairs:
-        if not _is_merge(key):
-            continue
-        for text, field in _merged(value).items():
-            fields.setdefault(text, Field(field.key, field.value, merged=True))
+            for text, field in _merged(value).items():
+                fields.setdefault(text, field._replace(merged=True))
     return fields
 
 

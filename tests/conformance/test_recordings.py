@@ -13,6 +13,7 @@ import pytest
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects import read
+from kubectl_spread.objects import spread
 from kubectl_spread.objects.validation import constraint_errors
 from kubectl_spread.scheduler.cycle import Scheduler
 
@@ -62,8 +63,8 @@ def test_agrees_with_the_recording(family: str, case: Case) -> None:
 
 def _check_validation(case: Case) -> None:
     (pod,) = case["incoming"]
-    labels = read.labels(pod["metadata"])
-    errors = constraint_errors(read.constraints(pod["spec"]), created_with=labels)
+    labels = spread.labels(pod["metadata"])
+    errors = constraint_errors(spread.constraints(pod["spec"]), created_with=labels)
 
     assert (case["expected"][0].get("invalid") or []) == [error.text() for error in errors]
 
@@ -98,7 +99,7 @@ def _cluster(objects: list[Case]) -> Cluster:
     return Cluster(
         nodes=tuple(sorted(map(read.node, of("Node")), key=lambda node: node.name)),
         pods=tuple(map(read.pod, of("Pod"))),
-        namespaces={item["metadata"]["name"]: read.labels(item["metadata"]) for item in of("Namespace")},
+        namespaces={item["metadata"]["name"]: spread.labels(item["metadata"]) for item in of("Namespace")},
     )
 
 

@@ -1,0 +1,58 @@
+"""Plain values to spread constraints: all that a manifest is checked by.
+
+Apart from `read`, so that checking a manifest does not import what placing its pods needs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.selector import LabelSelector
+from kubectl_spread.objects.selector import Requirement
+
+Plain = dict[str, Any]
+
+
+def labels(metadata: Plain) -> dict[str, str]:
+    """`metadata.labels`; a null value is the empty string."""
+    return {key: value or "" for key, value in (metadata.get("labels") or {}).items()}
+
+
+def constraints(spec: Plain) -> tuple[TopologySpreadConstraint, ...]:
+    """`spec.topologySpreadConstraints` in order."""
+    return tuple(
+        _constraint(index, entry or {}) for index, entry in enumerate(spec.get("topologySpreadConstraints") or ())
+    )
+
+
+def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
+    """A LabelSelector; None stays None, which selects nothing."""
+    if plain is None:
+        return None
+    equal = plain.get("matchLabels") or {}
+    return LabelSelector(
+        tuple(sorted((key, value or "") for key, value in equal.items())),
+        tuple(requirement(item or {}) for item in plain.get("matchExpressions") or ()),
+    )
+
+
+def requirement(plain: Plain) -> Requirement:
+    """One entry of `matchExpressions` or `matchFields`."""
+    return Requirement(plain.get("key") or "", plain.get("operator") or "", tuple(plain.get("values") or ()))
+
+
+def _constraint(position: int, plain: Plain) -> TopologySpreadConstraint:
+    min_domains = plain.get("minDomains")
+    return TopologySpreadConstraint(
+        position=position,
+        max_skew=int(plain.get("maxSkew") or 0),
+        topology_key=plain.get("topologyKey") or "",
+        when_unsatisfiable=plain.get("whenUnsatisfiable") or "",
+        label_selector=label_selector(plain.get("labelSelector")),
+        match_label_keys=tuple(plain.get("matchLabelKeys") or ()),
+        min_domains=None if min_domains is None else int(min_domains),
+        node_affinity_policy=plain.get("nodeAffinityPolicy"),
+        node_taints_policy=plain.get("nodeTaintsPolicy"),
+    )

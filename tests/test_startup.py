@@ -1,0 +1,92 @@
+"""What each command imports: start-up is kept by not importing, and this asserts it without a stopwatch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = {
+    "numpy",
+    "jsonschema",
+    "kubernetes",
+    "yaml",
+    "rich",
+    "requests",
+    "asyncio",
+    "importlib.metadata",
+    "dataclasses",
+}
+PARSER = "_ruamel_yaml"
+
+MANIFEST = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: c, image: web}]
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: web}}
+"""
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    path = tmp_path / "web.yaml"
+    path.write_text(MANIFEST)
+    return path
+
+
+def imported_by(*args: str) -> set[str]:
+    """The modules that a run of the program imports."""
+    command = [sys.executable, "-X", "importtime", "-m", "kubectl_spread", *args]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip() for line in lines}
+
+
+@pytest.mark.parametrize(
+    "args", [(), ("--help",), ("--version",), ("--bogus",), ("check", "--help"), ("check", "--bogus"), ("version",)]
+)
+def test_help_version_and_usage_errors_import_neither_a_parser_nor_anything_heavy(args: tuple[str, ...]) -> None:
+    imported = imported_by(*args)
+
+    assert "click" in imported
+    assert set() == imported & {*HEAVY, PARSER, "json"}
+
+
+def test_checking_a_manifest_without_cluster_facts_imports_the_parser_only(manifest: Path) -> None:
+    imported = imported_by("check", str(manifest))
+
+    assert PARSER in imported
+    assert set() == imported & HEAVY
+
+
+def test_a_finding_does_not_import_anything_heavy_either(manifest: Path) -> None:
+    manifest.write_text(MANIFEST.replace("maxSkew: 1", "maxSkew: one"))
+    imported = imported_by("check", str(manifest), "-o", "json")
+
+    assert set() == imported & HEAVY
+
+
+def test_a_file_without_a_workload_is_not_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
+
+    assert PARSER not in imported_by("check", str(path))
+
+
+def test_placing_replicas_imports_numpy_and_not_jsonschema_or_kubernetes(manifest: Path) -> None:
+    imported = imported_by("check", str(manifest), "--topology", "zones=2,nodes=1")
+
+    assert "numpy" in imported
+    assert set() == imported & {"jsonschema", "kubernetes"}
