@@ -1,0 +1,65 @@
+"""Writes the generated parts of README.md and docs/: real screens, and the list of rules.
+
+`python docs/generate.py` rewrites them; `--check` says whether they are current, and changes nothing.
+
+A generated part stands between `<!-- run: ARGUMENTS -->` (or `<!-- rules -->`) and `<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from kubectl_spread.lint.catalogue import RULES
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ("README.md", "docs/rules.md")
+
+_PART = re.compile(r"(<!-- (run: (?P<arguments>[^\n]*)|rules) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def rendered(text: str) -> str:
+    """A page with its generated parts made anew."""
+    return _PART.sub(_part, text)
+
+
+def main() -> int:
+    """Write the pages, or with --check only compare them."""
+    check_only = "--check" in sys.argv[1:]
+    outdated = 0
+    for page in PAGES:
+        path = ROOT / page
+        text = path.read_text(encoding="utf-8")
+        current = rendered(text)
+        if current != text and check_only:
+            outdated += 1
+            sys.stderr.write(f"{page} is not current: run `make docs`\n")
+        elif current != text:
+            path.write_text(current, encoding="utf-8")
+    return int(outdated > 0)
+
+
+def _part(match: re.Match[str]) -> str:
+    arguments = match["arguments"]
+    body = _rules() if arguments is None else _screen(arguments.strip())
+    return f"{match[1]}{body}{match[4]}"
+
+
+def _screen(arguments: str) -> str:
+    command = [sys.executable, "-m", "kubectl_spread", *arguments.split()]
+    done = subprocess.run(  # noqa: S603 (our own program)
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "NO_COLOR": "1"}
+    )
+    return f"```console\n$ kubectl spread {arguments}\n{done.stdout}```\n"
+
+
+def _rules() -> str:
+    rows = [f"| {rule.code} | {rule.name} | {rule.severity.value} | {rule.summary} |" for rule in RULES.values()]
+    return "\n".join(["| code | name | severity | what it finds |", "|---|---|---|---|", *rows, ""])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

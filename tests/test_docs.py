@@ -1,0 +1,58 @@
+"""The documentation is what the program does."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.sources import topology
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_generated_parts_are_current() -> None:
+    """`make docs` would change nothing."""
+    done = subprocess.run([sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True)
+
+    assert (0, "") == (done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")) + ["../README.md"])
+def test_links_lead_to_files(page: str) -> None:
+    """Relative links of a page exist."""
+    path = (ROOT / "docs" / page).resolve()
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", path.read_text(encoding="utf-8"))
+
+    assert [] == [target for target in targets if not (path.parent / target).exists()]
+
+
+def test_the_topology_page_s_example_builds_a_cluster(tmp_path: Path) -> None:
+    """The YAML of docs/topology.md is a topology."""
+    (example,) = re.findall(
+        r"```yaml\n(.*?)```", (ROOT / "docs" / "topology.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    file = tmp_path / "topology.yaml"
+    file.write_text(example)
+    cluster: Cluster = topology.load(str(file))
+
+    assert ["cp", "old-1", "worker-a1", "worker-a2", "worker-b1", "worker-b2"] == [node.name for node in cluster.nodes]
+    assert 2 == len(cluster.pods)
+
+
+def test_the_demo_runs() -> None:
+    """make demo's script has the exit codes it says, and diagnoses the Pending pod."""
+    done = subprocess.run(
+        ["sh", ROOT / "examples" / "demo.sh"],
+        capture_output=True,
+        text=True,
+        env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
+    )
+
+    assert 0 == done.returncode, done.stderr
+    assert "global minimum 0, in c, where no node can run the pod: untolerated taint" in done.stdout
+    assert "4 of 4 replicas placed" in done.stdout
