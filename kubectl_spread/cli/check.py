@@ -34,6 +34,7 @@ class _Run(NamedTuple):
     workloads: list[Checked]
     errors: list[SourceError]
     files: int
+    rejected: int = 0  # workloads that the API server would not take
 
 
 @click.command()
@@ -41,7 +42,7 @@ class _Run(NamedTuple):
 @click.option("-f", "--filename", multiple=True, metavar="FILE", help="File or directory to check; - is stdin.")
 @click.option("-R", "--recursive", is_flag=True, help="Look into the directories below the ones named.")
 @cluster_facts
-@click.option("-n", "--namespace", metavar="NAME", help="Namespace of objects that name none. Default: default.")
+@click.option("-n", "--namespace", metavar="NAME", help="Namespace of objects that name none.  [default: default]")
 @click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
 )
@@ -66,14 +67,18 @@ def command(
     fail_on: str,
     color: str,
 ) -> int:
-    r"""Check topology spread constraints in manifests.
+    """Check topology spread constraints in manifests.
 
     Without cluster facts it says what the API server would reject, or what would fail later. With --snapshot or
     --topology it also places every replica of every workload, one after another by the scheduler's hard rules,
     and says which stay Pending and why.
 
     \b
-    Exit codes: 0 nothing to report, 1 findings or Pending pods, 2 wrong usage, 3 an input could not be read.
+    Exit codes:
+      0  nothing to report
+      1  findings, or Pending pods
+      2  wrong usage
+      3  an input could not be read
 
     \b
     Examples:
@@ -81,11 +86,12 @@ def command(
       kubectl spread check web.yaml
       kubectl spread check -R deploy/
       helm template shop charts/shop | kubectl spread check -
+
     \b
       # Would the replicas find nodes?
       kubectl spread check web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
       kubectl spread check web.yaml --snapshot facts.yaml -o json
-    """
+    """  # noqa: D301
     paths = (*filename, *files)
     if not paths:
         raise click.UsageError("name a file or directory to check, or - for standard input", ctx)
@@ -107,7 +113,7 @@ def _check(paths: tuple[str, ...], *, recursive: bool) -> _Run:
     from kubectl_spread.sources.files import inputs
 
     run = _Run([], [], [], 0)
-    files = 0
+    files = rejected = 0
     for given in inputs(paths, recursive=recursive):
         files += 1
         if isinstance(given, SourceError):
@@ -116,18 +122,20 @@ def _check(paths: tuple[str, ...], *, recursive: bool) -> _Run:
         if given.named and not given.source.text.strip():
             run.errors.append(SourceError(given.source.name, "the file is empty"))
             continue
-        _check_input(given, run)
+        rejected += _check_input(given, run)
     if not files:
         raise SourceError(", ".join(paths), "no .yaml, .yml or .json file in it")
-    return run._replace(files=files)
+    return run._replace(files=files, rejected=rejected)
 
 
-def _check_input(given: Input, run: _Run) -> None:
+def _check_input(given: Input, run: _Run) -> int:
+    """Add what an input holds to the run; how many of its workloads are rejected."""
     from kubectl_spread.lint.run import check_source
 
     result = check_source(given.source, named=given.named)
     run.findings.extend(result.findings)
     run.workloads.extend(result.workloads)
+    return result.rejected
 
 
 def _place(workloads: list[Checked], cluster: Any, namespace: str) -> list[Any]:
@@ -163,22 +171,25 @@ def _print_text(run: _Run, placements: list[Any], *, colour: bool) -> None:
 
 
 def _summary(run: _Run, placements: list[Any]) -> str:
-    parts = [f"checked {counted(len(run.workloads), 'workload')} in {counted(run.files, 'file')}"]
+    workloads = len(run.workloads) + run.rejected
+    parts = [f"checked {counted(workloads, 'workload')} in {counted(run.files, 'file')}"]
     parts.append(counted(len(run.findings), "finding") if run.findings else "no findings")
+    if run.rejected:
+        parts.append(f"{counted(run.rejected, 'workload')} rejected")
     if placements:
         pending = sum(len(placement.pending) for placement in placements)
         parts.append(f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending")
     text = ": ".join((parts[0], ", ".join(parts[1:])))
     if placements and any(placement.certainty.value == "possible" for placement in placements):
-        text += "\nnote: a pod that fits several nodes is put on the one with the fewest pods, then by name; "
-        text += "the scheduler's scores may choose another"
+        text += "\nnote: where several nodes have the highest score, the scheduler may take any of them; "
+        text += "here it is the first by name"
     return text
 
 
 def _print_json(run: _Run, placements: list[Any]) -> None:
     from kubectl_spread.report import json as documents
 
-    checked = {"files": run.files, "workloads": len(run.workloads)}
+    checked = {"files": run.files, "workloads": len(run.workloads), "rejected": run.rejected}
     click.echo(documents.dumps(documents.check_report(run.findings, placements, run.errors, checked)))
     sys.stdout.flush()
     for error in run.errors:

@@ -37,7 +37,7 @@ class _Target(NamedTuple):
 @click.argument("targets", nargs=-1, metavar="[TYPE NAME | TYPE/NAME]...")
 @click.option("-f", "--filename", multiple=True, metavar="FILE", help="Explain the pods of a manifest; - is stdin.")
 @cluster_facts
-@click.option("-n", "--namespace", metavar="NAME", help="Namespace of what is named. Default: default.")
+@click.option("-n", "--namespace", metavar="NAME", help="Namespace of what is named.  [default: default]")
 @click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
 )
@@ -53,22 +53,31 @@ def command(
     output: str,
     color: str,
 ) -> int:
-    r"""Explain why a pod is Pending, or where it would fit.
+    """Explain why a pod is Pending, or where it would fit.
 
     The verdict, the scheduler's message, the nodes by reason, each constraint's arithmetic by domain, and which
     requirements together leave no node.
 
     \b
+    Exit codes:
+      0  the pods run, or would fit
+      1  a pod stays Pending, or there is no such pod
+      2  wrong usage
+      3  an input could not be read
+
+    \b
     Examples:
       # A pod of the cluster facts
       kubectl spread explain pod web-7d9f-x2x4 -n shop --snapshot facts.yaml
+
     \b
       # The Pending pods of a workload
       kubectl spread explain deploy/web -n shop --snapshot facts.yaml
+
     \b
       # The next pod of a manifest, before it exists
       kubectl spread explain -f web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
-    """
+    """  # noqa: D301
     if bool(targets) == bool(filename):
         raise click.UsageError("name a pod or workload, or a manifest with -f", ctx)
     wanted = _targets(targets, ctx)

@@ -35,20 +35,22 @@ class _Commands(LazyGroup):
 @click.version_option(__version__, prog_name="kubectl spread", message="%(prog)s %(version)s")
 @click.pass_context
 def commands(ctx: click.Context) -> None:
-    r"""Check, dry-run and explain pod topology spread constraints.
+    """Check, dry-run and explain pod topology spread constraints.
 
     \b
     Examples:
       # Check manifests without a cluster
       kubectl spread check deploy/
+
     \b
       # Would its replicas be scheduled on a cluster like this?
       kubectl spread check web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
+
     \b
       # Why is this pod Pending?
       kubectl get nodes,namespaces,pods,replicasets -A -o yaml > facts.yaml
       kubectl spread explain pod web-7d9f-x2x4 -n shop --snapshot facts.yaml
-    """
+    """  # noqa: D301
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

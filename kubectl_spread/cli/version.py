@@ -13,13 +13,13 @@ SCHEDULER = "v1.36.2"
 @click.command()
 @click.option("-o", "--output", type=click.Choice(["json"]), help="Output format.")
 def command(output: str) -> int:
-    r"""Print the version, and that of the kube-scheduler whose rules are followed.
+    """Print the version, and that of the kube-scheduler whose rules are followed.
 
     \b
     Examples:
       kubectl spread version
       kubectl spread version -o json
-    """
+    """  # noqa: D301
     if output == "json":
         import json
 

@@ -1,7 +1,8 @@
 """A cluster as arrays, kept up to date as pods are bound.
 
 The only mutable object below `simulate`. Axes: N nodes in the cluster's order, P pods in the order they were
-bound. Units: CPU in milli-cores, other resources in whole units, `pods` in slots.
+bound, G groups of pods that no selector can tell apart. Units: CPU in milli-cores, other resources in whole
+units, `pods` in slots.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.selector import Selector
 
+Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
@@ -29,7 +31,7 @@ class Topology(NamedTuple):
     codes: int32 (N,), index into `values`, -1 where the node lacks the label.
     """
 
-    codes: NDArray[np.int32]
+    codes: Int32s
     values: tuple[str, ...]
 
 
@@ -44,7 +46,9 @@ class Group(NamedTuple):
 class Columns:
     """Nodes and bound pods.
 
-    allocatable, requested: resource name -> int64 (N,). pod_count: int64 (N,).
+    allocatable, requested: resource name -> int64 (N,). pod_count, nonzero_cpu, nonzero_memory: int64 (N,).
+    bound_pods: every pod that was bound, in order; bound_nodes, bound_groups, bound_classes: int32 (P,) beside it.
+    Whoever keeps something that depends on bound pods remembers how many it has seen, and catches up.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -54,13 +58,21 @@ class Columns:
         self.n = len(cluster.nodes)
         self.allocatable: dict[str, Int64s] = {}
         self.requested: dict[str, Int64s] = {}
-        self.pod_count: Int64s = np.zeros(self.n, np.int64)
+        self.pod_count: Int64s = self.zeros()
+        self.nonzero_cpu: Int64s = self.zeros()
+        self.nonzero_memory: Int64s = self.zeros()
         self.pods: list[list[Pod]] = [[] for _ in range(self.n)]
+        self.bound_pods: list[Pod] = []
+        self._bound_nodes = _Grown()
+        self._bound_groups = _Grown()
+        self._bound_classes = _Grown()
         self._topologies: dict[str, Topology] = {}
         self._groups: dict[Group, int] = {}
-        self._group_labels: list[dict[str, str]] = []
-        self._pod_nodes = _Grown()
-        self._pod_groups = _Grown()
+        self._group_of: dict[tuple[int, bool], int] = {}  # by class and terminating
+        self.classes: list[PodClass] = []
+        self._class_by_id: dict[int, int] = {}
+        self._class_by_value: dict[PodClass, int] = {}
+        self._kept: list[PodClass] = []  # so that an id() in _class_by_id stays theirs
         for resource in {name for node in cluster.nodes for name in node.allocatable}:
             self.allocatable[resource] = np.array(
                 [node.allocatable.get(resource, 0) for node in cluster.nodes], np.int64
@@ -70,12 +82,41 @@ class Columns:
             if at is not None:  # pods on a node that does not exist are invisible
                 self.bind(pod, at)
 
+    @property
+    def bound_nodes(self) -> Int32s:
+        return self._bound_nodes.array()
+
+    @property
+    def bound_groups(self) -> Int32s:
+        return self._bound_groups.array()
+
+    @property
+    def bound_classes(self) -> Int32s:
+        """Indices into `classes`."""
+        return self._bound_classes.array()
+
+    @property
+    def groups(self) -> list[Group]:
+        """Every group so far; `bound_groups` has indices into it."""
+        return list(self._groups)
+
+    @property
+    def group_count(self) -> int:
+        return len(self._groups)
+
     def allocatable_of(self, resource: str) -> Int64s:
         """Zeros where no node has the resource."""
-        return self.allocatable.get(resource, self._zeros())
+        found = self.allocatable.get(resource)
+        if found is None:
+            found = self.allocatable[resource] = self.zeros()
+        return found
 
     def requested_of(self, resource: str) -> Int64s:
-        return self.requested.get(resource, self._zeros())
+        """The account of a resource; the array stays the same one as pods are bound."""
+        found = self.requested.get(resource)
+        if found is None:
+            found = self.requested[resource] = self.zeros()
+        return found
 
     def slots(self) -> Int64s:
         """How many pods each node can hold."""
@@ -90,37 +131,36 @@ class Columns:
 
     def bind(self, pod: Pod, node: int) -> None:
         """Let a pod count on a node from now on."""
-        for resource, amount in pod.cls.requests:
-            if resource not in self.requested:
-                self.requested[resource] = np.zeros(self.n, np.int64)
-            self.requested[resource][node] += amount
+        cls = pod.cls
+        for resource, amount in cls.requests:
+            self.requested_of(resource)[node] += amount
+        self.nonzero_cpu[node] += cls.nonzero[0]
+        self.nonzero_memory[node] += cls.nonzero[1]
         self.pod_count[node] += 1
         self.pods[node].append(pod)
-        self._pod_nodes.append(node)
-        self._pod_groups.append(self._group(pod.cls, terminating=pod.terminating))
+        self.bound_pods.append(pod)
+        self._bound_nodes.append(node)
+        class_at = self.class_index(cls)
+        self._bound_classes.append(class_at)
+        self._bound_groups.append(self._group(class_at, terminating=pod.terminating))
 
-    def matching(self, namespace: str, selector: Selector) -> Int64s:
-        """int64 (N,): pods of a namespace that a selector matches, terminating ones left out.
-
-        Source: podtopologyspread/common.go, countPodsMatchSelector (v1.36.2), but for the empty selector.
-        """
-        counted = np.array(
-            [
-                group.namespace == namespace and not group.terminating and selector.matches(self._group_labels[at])
-                for group, at in self._groups.items()
-            ],
-            np.bool_,
-        )
-        if not counted.any():
-            return self._zeros()
-        nodes = self._pod_nodes.array()[counted[self._pod_groups.array()]]
-        return np.bincount(nodes, minlength=self.n).astype(np.int64)
+    def class_index(self, cls: PodClass) -> int:
+        """The index of a class in `classes`; equal classes are one."""
+        found = self._class_by_id.get(id(cls))
+        if found is None:
+            found = self._class_by_value.setdefault(cls, len(self.classes))
+            if found == len(self.classes):
+                self.classes.append(cls)
+            self._class_by_id[id(cls)] = found
+            self._kept.append(cls)
+        return found
 
     def labels_of(self, name: str) -> Labels:
         """A namespace's labels; none where the cluster facts do not have it."""
         return self.cluster.namespaces.get(name, {})
 
-    def _zeros(self) -> Int64s:
+    def zeros(self) -> Int64s:
+        """int64 (N,)."""
         return np.zeros(self.n, np.int64)
 
     def _encode(self, key: str) -> Topology:
@@ -128,12 +168,58 @@ class Columns:
         column = [codes.setdefault(node.labels[key], len(codes)) if key in node.labels else -1 for node in self.nodes]
         return Topology(np.array(column, np.int32), tuple(codes))
 
-    def _group(self, cls: PodClass, *, terminating: bool) -> int:
-        group = Group(cls.namespace, cls.labels, terminating)
-        at = self._groups.setdefault(group, len(self._groups))
-        if at == len(self._group_labels):
-            self._group_labels.append(dict(cls.labels))
-        return at
+    def _group(self, class_at: int, *, terminating: bool) -> int:
+        found = self._group_of.get((class_at, terminating))
+        if found is None:
+            cls = self.classes[class_at]
+            group = Group(cls.namespace, cls.labels, terminating)
+            found = self._group_of[class_at, terminating] = self._groups.setdefault(group, len(self._groups))
+        return found
+
+
+class MatchCounter:
+    """Pods of a namespace that a selector matches, on each node; terminating pods are left out.
+
+    counts: int64 (N,), right after `catch_up`.
+    Source: podtopologyspread/common.go, countPodsMatchSelector (v1.36.2), but for the empty selector.
+    """
+
+    def __init__(self, namespace: str, selector: Selector, columns: Columns) -> None:
+        self._namespace = namespace
+        self._selector = selector
+        self._columns = columns
+        self._matches = np.zeros(0, np.bool_)  # (G,), as far as groups are known
+        self._seen = 0
+        self.counts = columns.zeros()
+
+    def catch_up(self) -> Int32s:
+        """Count the pods bound since the last call; the nodes of those that match, once for each."""
+        columns = self._columns
+        end = len(columns.bound_pods)
+        if self._seen == end:
+            return _NO_NODES
+        self._learn_groups()
+        new = slice(self._seen, end)
+        self._seen = end
+        nodes = columns.bound_nodes[new][self._matches[columns.bound_groups[new]]]
+        if len(nodes) == 1:
+            self.counts[nodes[0]] += 1
+        elif len(nodes):
+            np.add.at(self.counts, nodes, 1)
+        return nodes
+
+    def _learn_groups(self) -> None:
+        known = len(self._matches)
+        if known == self._columns.group_count:
+            return
+        fresh = [
+            group.namespace == self._namespace and not group.terminating and self._selector.matches(dict(group.labels))
+            for group in self._columns.groups[known:]
+        ]
+        self._matches = np.concatenate([self._matches, np.array(fresh, np.bool_)])
+
+
+_NO_NODES: Int32s = np.zeros(0, np.int32)
 
 
 class _Grown:
@@ -149,5 +235,5 @@ class _Grown:
         self._buffer[self._size] = value
         self._size += 1
 
-    def array(self) -> NDArray[np.int32]:
+    def array(self) -> Int32s:
         return self._buffer[: self._size]

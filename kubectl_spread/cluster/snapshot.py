@@ -9,6 +9,24 @@ from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.selector import Selector
+
+
+class Service(NamedTuple):
+    """A Service; `selector` is None where it has none."""
+
+    namespace: str
+    name: str
+    selector: Optional[dict[str, str]]
+
+
+class Budget(NamedTuple):
+    """A PodDisruptionBudget, as far as preemption looks at it."""
+
+    namespace: str
+    selector: Selector
+    disruptions_allowed: int
+    disrupted_pods: frozenset[str] = frozenset()
 
 
 class OwnerKey(NamedTuple):
@@ -23,12 +41,16 @@ class Cluster(NamedTuple):
     """Nodes in the order of their names, as a scheduler lists them when it starts; pods bound and pending.
 
     `owners` leads from a controller that is itself controlled to its own controller: ReplicaSet to Deployment.
+    `owner_selectors` holds what ReplicationControllers, ReplicaSets and StatefulSets select.
     """
 
     nodes: tuple[Node, ...]
     pods: tuple[Pod, ...] = ()
     namespaces: dict[str, Labels] = {}  # noqa: RUF012 (never written to)
     owners: dict[OwnerKey, OwnerKey] = {}  # noqa: RUF012
+    services: tuple[Service, ...] = ()
+    owner_selectors: dict[OwnerKey, Selector] = {}  # noqa: RUF012
+    budgets: tuple[Budget, ...] = ()
 
     def bound(self) -> list[Pod]:
         """Pods that count: bound to a node, and neither succeeded nor failed."""

@@ -32,7 +32,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
-from kubectl_spread.scheduler.preemption import post_filter_message
+from kubectl_spread.scheduler.preemption import post_filter
 
 
 class Verdict(Enum):
@@ -97,15 +97,14 @@ class ConstraintReport(NamedTuple):
 class Explanation(NamedTuple):
     """Why a pod is where it is, or is nowhere.
 
-    `message` is what the scheduler would write now; `reported` is what the cluster facts say it wrote.
-    `is_whole_message` is False where preemption would be tried, which adds to the message.
+    `message` is what the scheduler would write now; `reported` is what the cluster facts say it wrote. Where preemption
+    would help, it names the node and the pods it would evict there.
     """
 
     pod: Pod
     verdict: Verdict
     diagnosis: Diagnosis
     message: str = ""
-    is_whole_message: bool = True
     reported: str = ""
     nodes: tuple[NodeReport, ...] = ()
     constraints: tuple[ConstraintReport, ...] = ()
@@ -113,6 +112,8 @@ class Explanation(NamedTuple):
     conflicts: tuple[Conflict, ...] = ()
     node_names: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
+    nominated_node: str = ""
+    victims: tuple[Pod, ...] = ()
     others: tuple[str, ...] = ()  # pods of the same workload for which the same holds
 
 
@@ -125,22 +126,21 @@ def explain(pod: Pod, cluster: Cluster) -> Explanation:
         return Explanation(pod, Verdict.RUNNING, nothing, beyond=pod.cls.beyond)
     if pod.cls.gates:
         return Explanation(pod, Verdict.GATED, nothing, reported=pod.message)
-    columns = Columns(cluster)
-    return explain_filtered(pod, Scheduler(columns).filter(pod.cls))
+    scheduler = Scheduler(Columns(cluster))
+    return explain_filtered(pod, scheduler.filter(pod), scheduler)
 
 
-def explain_filtered(pod: Pod, filtered: Filtered) -> Explanation:
-    """Explain a pod from what the plugins said of it."""
+def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Explanation:
+    """Explain a pod from what the plugins said of it; nothing may have been bound since."""
     diagnosis = filtered.diagnosis()
     is_pending = not diagnosis.feasible
-    added = post_filter_message(pod.cls, filtered) if is_pending else ""
+    preemption = post_filter(pod, filtered, scheduler) if is_pending else None
     found = requirements(pod.cls, filtered)
     return Explanation(
         pod=pod,
         verdict=Verdict.PENDING if is_pending else Verdict.SCHEDULABLE,
         diagnosis=diagnosis,
-        message=diagnosis.message(added or "") if is_pending else "",
-        is_whole_message=added is not None,
+        message=diagnosis.message(preemption.message) if preemption is not None else "",
         reported=pod.message,
         nodes=_nodes(diagnosis, filtered),
         constraints=_constraints(pod.cls, filtered),
@@ -148,6 +148,8 @@ def explain_filtered(pod: Pod, filtered: Filtered) -> Explanation:
         conflicts=tuple(conflicts(found)) if is_pending else (),
         node_names=tuple(node.name for node in filtered.columns.nodes),
         beyond=pod.cls.beyond,
+        nominated_node="" if preemption is None else preemption.node,
+        victims=() if preemption is None else preemption.victims,
     )
 
 
@@ -167,7 +169,7 @@ def _constraints(cls: PodClass, filtered: Filtered) -> tuple[ConstraintReport, .
     if filtered.rejection is not None:
         return ()
     hard = next((v.state.counts for v in filtered.verdicts if isinstance(v.state, PreFilterState)), ())
-    soft = soft_counts(cls, filtered.columns)
+    soft = soft_counts(cls, filtered.columns, filtered.feasible)
     usable = _passes_all_but_spread(filtered)
     reports = {counts.constraint.position: _constraint(cls, counts, filtered, usable) for counts in (*hard, *soft)}
     return tuple(reports[index] for index in sorted(reports))
@@ -185,7 +187,6 @@ def _constraint(cls: PodClass, counts: DomainCounts, filtered: Filtered, usable:
     columns, topology = filtered.columns, counts.topology
     written = cls.constraints[counts.constraint.position]
     selector = effective_selector(written, dict(cls.labels))
-    on_nodes = columns.matching(cls.namespace, selector)
     lowest = counts.match_num == counts.min_match_num
     minimum_in = [value for at, value in enumerate(topology.values) if counts.eligible[at] and lowest[at]]
     return ConstraintReport(
@@ -197,7 +198,7 @@ def _constraint(cls: PodClass, counts: DomainCounts, filtered: Filtered, usable:
         minimum_in=tuple(sorted(minimum_in)),
         eligible_domains=counts.domains_num,
         without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(topology.codes < 0)),
-        ignored_pods=int(on_nodes[~counts.included].sum()),
+        ignored_pods=int(counts.on_nodes[~counts.included].sum()),
         domains=_domains(cls, counts, filtered, usable),
     )
 
@@ -263,7 +264,7 @@ class _WhyNot:
             if other.is_hard == self._cls.constraints[constraint.position].is_hard
             and other.topology_key not in node.labels
         ]
-        return f"lacks the label {keys[0]}" if keys else ""
+        return f"lacks the label {keys[0]}" if keys else "no node of it fits"
 
     def _not_usable(self, at: int) -> str:
         taint = first_untolerated(self._columns.nodes[at].taints, self._cls.tolerations)

@@ -102,7 +102,7 @@ def _taints(cls: PodClass, filtered: Filtered) -> list[Requirement]:
 
 
 _TEXTS = {
-    names.NODE_UNSCHEDULABLE: "cordoned nodes",
+    names.NODE_UNSCHEDULABLE: "the cordon",
     names.NODE_NAME: "spec.nodeName",
     names.NODE_PORTS: "host ports",
 }

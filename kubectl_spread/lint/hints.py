@@ -14,7 +14,6 @@ from kubectl_spread.objects.validation import Rule
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 _FIXED = {
-    Rule.MAX_SKEW_NOT_POSITIVE: "maxSkew has no default; 1 is the evenest",
     Rule.TOPOLOGY_KEY_MISSING: "name a node label, such as topology.kubernetes.io/zone or kubernetes.io/hostname",
     Rule.WHEN_UNSATISFIABLE_MISSING: "it has no default: write DoNotSchedule (a rule) or ScheduleAnyway (a preference)",
     Rule.DUPLICATE_CONSTRAINT: "merge the two constraints, or let one be DoNotSchedule and the other ScheduleAnyway",
@@ -30,6 +29,9 @@ def for_rule(rule: Rule, value: Any) -> str:
     """The hint for a broken rule; `value` is what stands at its place."""
     if rule in _FIXED:
         return _FIXED[rule]
+    if rule is Rule.MAX_SKEW_NOT_POSITIVE:
+        what = "maxSkew has no default" if value is None else "use 1 or more"
+        return f"{what}; 1 is the evenest"
     if rule is Rule.WHEN_UNSATISFIABLE_INVALID:
         return did_you_mean(value, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
     if rule is Rule.INCLUSION_POLICY_INVALID:
@@ -37,6 +39,33 @@ def for_rule(rule: Rule, value: Any) -> str:
     if value in ("", None) or not isinstance(value, str):
         return ""
     return did_you_mean(value, _OPERATORS, cutoff=0.5)
+
+
+def for_type(message: str, value: Any, *, written: str) -> str:
+    """The hint for a value that does not decode.
+
+    Args:
+        message: what the decoder says.
+        value: what stands at its place.
+        written: the text there.
+    """
+    if isinstance(value, str) and ("${" in value or "{{" in value):
+        return "a placeholder? check the rendered manifest"
+    what, _, wanted = message.partition(" of type ")
+    if wanted == "string" and ("unmarshal number" in what or "unmarshal bool" in what):
+        return "put the value in quotes"
+    if wanted.startswith("int") and isinstance(value, str):
+        return "write the number without quotes" if value.strip().lstrip("+-").isdecimal() else ""
+    return _for_shape(wanted, value, is_block=not written.startswith(("[", "{")))
+
+
+def _for_shape(wanted: str, value: Any, *, is_block: bool) -> str:
+    """The hint for a list where a mapping must stand, and the reverse."""
+    if isinstance(value, list) and wanted.startswith(("v1.", "map[")):
+        return "remove the dash: it is a mapping, not a list" if is_block else "it is a mapping, not a list"
+    if isinstance(value, dict) and wanted.startswith("[]"):
+        return "make it a list: start with a dash" if is_block else "make it a list: put it in brackets"
+    return ""
 
 
 def did_you_mean(word: Any, known: Iterable[str], *, cutoff: float = 0.6) -> str:

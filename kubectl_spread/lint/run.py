@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import ObjectRef
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.template import first_action
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
@@ -24,6 +24,7 @@ from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.manifest import manifests
 from kubectl_spread.objects.validation import constraint_errors
 from kubectl_spread.objects.validation import FieldError
+from kubectl_spread.objects.validation import Rule
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
@@ -31,13 +32,8 @@ from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
 
 FIELD = "topologySpreadConstraints"
-
-# Needed only where something does not parse, so not compiled here.
-_TEMPLATE_ACTION = r"\{\{-?[^{}\n]*\}\}"
-_COMMENT_OR_QUOTED = r"""#[^\n]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'"""
 
 
 class Checked(NamedTuple):
@@ -48,12 +44,17 @@ class Checked(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What one source held. `objects` counts Kubernetes objects of any kind that were looked at."""
+    """What one source held.
+
+    `objects` counts Kubernetes objects of any kind that were looked at, `rejected` the workloads among them that
+    the API server would not take.
+    """
 
     findings: tuple[Finding, ...]
     workloads: tuple[Checked, ...]
     objects: int
     has_objects: bool
+    rejected: int = 0
 
 
 def check_source(source: SourceFile, *, named: bool) -> Result:
@@ -63,7 +64,7 @@ def check_source(source: SourceFile, *, named: bool) -> Result:
         return _check_foreign(source, named=named)
     findings: list[Finding] = []
     workloads: list[Checked] = []
-    count = 0
+    count = rejected = 0
     for document in compose.compose(source, looks_like_workloads):
         if isinstance(document, compose.SyntaxProblem):
             findings.append(_syntax(document))
@@ -75,7 +76,9 @@ def check_source(source: SourceFile, *, named: bool) -> Result:
             findings += found
             if checked is not None:
                 workloads.append(checked)
-    return Result(_without_template_noise(findings), tuple(workloads), count, has_objects=True)
+            elif manifest.workload_kind is not None:
+                rejected += 1
+    return Result(_without_template_noise(findings), tuple(workloads), count, has_objects=True, rejected=rejected)
 
 
 def _check_foreign(source: SourceFile, *, named: bool) -> Result:
@@ -127,13 +130,21 @@ def _field_errors(manifest: Manifest, owner: Workload, template: Route) -> list[
         return []
     spec = (*template, "spec")
     if not template:
-        created = constraint_errors(constraints, created_with=created_labels(owner))
-        return [_invalid(manifest, spec, error) for error in created]
+        labels = None if _is_live(manifest) else created_labels(owner)
+        return [
+            _invalid(manifest, spec, error, constraints)
+            for error in constraint_errors(constraints, created_with=labels)
+        ]
     errors = constraint_errors(constraints, created_with=None)
     return [
-        *(_invalid(manifest, spec, error) for error in errors),
+        *(_invalid(manifest, spec, error, constraints) for error in errors),
         *(_rejected_later(manifest, spec, error) for error in _later_errors(owner, constraints, errors)),
     ]
+
+
+def _is_live(manifest: Manifest) -> bool:
+    """Whether the object comes out of a cluster: the matchLabelKeys of such a pod are in its selector already."""
+    return bool(manifest.plain.get("status") or (manifest.plain.get("metadata") or {}).get("uid"))
 
 
 def _later_errors(
@@ -147,9 +158,11 @@ def _later_errors(
     return [error for error in created if (error.rule, error.route) not in known]
 
 
-def _invalid(manifest: Manifest, spec: Route, error: FieldError) -> Finding:
+def _invalid(
+    manifest: Manifest, spec: Route, error: FieldError, constraints: tuple[TopologySpreadConstraint, ...]
+) -> Finding:
     root = decode.path_text(spec)
-    return _finding(
+    finding = _finding(
         error.rule.value,
         manifest,
         (*spec, *error.route),
@@ -157,6 +170,18 @@ def _invalid(manifest: Manifest, spec: Route, error: FieldError) -> Finding:
         path=f"{root}.{error.path}",
         hint=hints.for_rule(error.rule, _value_at(manifest, (*spec, *error.route))),
     )
+    if error.rule is not Rule.DUPLICATE_CONSTRAINT:
+        return finding
+    again = (*spec, FIELD, _repetition(constraints, int(error.route[1])), "topologyKey")
+    place = Place(manifest.document.source, manifest.place(again))
+    return finding._replace(related=(Label(place, "repeated here"),))
+
+
+def _repetition(constraints: tuple[TopologySpreadConstraint, ...], first: int) -> int:
+    """The position of the constraint that repeats the first one's key and action."""
+    pair = constraints[first].topology_key, constraints[first].when_unsatisfiable
+    later = constraints[first + 1 :]
+    return next(other.position for other in later if (other.topology_key, other.when_unsatisfiable) == pair)
 
 
 def _rejected_later(manifest: Manifest, spec: Route, error: FieldError) -> Finding:
@@ -172,8 +197,6 @@ def _rejected_later(manifest: Manifest, spec: Route, error: FieldError) -> Findi
 
 
 def _undecodable(manifest: Manifest, problem: decode.Problem) -> Finding:
-    version = manifest.api_version.rpartition("/")[2]
-    message = f'{manifest.kind} in version "{version}" cannot be handled as a {manifest.kind}: {problem.message}'
     path = decode.path_text(problem.route)
     if problem.kind is decode.Kind.UNKNOWN:
         name = str(problem.route[-1])
@@ -181,21 +204,33 @@ def _undecodable(manifest: Manifest, problem: decode.Problem) -> Finding:
             "SPR114",
             manifest,
             problem.route,
-            message=message,
+            message=_unknown_field(manifest, path),
             path=path,
             hint=_field_hint(name, problem.route),
             key=True,
         )
-    finding = _finding("SPR113", manifest, problem.route, message=message, path=path, hint=_type_hint(problem))
+    finding = _finding(
+        "SPR113",
+        manifest,
+        problem.route,
+        message=_cannot_be_handled(manifest, problem.message),
+        path=path,
+        hint=hints.for_type(
+            problem.message, _value_at(manifest, problem.route), written=_text_at(manifest, problem.route)
+        ),
+    )
     return finding._replace(is_unreadable=True)
 
 
-def _type_hint(problem: decode.Problem) -> str:
-    if "of type string" in problem.message and ("number" in problem.message or "bool" in problem.message):
-        return "put the value in quotes"
-    if "cannot unmarshal string" in problem.message and "of type int" in problem.message:
-        return "write the number without quotes"
-    return ""
+def _cannot_be_handled(manifest: Manifest, why: str) -> str:
+    version = manifest.api_version.rpartition("/")[2]
+    return f'{manifest.kind} in version "{version}" cannot be handled as a {manifest.kind}: {why}'
+
+
+def _unknown_field(manifest: Manifest, path: str) -> str:
+    """As kubectl shows it; Helm and others do not ask for strict decoding."""
+    refusal = _cannot_be_handled(manifest, f'strict decoding error: unknown field "{path}"')
+    return f"{refusal}; without strict decoding it is dropped"
 
 
 def _field_hint(name: str, route: Route) -> str:
@@ -228,9 +263,9 @@ def _misplaced(manifest: Manifest, template: Route) -> list[Finding]:
                 "SPR115",
                 manifest,
                 route,
-                message=f'strict decoding error: unknown field "{field}"; clients that do not decode strictly drop it',
+                message=_unknown_field(manifest, field),
                 path=field,
-                hint=f"move it to {target}",
+                hint=f"did you mean `{FIELD}`?" if route[:-1] == right[:-1] else f"move it to {target}",
                 key=True,
             )
         )
@@ -269,24 +304,15 @@ def _duplicate_keys(document: compose.Document) -> list[Finding]:
 
 def _syntax(problem: compose.SyntaxProblem) -> Finding:
     place = Place(problem.source, problem.span)
-    if _is_template(problem.source.text):
+    action = first_action(problem.source.text)
+    if action is not None:
         return Finding(
             RULES["SPR002"],
             "a Go template, not YAML: not checked",
-            place._replace(span=_template_action(problem.source.text)),
+            place._replace(span=action),
             hint="render it first: helm template ... | kubectl spread check -",
         )
     return Finding(RULES["SPR001"], f"not YAML: {problem.message}", place, is_unreadable=True)
-
-
-def _is_template(text: str) -> bool:
-    """Whether there is a template action outside comments and quotes."""
-    return "{{" in text and re.search(_TEMPLATE_ACTION, re.sub(_COMMENT_OR_QUOTED, "", text)) is not None
-
-
-def _template_action(text: str) -> Span:
-    match = re.search(_TEMPLATE_ACTION, text)
-    return Span(match.start(), match.end()) if match else Span(0, 0)
 
 
 def _without_template_noise(findings: list[Finding]) -> tuple[Finding, ...]:
@@ -302,6 +328,12 @@ def _without_template_noise(findings: list[Finding]) -> tuple[Finding, ...]:
 def _value_at(manifest: Manifest, route: Route) -> Any:
     found = nodes.follow(manifest.document.root, (*manifest.route, *route))
     return None if found is None else nodes.to_plain(found)
+
+
+def _text_at(manifest: Manifest, route: Route) -> str:
+    """What is written at the place of a route."""
+    span = manifest.place(route)
+    return manifest.document.source.text[span.start : span.end]
 
 
 def _finding(

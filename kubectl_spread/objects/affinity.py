@@ -90,6 +90,13 @@ class PodAffinityTerm(NamedTuple):
         return selects_namespace and self.selector.matches(pod_labels)
 
 
+class WeightedTerm(NamedTuple):
+    """A preferred term, which adds or takes `weight`."""
+
+    weight: int
+    term: PodAffinityTerm
+
+
 def _is_valid_expression(requirement: Requirement) -> bool:
     """Source: pkg/labels/selector.go, NewRequirement."""
     wanted = _VALUE_COUNTS.get(requirement.operator)

@@ -151,6 +151,7 @@ _CONTAINER = Struct(
         "image": Atom.STRING,
         "resources": _RESOURCE_REQUIREMENTS,
         "restartPolicy": Atom.STRING,
+        "restartPolicyRules": ListOf(Struct("ContainerRestartRule", {"action": Atom.STRING})),
         "ports": ListOf(
             Struct(
                 "ContainerPort",
@@ -210,6 +211,7 @@ POD_SPEC = Struct(
                     "name": Atom.STRING,
                     "persistentVolumeClaim": Struct("PersistentVolumeClaimVolumeSource", {"claimName": Atom.STRING}),
                     "ephemeral": Struct("EphemeralVolumeSource", {}),
+                    "image": Struct("ImageVolumeSource", {"reference": Atom.STRING}),
                 },
             )
         ),
@@ -255,6 +257,7 @@ POD = Struct(
             {
                 "phase": Atom.STRING,
                 "nominatedNodeName": Atom.STRING,
+                "startTime": Atom.STRING,
                 "containerStatuses": _CONTAINER_STATUSES,
                 "initContainerStatuses": _CONTAINER_STATUSES,
                 "conditions": ListOf(
@@ -278,7 +281,15 @@ NODE = Struct(
                 "taints": ListOf(Struct("Taint", {"key": Atom.STRING, "value": Atom.STRING, "effect": Atom.STRING})),
             },
         ),
-        "status": Struct("NodeStatus", {"allocatable": _RESOURCES, "capacity": _RESOURCES}),
+        "status": Struct(
+            "NodeStatus",
+            {
+                "allocatable": _RESOURCES,
+                "capacity": _RESOURCES,
+                "images": ListOf(Struct("ContainerImage", {"names": _STRINGS, "sizeBytes": Atom.INT64})),
+                "declaredFeatures": _STRINGS,
+            },
+        ),
     },
 )
 

@@ -15,3 +15,5 @@ class Node(NamedTuple):
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
     allocatable: dict[str, int] = {}  # noqa: RUF012 (never written to)
+    images: tuple[tuple[str, int], ...] = ()  # name, bytes
+    features: tuple[str, ...] = ()  # declared

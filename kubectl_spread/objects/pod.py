@@ -8,6 +8,7 @@ from typing import Optional
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.affinity import NodeRequirement
 from kubectl_spread.objects.affinity import PodAffinityTerm
+from kubectl_spread.objects.affinity import WeightedTerm
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.taints import Toleration
 
@@ -36,16 +37,21 @@ class Owner(NamedTuple):
 class PodClass(NamedTuple):
     """Everything a scheduler plugin may read of a pod, hashable; replicas of a workload share one.
 
-    `requests` is sorted by resource name: CPU in milli-cores, everything else in whole units.
+    `requests` is sorted by resource name: CPU in milli-cores, everything else in whole units; `nonzero` and `scored`
+    are its variants for scoring (`resources.Requests`).
     """
 
     namespace: str
     labels: tuple[tuple[str, str], ...] = ()
     requests: tuple[tuple[str, int], ...] = ()
+    nonzero: tuple[int, int] = (0, 0)
+    scored: tuple[tuple[str, int], ...] = ()
     node_selector: tuple[tuple[str, str], ...] = ()
     node_affinity: NodeAffinity = NodeAffinity()
     pod_affinity: tuple[PodAffinityTerm, ...] = ()
     pod_anti_affinity: tuple[PodAffinityTerm, ...] = ()
+    preferred_affinity: tuple[WeightedTerm, ...] = ()
+    preferred_anti_affinity: tuple[WeightedTerm, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     constraints: tuple[TopologySpreadConstraint, ...] = ()
     host_ports: tuple[HostPort, ...] = ()
@@ -53,6 +59,10 @@ class PodClass(NamedTuple):
     preemption_policy: str = ""
     scheduler_name: str = "default-scheduler"
     gates: tuple[str, ...] = ()
+    owner: Optional[Owner] = None
+    images: tuple[str, ...] = ()  # of containers and init containers, normalised
+    image_volumes: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()  # that the node must declare
     node_name: str = ""  # spec.nodeName of a pod that is yet to be scheduled
     beyond: tuple[str, ...] = ()  # what it asks for that the prediction does not cover
 
@@ -71,12 +81,17 @@ class Pod(NamedTuple):
     phase: str = ""
     terminating: bool = False
     nominated_node: str = ""
-    owner: Optional[Owner] = None
+    start_time: str = ""
     message: str = ""  # of its PodScheduled condition
+    is_preempted: bool = False  # terminating, because the scheduler evicted it
 
     @property
     def namespace(self) -> str:
         return self.cls.namespace
+
+    @property
+    def owner(self) -> Optional[Owner]:
+        return self.cls.owner
 
     @property
     def key(self) -> str:

@@ -15,11 +15,13 @@ FORMAT_WRONG = "quantities must match the regular expression '^([+-]?[0-9.]+)([e
 NUMERIC_WRONG = "unable to parse numeric part of quantity"
 SUFFIX_WRONG = "unable to parse quantity's suffix"
 
-_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:(\.)([0-9]*))?")
+_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?")
 _SUFFIX = re.compile(r"[eEinumkKMGTP]*[-+]?[0-9]*\Z")
-_EXPONENT = re.compile(r"[eE]([-+]?[0-9]+)\Z")
+_EXPONENT = re.compile(r"[eE]([-+]?)0*([0-9]{1,18})\Z")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_NEED_DIGITS = ("Pi", "Ei")  # and exponents below -9
+_LONGEST = 1000  # digits; the API server has no limit
 _MAX = (2**63 - 1) * 1000  # larger quantities are capped, smaller ones than its negative too
 
 
@@ -30,24 +32,28 @@ class QuantityError(ValueError):
 def parse(value: Any) -> int:
     """Thousandths of the unit, rounded away from zero.
 
+    The API server's scanner takes a number without digits for zero: `+`, `.` and `m` are quantities.
+
     Args:
         value: a string, or a JSON number (which the API server accepts as its text).
 
     Raises:
         QuantityError: with the API server's words.
     """
-    text = value if isinstance(value, str) else _number_text(value)
+    text = value.strip(" ") if isinstance(value, str) else _number_text(value)
     match = _NUMBER.match(text)
     if not text or match is None:
         raise QuantityError(FORMAT_WRONG)
-    sign, whole, point, fraction = match.groups(default="")
+    sign, whole, fraction = match.groups(default="")
     suffix = text[match.end() :]
     if _SUFFIX.match(suffix) is None:
         raise QuantityError(FORMAT_WRONG)
-    if not whole and not fraction:
-        raise QuantityError(NUMERIC_WRONG if point or suffix or sign else FORMAT_WRONG)
-    digits = int(whole + fraction)
-    return _scaled(-digits if sign == "-" else digits, len(fraction), suffix)
+    power = _power(suffix)
+    digits = whole + fraction
+    if len(digits) > _LONGEST or (not digits and (suffix in _NEED_DIGITS or power < -9)):
+        raise QuantityError(NUMERIC_WRONG)
+    number = -int(digits or "0") if sign == "-" else int(digits or "0")
+    return _scaled(number << _BINARY.get(suffix, 0), power - len(fraction) + 3)
 
 
 def milli(thousandths: int) -> int:
@@ -60,20 +66,23 @@ def whole(thousandths: int) -> int:
     return _int64(_divide_up(thousandths, 1000))
 
 
-def _scaled(digits: int, decimals: int, suffix: str) -> int:
-    exponent = _EXPONENT.match(suffix)
+def _power(suffix: str) -> int:
+    """The power of ten that a suffix stands for, 0 for a power of two."""
     if suffix in _BINARY:
-        return _capped(_divide_up(digits * 1000 << _BINARY[suffix], 10**decimals))
+        return 0
     if suffix in _DECIMAL:
-        power = _DECIMAL[suffix]
-    elif exponent is not None:
-        power = max(-400, min(400, int(exponent.group(1))))
-    else:
+        return _DECIMAL[suffix]
+    exponent = _EXPONENT.match(suffix)
+    if exponent is None:
         raise QuantityError(SUFFIX_WRONG)
-    power += 3 - decimals
+    power = min(2 * _LONGEST, int(exponent[2]))
+    return -power if exponent[1] == "-" else power
+
+
+def _scaled(number: int, power: int) -> int:
     if power >= 0:
-        return _capped(digits * 10**power)
-    return _capped(_divide_up(digits, 10**-power))
+        return _capped(number * 10**power)
+    return _capped(_divide_up(number, 10**-power))
 
 
 def _divide_up(number: int, by: int) -> int:

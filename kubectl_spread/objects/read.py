@@ -14,7 +14,10 @@ from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.affinity import PreferredTerm
+from kubectl_spread.objects.affinity import WeightedTerm
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.pod import HostPort
 from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.pod import Pod
@@ -30,16 +33,23 @@ Plain = dict[str, Any]
 def node(plain: Plain) -> Node:
     """A Node."""
     metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
+    status = plain.get("status") or {}
     taints = tuple(
         Taint(taint.get("key") or "", taint.get("value") or "", taint.get("effect") or "")
-        for taint in spec.get("taints") or ()
+        for taint in mappings(spec.get("taints"))
     )
     return Node(
         name=metadata.get("name") or "",
         labels=spread.labels(metadata),
         taints=taints,
         unschedulable=bool(spec.get("unschedulable")),
-        allocatable=resources.allocatable(plain.get("status") or {}),
+        allocatable=resources.allocatable(status),
+        images=tuple(
+            (name, int(image.get("sizeBytes") or 0))
+            for image in mappings(status.get("images"))
+            for name in strings(image.get("names"))
+        ),
+        features=strings(status.get("declaredFeatures")),
     )
 
 
@@ -53,41 +63,56 @@ def pod(plain: Plain) -> Pod:
     return Pod(
         name=name,
         uid=metadata.get("uid") or f"{namespace}/{name}",
-        cls=pod_class(namespace, spread.labels(metadata), spec, status if bound_to else {}),
+        cls=pod_class(namespace, metadata, spec, status if bound_to else {}),
         node_name=bound_to,
         phase=status.get("phase") or "",
         terminating=metadata.get("deletionTimestamp") is not None,
         nominated_node=status.get("nominatedNodeName") or "",
-        owner=controller(metadata),
+        start_time=status.get("startTime") or "",
         message=_scheduled_message(status),
+        is_preempted=_is_preempted(status),
     )
 
 
-def pod_class(namespace: str, pod_labels: dict[str, str], spec: Plain, status: Plain) -> PodClass:
-    """What plugins may read of a pod with these labels and this spec."""
+def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> PodClass:
+    """What plugins may read of a pod."""
+    pod_labels = spread.labels(metadata)
+    requests = resources.pod_requests(spec, status)
     affinity = spec.get("affinity") or {}
     return PodClass(
         namespace=namespace,
         labels=tuple(sorted(pod_labels.items())),
-        requests=tuple(sorted(resources.pod_requests(spec, status).items())),
+        requests=tuple(sorted(requests.plain.items())),
+        nonzero=requests.nonzero,
+        scored=tuple(sorted(requests.scored.items())),
         node_selector=tuple(sorted((key, value or "") for key, value in (spec.get("nodeSelector") or {}).items())),
         node_affinity=node_affinity(affinity.get("nodeAffinity") or {}),
         pod_affinity=_pod_affinity(affinity.get("podAffinity") or {}, namespace, pod_labels),
         pod_anti_affinity=_pod_affinity(affinity.get("podAntiAffinity") or {}, namespace, pod_labels),
-        tolerations=tuple(map(toleration, spec.get("tolerations") or ())),
+        preferred_affinity=_preferred(affinity.get("podAffinity") or {}, namespace, pod_labels),
+        preferred_anti_affinity=_preferred(affinity.get("podAntiAffinity") or {}, namespace, pod_labels),
+        tolerations=tuple(map(toleration, mappings(spec.get("tolerations")))),
         constraints=spread.constraints(spec),
         host_ports=_host_ports(spec),
         priority=int(spec.get("priority") or 0),
         preemption_policy=spec.get("preemptionPolicy") or "",
         scheduler_name=spec.get("schedulerName") or "default-scheduler",
-        gates=tuple(gate.get("name") or "" for gate in spec.get("schedulingGates") or ()),
+        gates=tuple(gate.get("name") or "" for gate in mappings(spec.get("schedulingGates"))),
+        owner=controller(metadata),
+        images=_images(spec),
+        image_volumes=tuple(
+            normalized_image(volume["image"].get("reference") or "")
+            for volume in mappings(spec.get("volumes"))
+            if volume.get("image")
+        ),
+        features=_features(spec),
         beyond=_beyond(spec),
     )
 
 
 def controller(metadata: Plain) -> Optional[Owner]:
     """The owner that controls an object."""
-    for reference in metadata.get("ownerReferences") or ():
+    for reference in mappings(metadata.get("ownerReferences")):
         if reference.get("controller"):
             return Owner(reference.get("apiVersion") or "", reference.get("kind") or "", reference.get("name") or "")
     return None
@@ -96,16 +121,26 @@ def controller(metadata: Plain) -> Optional[Owner]:
 def node_affinity(plain: Plain) -> NodeAffinity:
     """`spec.affinity.nodeAffinity`."""
     required = plain.get("requiredDuringSchedulingIgnoredDuringExecution")
-    preferred = plain.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+    preferred = mappings(plain.get("preferredDuringSchedulingIgnoredDuringExecution"))
     return NodeAffinity(
-        None if required is None else tuple(map(_term, required.get("nodeSelectorTerms") or ())),
-        tuple(PreferredTerm(int(item.get("weight") or 0), _term(item.get("preference"))) for item in preferred),
+        None if required is None else tuple(map(_term, mappings(required.get("nodeSelectorTerms")))),
+        tuple(PreferredTerm(int(item.get("weight") or 0), _term(item.get("preference") or {})) for item in preferred),
     )
 
 
 def _pod_affinity(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> tuple[PodAffinityTerm, ...]:
-    required = plain.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
-    return tuple(_pod_affinity_term(item or {}, namespace, pod_labels) for item in required)
+    required = mappings(plain.get("requiredDuringSchedulingIgnoredDuringExecution"))
+    return tuple(_pod_affinity_term(item, namespace, pod_labels) for item in required)
+
+
+def _preferred(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> tuple[WeightedTerm, ...]:
+    preferred = mappings(plain.get("preferredDuringSchedulingIgnoredDuringExecution"))
+    return tuple(
+        WeightedTerm(
+            int(item.get("weight") or 0), _pod_affinity_term(item.get("podAffinityTerm") or {}, namespace, pod_labels)
+        )
+        for item in preferred
+    )
 
 
 def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> PodAffinityTerm:
@@ -113,10 +148,10 @@ def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str])
     selector = compiled(spread.label_selector(plain.get("labelSelector")))
     named = {requirement.key for requirement in selector.requirements or ()}
     for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
-        for key in plain.get(field) or ():
+        for key in strings(plain.get(field)):
             if key in pod_labels and key not in named:  # a stored pod has it merged already
                 selector = selector.plus(Requirement(key, operator, (pod_labels[key],)))
-    namespaces, namespace_selector = tuple(plain.get("namespaces") or ()), plain.get("namespaceSelector")
+    namespaces, namespace_selector = strings(plain.get("namespaces")), plain.get("namespaceSelector")
     if not namespaces and namespace_selector is None:
         namespaces = (namespace,)
     return PodAffinityTerm(
@@ -134,20 +169,19 @@ def toleration(plain: Plain) -> Toleration:
     )
 
 
-def _term(plain: Optional[Plain]) -> NodeSelectorTerm:
-    plain = plain or {}
+def _term(plain: Plain) -> NodeSelectorTerm:
     return NodeSelectorTerm(
-        tuple(spread.requirement(item or {}) for item in plain.get("matchExpressions") or ()),
-        tuple(spread.requirement(item or {}) for item in plain.get("matchFields") or ()),
+        tuple(map(spread.requirement, mappings(plain.get("matchExpressions")))),
+        tuple(map(spread.requirement, mappings(plain.get("matchFields")))),
     )
 
 
 def _host_ports(spec: Plain) -> tuple[HostPort, ...]:
     """Ports of containers and sidecars; with hostNetwork a container port is a host port."""
-    sidecars = (item for item in spec.get("initContainers") or () if item.get("restartPolicy") == "Always")
+    sidecars = (item for item in mappings(spec.get("initContainers")) if item.get("restartPolicy") == "Always")
     found = []
-    for container in (*(spec.get("containers") or ()), *sidecars):
-        for port in container.get("ports") or ():
+    for container in (*mappings(spec.get("containers")), *sidecars):
+        for port in mappings(container.get("ports")):
             number = port.get("hostPort") or (port.get("containerPort") if spec.get("hostNetwork") else 0)
             if number:
                 ip = port.get("hostIP") or "0.0.0.0"  # noqa: S104 (what the API means by no IP)
@@ -155,10 +189,35 @@ def _host_ports(spec: Plain) -> tuple[HostPort, ...]:
     return tuple(found)
 
 
+def normalized_image(name: str) -> str:
+    """An image name with its tag; `latest` where it has none.
+
+    Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, normalizedImageName (v1.36.2).
+    """
+    return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
+
+
+def _images(spec: Plain) -> tuple[str, ...]:
+    containers = (*mappings(spec.get("initContainers")), *mappings(spec.get("containers")))
+    return tuple(normalized_image(container.get("image") or "") for container in containers)
+
+
+def _features(spec: Plain) -> tuple[str, ...]:
+    """Source: staging/src/k8s.io/component-helpers/nodedeclaredfeatures/features (v1.36.2)."""
+    found = []
+    containers = (*mappings(spec.get("initContainers")), *mappings(spec.get("containers")))
+    rules = (rule for container in containers for rule in mappings(container.get("restartPolicyRules")))
+    if any(rule.get("action") == "RestartAllContainers" for rule in rules):
+        found.append("RestartAllContainersOnContainerExits")
+    if spec.get("hostNetwork") and spec.get("hostUsers") is False:
+        found.append("UserNamespacesHostNetworkSupport")
+    return tuple(found)
+
+
 def _beyond(spec: Plain) -> tuple[str, ...]:
     """Requirements that no plugin here evaluates."""
     found = []
-    volumes = spec.get("volumes") or ()
+    volumes = mappings(spec.get("volumes"))
     if any(item.get("persistentVolumeClaim") or item.get("ephemeral") for item in volumes):
         found.append("persistent volume claims")
     if spec.get("resourceClaims"):
@@ -166,8 +225,17 @@ def _beyond(spec: Plain) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _is_preempted(status: Plain) -> bool:
+    return any(
+        condition.get("type") == "DisruptionTarget"
+        and condition.get("status") == "True"
+        and condition.get("reason") == "PreemptionByScheduler"
+        for condition in mappings(status.get("conditions"))
+    )
+
+
 def _scheduled_message(status: Plain) -> str:
-    for condition in status.get("conditions") or ():
+    for condition in mappings(status.get("conditions")):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             return condition.get("message") or ""
     return ""

@@ -25,6 +25,11 @@ _DAEMON_TOLERATIONS: tuple[Plain, ...] = tuple(
         ("unschedulable", "NoSchedule"),
     )
 )
+_HOST_NETWORK_TOLERATION: Plain = {
+    "key": "node.kubernetes.io/network-unavailable",
+    "operator": "Exists",
+    "effect": "NoSchedule",
+}
 
 
 def replica(owner: Workload, ordinal: int) -> Pod:
@@ -40,6 +45,8 @@ def daemon(owner: Workload, node: str) -> Pod:
     plain = _pod(owner, f"{owner.name}-{node}", created_labels(owner))
     spec = plain["spec"] = dict(plain["spec"])
     spec["tolerations"] = [*(spec.get("tolerations") or ()), *_DAEMON_TOLERATIONS]
+    if spec.get("hostNetwork"):
+        spec["tolerations"].append(_HOST_NETWORK_TOLERATION)
     affinity = spec["affinity"] = dict(spec.get("affinity") or {})
     pinned = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
     affinity["nodeAffinity"] = {

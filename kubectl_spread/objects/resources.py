@@ -9,8 +9,10 @@ SetDefaults_Pod; pkg/scheduler/framework/types.go, Resource.Add (v1.36.2).
 from __future__ import annotations
 
 from typing import Any
+from typing import NamedTuple
 
 from kubectl_spread.objects import quantity
+from kubectl_spread.objects.plain import mappings
 
 Quantities = dict[str, int]  # resource name -> thousandths
 
@@ -32,9 +34,37 @@ def is_scalar(name: str) -> bool:
     return "/" in name and not name.startswith("requests.")
 
 
-def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> dict[str, int]:
-    """A pod's requests in the scheduler's units; `status` is {} for a pod that is not bound."""
-    return units(_total(spec, status))
+DEFAULT_MILLI_CPU = 100
+DEFAULT_MEMORY = 200 * 1024 * 1024  # bytes
+_DEFAULTS: Quantities = {CPU: DEFAULT_MILLI_CPU, MEMORY: DEFAULT_MEMORY * 1000}
+
+
+class Requests(NamedTuple):
+    """What a pod requests, in the scheduler's units, for each of its three accounts.
+
+    plain: what Filter compares. nonzero: CPU and memory where containers that ask for none count with a default;
+    what a bound pod weighs in scores. scored: the same of a pod that is yet to be scheduled, which upstream computes
+    without pod-level resources.
+    """
+
+    plain: dict[str, int]
+    nonzero: tuple[int, int]
+    scored: dict[str, int]
+
+
+def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
+    """A pod's requests; `status` is {} for a pod that is not bound.
+
+    Source: pkg/scheduler/framework/types.go, calculateResource; noderesources/resource_allocation.go,
+    calculatePodResourceRequest (v1.36.2).
+    """
+    plain = _total(spec, status, {}, pod_level=True)
+    defaults = _DEFAULTS
+    if any(map(_is_pod_level, _parsed((spec.get("resources") or {}).get("requests")))):
+        defaults = {name: amount for name, amount in _DEFAULTS.items() if name not in plain}
+    nonzero = units(_total(spec, status, defaults, pod_level=True))
+    scored = _total(spec, status, _DEFAULTS, pod_level=False)
+    return Requests(units(plain), (nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)), units(scored))
 
 
 def units(quantities: Quantities) -> dict[str, int]:
@@ -54,35 +84,30 @@ def allocatable(status: dict[str, Any]) -> dict[str, int]:
     return found
 
 
-def _total(spec: dict[str, Any], status: dict[str, Any]) -> Quantities:
-    running = _sum_containers(spec, status)
+def _total(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities, *, pod_level: bool) -> Quantities:
+    running: Quantities = {}
+    statuses = _by_name(status.get("containerStatuses"))
+    for container in mappings(spec.get("containers")):
+        _add(running, {**defaults, **container_requests(container, statuses.get(container.get("name") or "", {}))})
     sidecars: Quantities = {}
     peak: Quantities = {}
     statuses = _by_name(status.get("initContainerStatuses"))
-    for container in spec.get("initContainers") or ():
+    for container in mappings(spec.get("initContainers")):
         is_sidecar = container.get("restartPolicy") == "Always"
-        requests = container_requests(container, statuses.get(container.get("name"), {}) if is_sidecar else {})
+        of_status = statuses.get(container.get("name") or "", {}) if is_sidecar else {}
+        requests = {**defaults, **container_requests(container, of_status)}
         if is_sidecar:
             _add(running, requests)
             _add(sidecars, requests)
             _raise_to(peak, sidecars)
         else:
-            candidate = dict(requests)
-            _add(candidate, sidecars)
-            _raise_to(peak, candidate)
+            _add(requests, sidecars)
+            _raise_to(peak, requests)
     _raise_to(running, peak)
-    for name, amount in _pod_level(spec, running).items():
-        running[name] = amount
+    if pod_level:
+        running.update(_pod_level(spec, running))
     _add(running, _parsed(spec.get("overhead")))
     return running
-
-
-def _sum_containers(spec: dict[str, Any], status: dict[str, Any]) -> Quantities:
-    total: Quantities = {}
-    statuses = _by_name(status.get("containerStatuses"))
-    for container in spec.get("containers") or ():
-        _add(total, container_requests(container, statuses.get(container.get("name"), {})))
-    return total
 
 
 def container_requests(container: dict[str, Any], status: dict[str, Any]) -> Quantities:
@@ -112,11 +137,11 @@ def _is_pod_level(name: str) -> bool:
 
 
 def _parsed(entries: Any) -> Quantities:
-    return {name: quantity.parse(value) for name, value in (entries or {}).items() if value is not None}
+    return {name: 0 if value is None else quantity.parse(value) for name, value in (entries or {}).items()}
 
 
 def _by_name(statuses: Any) -> dict[str, dict[str, Any]]:
-    return {status.get("name"): status for status in statuses or ()}
+    return {status.get("name") or "": status for status in mappings(statuses)}
 
 
 def _add(total: Quantities, more: Quantities) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 from typing import Optional
 
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.selector import LabelSelector
 from kubectl_spread.objects.selector import Requirement
 
@@ -23,7 +25,7 @@ def labels(metadata: Plain) -> dict[str, str]:
 def constraints(spec: Plain) -> tuple[TopologySpreadConstraint, ...]:
     """`spec.topologySpreadConstraints` in order."""
     return tuple(
-        _constraint(index, entry or {}) for index, entry in enumerate(spec.get("topologySpreadConstraints") or ())
+        _constraint(index, entry) for index, entry in enumerate(mappings(spec.get("topologySpreadConstraints")))
     )
 
 
@@ -34,13 +36,13 @@ def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
     equal = plain.get("matchLabels") or {}
     return LabelSelector(
         tuple(sorted((key, value or "") for key, value in equal.items())),
-        tuple(requirement(item or {}) for item in plain.get("matchExpressions") or ()),
+        tuple(map(requirement, mappings(plain.get("matchExpressions")))),
     )
 
 
 def requirement(plain: Plain) -> Requirement:
     """One entry of `matchExpressions` or `matchFields`."""
-    return Requirement(plain.get("key") or "", plain.get("operator") or "", tuple(plain.get("values") or ()))
+    return Requirement(plain.get("key") or "", plain.get("operator") or "", strings(plain.get("values")))
 
 
 def _constraint(position: int, plain: Plain) -> TopologySpreadConstraint:
@@ -51,7 +53,7 @@ def _constraint(position: int, plain: Plain) -> TopologySpreadConstraint:
         topology_key=plain.get("topologyKey") or "",
         when_unsatisfiable=plain.get("whenUnsatisfiable") or "",
         label_selector=label_selector(plain.get("labelSelector")),
-        match_label_keys=tuple(plain.get("matchLabelKeys") or ()),
+        match_label_keys=strings(plain.get("matchLabelKeys")),
         min_domains=None if min_domains is None else int(min_domains),
         node_affinity_policy=plain.get("nodeAffinityPolicy"),
         node_taints_policy=plain.get("nodeTaintsPolicy"),

@@ -83,10 +83,6 @@ def _message(explanation: Explanation) -> list[str]:
     out = [""]
     if explanation.message:
         out += ["Message:", f"  {safe(explanation.message)}"]
-        if not explanation.is_whole_message:
-            out.append(
-                "  (pods of lower priority run here: the scheduler also tries preemption, and adds what came of it)"
-            )
     if explanation.reported and explanation.reported != explanation.message:
         out += ["Last message in the cluster:", f"  {safe(explanation.reported)}"]
     return out
@@ -192,7 +188,7 @@ def _inequality(domain: DomainReport, report: ConstraintReport) -> str:
 
 
 def _fits(domain: DomainReport, report: ConstraintReport) -> str:
-    if not report.constraint.is_hard:
+    if not report.constraint.is_hard or not domain.eligible:
         return "-"
     if domain.fits and not domain.usable:
         return f"yes, but no usable node: {domain.unusable_because}"

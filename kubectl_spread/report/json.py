@@ -56,7 +56,8 @@ def explanation(item: Explanation) -> dict[str, Any]:
         "pod": {"namespace": pod.namespace, "name": pod.name, "node": pod.node_name},
         "verdict": item.verdict.value,
         "message": item.message,
-        "messageIsWhole": item.is_whole_message,
+        "nominatedNode": item.nominated_node,
+        "victims": [victim.key for victim in item.victims],
         "reportedMessage": item.reported,
         "feasible": list(item.diagnosis.feasible),
         "nodes": [
@@ -130,14 +131,21 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "replicas": placement.replicas,
         "placed": len(placement.placed),
         "pods": [
-            {"pod": pod.pod, "node": pod.node, "alreadyRunning": pod.choices == 0, "choices": pod.choices}
+            {
+                "pod": pod.pod,
+                "node": pod.node,
+                "alreadyRunning": pod.fitting == 0,
+                "choices": pod.hosts,
+                "fitting": pod.fitting,
+            }
             for pod in placement.placed
         ],
         "pending": [
             {
                 "pod": item.pod.name,
                 "message": item.explanation.message,
-                "messageIsWhole": item.explanation.is_whole_message,
+                "nominatedNode": item.explanation.nominated_node,
+                "victims": [victim.key for victim in item.explanation.victims],
                 "blockedBy": blocked_by(item),
             }
             for item in placement.pending

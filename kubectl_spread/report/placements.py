@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.report.explanations import refusal
 from kubectl_spread.report.table import counted
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
+from kubectl_spread.simulate.replicas import Certainty
 from kubectl_spread.simulate.replicas import PendingPod
 from kubectl_spread.simulate.replicas import Placement
 
@@ -39,13 +41,18 @@ def blocked_by(pending: PendingPod) -> list[str]:
 
 def _headline(placement: Placement, *, colour: bool) -> str:
     total, placed = placement.replicas, len(placement.placed)
-    running = sum(1 for pod in placement.placed if pod.choices == 0)
+    running = sum(1 for pod in placement.placed if pod.fitting == 0)
     noun = "pods" if placement.workload.kind in ("DaemonSet", "Pod") else "replicas"
-    text = f"{safe(placement.workload.key)}: {placed} of {total} {noun} placed"
+    key = safe(placement.workload.key)
+    if running == total == 1:
+        return f"{key}: running already on {safe(placement.placed[0].node)}"
+    text = f"{key}: {placed} of {total} {noun} placed"
     if running:
         text += f", {running} of them running already"
     if placement.pending:
         text += ", " + paint(f"{len(placement.pending)} Pending", "red", colour=colour)
+        if placement.certainty is Certainty.POSSIBLE:
+            text += " (another choice of nodes might place more)"
     return text
 
 
@@ -77,18 +84,28 @@ def _pending(group: list[PendingPod], *, colour: bool) -> list[str]:
     names = listed((item.pod.name for item in group), most=_MOST)
     explanation = group[0].explanation
     out = [f"  {paint('Pending', 'red', colour=colour)}: {names}", f"    {safe(explanation.message)}"]
-    if not explanation.is_whole_message:
-        out.append("    (the scheduler would also try preemption, and add what came of it)")
+    if explanation.nominated_node:
+        victims = listed((pod.key for pod in explanation.victims), most=_MOST)
+        out.append(f"    preemption would evict {victims} on node {safe(explanation.nominated_node)}")
     if explanation.conflicts:
         out.append(f"    {refusal(explanation.conflicts[0])}")
+        out += [f"    {line}" for line in _stuck_minima(explanation)]
+    return out
+
+
+def _stuck_minima(explanation: Explanation) -> list[str]:
+    """Where a constraint that refuses the pod takes its minimum from a domain that cannot run it."""
+    refusing = [requirement.text for requirement in explanation.conflicts[0].requirements]
+    out = []
     for report in explanation.constraints:
-        if not report.constraint.is_hard:
-            continue
+        title = f"topologySpreadConstraints[{report.constraint.position}] "
+        if report.is_below_min_domains or not any(text.startswith(title) for text in refusing):
+            continue  # without the domains that minDomains asks for, the minimum is 0 whatever they hold
         for domain in report.domains:
             if domain.eligible and not domain.usable and domain.value in report.minimum_in:
                 key = f"{report.constraint.topology_key}={domain.value}"
                 out.append(
-                    f"    the global minimum {report.global_minimum} comes from {safe(key)}, "
+                    f"the global minimum {report.global_minimum} comes from {safe(key)}, "
                     f"where no node can run the pod: {safe(domain.unusable_because)}"
                 )
                 break

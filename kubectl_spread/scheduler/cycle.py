@@ -1,11 +1,12 @@
-"""One scheduling cycle: PreFilter, then Filter over all nodes.
+"""One scheduling cycle: PreFilter, Filter over all nodes, Score.
 
-Source: pkg/scheduler/schedule_one.go, findNodesThatFitPod; framework/runtime/framework.go, RunPreFilterPlugins,
-RunFilterPlugins (v1.36.2).
+Source: pkg/scheduler/schedule_one.go, schedulePod, findNodesThatFitPod, prioritizeNodes;
+framework/runtime/framework.go, RunPreFilterPlugins, RunFilterPluginsWithNominatedPods, RunScorePlugins (v1.36.2).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
 from typing import Union
@@ -14,22 +15,25 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import Bits
-from kubectl_spread.scheduler.framework.plugin import FilterPlugin
 from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import Rejection
+from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.framework.plugin import Skip
+from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.framework.status import status_of
-from kubectl_spread.scheduler.plugins.registry import FILTER_PLUGINS
+from kubectl_spread.scheduler.plugins.defaults import DEFAULT
 
 
 class Verdict(NamedTuple):
-    """One plugin's answer for every node: bits uint64 (N,) into `state.reasons`."""
+    """One plugin's answer for every node: bits uint64 (N,) into `state.reasons`, as they were when it was asked."""
 
     plugin: str
     state: FilterState
@@ -37,9 +41,10 @@ class Verdict(NamedTuple):
 
 
 class Filtered(NamedTuple):
-    """What the plugins said of one pod.
+    """What the plugins said of one pod; true until the next pod is bound.
 
-    considered: bool (N,), nodes that PreFilter left in. feasible: bool (N,), nodes that fit.
+    considered: bool (N,), nodes that were filtered. feasible: bool (N,), nodes that fit. nominated: statuses of nodes
+    that fail only because of the pods nominated to them.
     """
 
     columns: Columns
@@ -49,6 +54,7 @@ class Filtered(NamedTuple):
     narrowed_by: tuple[str, ...] = ()
     rejection: Optional[Rejection] = None
     rejected_by: str = ""
+    nominated: dict[int, Status] = {}  # noqa: RUF012 (never written to)
 
     def diagnosis(self) -> Diagnosis:
         """Names and sentences, made only when somebody asks."""
@@ -61,9 +67,7 @@ class Filtered(NamedTuple):
         return Diagnosis(
             node_count=len(names),
             feasible=tuple(names[at] for at in np.flatnonzero(self.feasible)),
-            statuses={
-                names[at]: self._first_failure(int(at)) for at in np.flatnonzero(self.considered & ~self.feasible)
-            },
+            statuses={names[at]: self._recorded(int(at)) for at in np.flatnonzero(self.considered & ~self.feasible)},
             absent=tuple(names[at] for at in np.flatnonzero(~self.considered)),
             absent_status=Status(
                 Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "", (_not_satisfied(self.narrowed_by),) if self.narrowed_by else ()
@@ -72,75 +76,187 @@ class Filtered(NamedTuple):
 
     def failures(self, node: int) -> list[Status]:
         """Every plugin that refuses a node, not only the first, in the order they run."""
-        return [
+        found = [
             status_of(verdict.plugin, verdict.state.reasons, int(verdict.bits[node]))
             for verdict in self.verdicts
             if verdict.bits[node]
         ]
+        return found if node not in self.nominated else [self.nominated[node], *found]
 
-    def _first_failure(self, node: int) -> Status:
+    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> Optional[Status]:
+        """The first failure of a node if pods were gone and others came; None where the pod would fit."""
+        for verdict in self.verdicts:
+            bits = verdict.state.what_if(node, removed, added)
+            if bits:
+                return status_of(verdict.plugin, verdict.state.reasons, bits)
+        return None
+
+    def _recorded(self, node: int) -> Status:
         """Upstream stops at the first plugin that refuses a node, and the message depends on it."""
         return self.failures(node)[0]
 
 
-class Scheduler:
-    """Runs cycles against one cluster, whose columns change as pods are bound.
+class Scores(NamedTuple):
+    """The scores of the feasible nodes.
 
-    The state of every plugin is kept per pod class and told of every binding, so that replicas share the work.
+    nodes: intp (F,). by_plugin: normalised and weighted, int64 (F,) each; a plugin that skipped is absent. total:
+    int64 (F,).
     """
 
-    def __init__(self, columns: Columns, plugins: tuple[FilterPlugin, ...] = FILTER_PLUGINS) -> None:
-        self.columns = columns
-        self._plugins = plugins
-        self._prepared: dict[PodClass, _Prepared] = {}
+    nodes: NodeIndices
+    by_plugin: dict[str, Int64s]
+    total: Int64s
 
-    def filter(self, cls: PodClass) -> Filtered:
-        """Find the nodes that fit a pod of this class."""
-        prepared = self._prepared.get(cls)
-        if prepared is None:
-            prepared = self._prepared[cls] = _prepare(cls, self.columns, self._plugins)
-        return prepared.filtered(self.columns)
+    def hosts(self) -> NodeIndices:
+        """The nodes with the highest total: any of them may be taken."""
+        highest: NodeIndices = self.nodes[self.total == self.total.max()]
+        return highest
+
+
+class Scheduler:
+    """Runs cycles against one cluster, whose columns change as pods are bound."""
+
+    def __init__(self, columns: Columns, profile: Profile = DEFAULT) -> None:
+        self.columns = columns
+        self.profile = profile
+        self._prepared: dict[int, _Prepared] = {}  # by index of the class in columns.classes
+        self._nominated: dict[int, list[Pod]] = {}
+        for pod in columns.cluster.pending():
+            self.nominate(pod)
+
+    def nominate(self, pod: Pod) -> None:
+        """Let a pending pod that has a nominated node be in the way of others there, until it is bound."""
+        at = self.columns.index.get(pod.nominated_node)
+        if at is not None:
+            self._nominated.setdefault(at, []).append(pod)
+
+    def filter(self, pod: Pod) -> Filtered:
+        """Find the nodes that fit a pod."""
+        prepared = self._prepare(pod.cls)
+        if prepared.rejection is not None:
+            none = np.zeros(self.columns.n, np.bool_)
+            return Filtered(self.columns, (), none, none, (), prepared.rejection, prepared.rejected_by)
+        filtered = self._with_nominated(pod, prepared.filtered(self.columns))
+        own = self.columns.index.get(pod.nominated_node)
+        if own is not None and filtered.feasible[own]:
+            # The pod's own nominated node is tried first, and taken without a look at the others.
+            only = np.zeros(self.columns.n, np.bool_)
+            only[own] = True
+            return filtered._replace(considered=only, feasible=only)
+        return filtered
+
+    def score(self, pod: Pod, filtered: Filtered) -> Scores:
+        """Score the feasible nodes, of which there is at least one.
+
+        Raises:
+            ScoreError: a plugin failed; the scheduler would not place the pod.
+        """
+        prepared = self._prepare(pod.cls)
+        nodes = np.flatnonzero(filtered.feasible)
+        total = np.zeros(len(nodes), np.int64)
+        by_plugin: dict[str, Int64s] = {}
+        for (plugin, weight), state in zip(self.profile.score, prepared.score_states(self), strict=True):
+            scores = state.score(nodes)
+            if scores is not None:
+                by_plugin[plugin.name] = scores * weight
+                total += by_plugin[plugin.name]
+        return Scores(nodes, by_plugin, total)
+
+    def hosts(self, pod: Pod, filtered: Filtered) -> NodeIndices:
+        """The nodes that may be taken, in the cluster's order: all with the highest score.
+
+        One feasible node is taken without scoring.
+        """
+        nodes = np.flatnonzero(filtered.feasible)
+        return nodes if len(nodes) == 1 else self.score(pod, filtered).hosts()
 
     def bind(self, pod: Pod, node: int) -> None:
         """Let a pod run on a node; every later cycle sees it."""
-        placed = pod._replace(node_name=self.columns.nodes[node].name)
-        self.columns.bind(placed, node)
-        for prepared in self._prepared.values():
-            for _, state in prepared.states:
-                state.pod_added(placed, node)
+        for pods in self._nominated.values():
+            pods[:] = [other for other in pods if other.uid != pod.uid]
+        self.columns.bind(pod._replace(node_name=self.columns.nodes[node].name), node)
+
+    def nominated_to(self, node: int, pod: Pod) -> list[Pod]:
+        """The pods nominated to a node that are in the way of another (addGENominatedPods)."""
+        return [
+            other
+            for other in self._nominated.get(node, ())
+            if other.cls.priority >= pod.cls.priority and other.uid != pod.uid
+        ]
+
+    def _with_nominated(self, pod: Pod, filtered: Filtered) -> Filtered:
+        """A node must fit with the pods nominated to it, and without them."""
+        failing: dict[int, Status] = {}
+        for node in self._nominated:
+            added = self.nominated_to(node, pod)
+            status = filtered.what_if(node, (), added) if added and filtered.considered[node] else None
+            if status is not None:
+                failing[node] = status
+        if not failing:
+            return filtered
+        feasible = filtered.feasible.copy()
+        feasible[list(failing)] = False
+        return filtered._replace(feasible=feasible, nominated=failing)
+
+    def _prepare(self, cls: PodClass) -> _Prepared:
+        at = self.columns.class_index(cls)
+        found = self._prepared.get(at)
+        if found is None:
+            found = self._prepared[at] = _prepare(cls, self.columns, self.profile)
+        return found
 
 
-class _Prepared(NamedTuple):
-    """The outcome of PreFilter for one pod class."""
+class _Prepared:
+    """The states of one pod class."""
 
-    states: tuple[tuple[str, FilterState], ...]
-    rejection: Optional[Rejection] = None
-    rejected_by: str = ""
+    def __init__(
+        self,
+        cls: PodClass,
+        states: tuple[tuple[str, FilterState], ...],
+        rejection: Optional[Rejection] = None,
+        rejected_by: str = "",
+    ) -> None:
+        self._cls = cls
+        self._states = states
+        self.rejection = rejection
+        self.rejected_by = rejected_by
+        self._considered: Optional[Bools] = None
+        self._narrowed_by = tuple(plugin for plugin, state in states if state.narrowed is not None)
+        self._score_states: Optional[tuple[ScoreState, ...]] = None
 
     def filtered(self, columns: Columns) -> Filtered:
-        none = np.zeros(columns.n, np.bool_)
-        if self.rejection is not None:
-            return Filtered(columns, (), none, none, (), self.rejection, self.rejected_by)
-        verdicts = tuple(Verdict(plugin, state, state.filter()) for plugin, state in self.states)
-        narrowing = [(plugin, state.narrowed) for plugin, state in self.states if state.narrowed is not None]
-        considered = ~none
-        for _, named in narrowing:
-            considered &= np.array([node.name in named for node in columns.nodes], np.bool_)
+        verdicts = tuple(Verdict(plugin, state, state.filter()) for plugin, state in self._states)
+        considered = self._nodes_to_filter(columns)
         feasible = considered.copy()
         for verdict in verdicts:
             feasible &= verdict.bits == 0
-        return Filtered(columns, verdicts, considered, feasible, tuple(plugin for plugin, _ in narrowing))
+        return Filtered(columns, verdicts, considered, feasible, self._narrowed_by)
+
+    def score_states(self, scheduler: Scheduler) -> tuple[ScoreState, ...]:
+        if self._score_states is None:
+            score = scheduler.profile.score
+            self._score_states = tuple(plugin.pre_score(self._cls, scheduler.columns) for plugin, _ in score)
+        return self._score_states
+
+    def _nodes_to_filter(self, columns: Columns) -> Bools:
+        if self._considered is None:
+            considered = np.ones(columns.n, np.bool_)
+            for _, state in self._states:
+                if state.narrowed is not None:
+                    considered &= np.array([node.name in state.narrowed for node in columns.nodes], np.bool_)
+            self._considered = considered
+        return self._considered
 
 
-def _prepare(cls: PodClass, columns: Columns, plugins: tuple[FilterPlugin, ...]) -> _Prepared:
-    states: list[tuple[str, FilterState]] = []
-    for plugin in plugins:
+def _prepare(cls: PodClass, columns: Columns, profile: Profile) -> _Prepared:
+    states: dict[str, FilterState] = {}
+    for plugin in profile.pre_filter:
         answer: Union[FilterState, Skip, Rejection] = plugin.pre_filter(cls, columns)
         if isinstance(answer, Rejection):
-            return _Prepared((), answer, plugin.name)
+            return _Prepared(cls, (), answer, plugin.name)
         if not isinstance(answer, Skip):
-            states.append((plugin.name, answer))
-    return _Prepared(tuple(states))
+            states[plugin.name] = answer
+    return _Prepared(cls, tuple((name, states[name]) for name in profile.filter_order if name in states))
 
 
 def _not_satisfied(plugins: tuple[str, ...]) -> str:

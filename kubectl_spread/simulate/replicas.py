@@ -1,7 +1,7 @@
 """Placing the replicas of workloads one after another.
 
-Of the nodes that fit, the pod goes to the one with the fewest pods, and of those to the first by name. That is a
-stand-in for scoring, which may choose any of them; `Placement.certainty` says whether there was a choice.
+A pod goes to the node with the highest score. Where several have it, kube-scheduler may take any of them; here it is
+the first by name, and `Placement.certainty` says that there was a choice.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
@@ -27,22 +28,28 @@ from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.plugin import ScoreError
 
 
 class Certainty(Enum):
     """How far a placement can be relied on."""
 
-    CERTAIN = "certain"  # every pod had at most one node
-    POSSIBLE = "possible"  # some pod had several nodes, and scoring decides among them
+    CERTAIN = "certain"  # no pod had several nodes with the highest score
+    POSSIBLE = "possible"  # some had, and the scheduler might take another
     NOT_PREDICTABLE = "notPredictable"  # the pod depends on something that is not evaluated
 
 
 class PlacedPod(NamedTuple):
-    """A pod and its node; `choices` is how many nodes fitted, 0 for one that ran there already."""
+    """A pod and its node.
+
+    `fitting` counts the nodes that fitted, `hosts` those of them with the highest score: any of these may be taken.
+    Both are 0 for a pod that ran there already.
+    """
 
     pod: str
     node: str
-    choices: int
+    fitting: int
+    hosts: int
 
 
 class PendingPod(NamedTuple):
@@ -80,7 +87,7 @@ class Placement(NamedTuple):
 
 
 def place(workloads: Iterable[Workload], cluster: Cluster, *, explain_first: bool = False) -> list[Placement]:
-    """Place workloads in the order given, each seeing the pods of those before it.
+    """Place workloads in the order of their pods' priority, then in the order given, each seeing the pods before it.
 
     Pods of a workload that run in the cluster already are its first replicas; only the missing ones are placed.
 
@@ -90,11 +97,11 @@ def place(workloads: Iterable[Workload], cluster: Cluster, *, explain_first: boo
         explain_first: explain also the first replica of each workload, at the moment it was placed.
     """
     scheduler = Scheduler(Columns(cluster))
-    return [
-        _place(owner, cluster, scheduler, explain_first=explain_first)
-        for owner in workloads
-        if owner.kind != "PodTemplate"
-    ]
+    owners = [owner for owner in workloads if owner.kind != "PodTemplate"]
+    placements: dict[int, Placement] = {}
+    for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
+        placements[at] = _Placing(owners[at], cluster, scheduler, explain_first=explain_first).run()
+    return [placements[at] for at in range(len(owners))]
 
 
 def missing_replicas(owner: Workload, cluster: Cluster) -> list[Pod]:
@@ -122,52 +129,69 @@ def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
     return found
 
 
-def _place(owner: Workload, cluster: Cluster, scheduler: Scheduler, *, explain_first: bool) -> Placement:
-    placed = [PlacedPod(pod.name, pod.node_name, 0) for pod in running_pods(owner, cluster)]
-    pending: list[PendingPod] = []
-    gated: list[Gated] = []
-    beyond: dict[str, None] = {}
-    stuck: Optional[PendingPod] = None
-    first: Optional[Explanation] = None
-    for pod in missing_replicas(owner, cluster):
-        if pod.cls.gates:
-            gated.append(Gated(pod.name, "Scheduling is blocked due to non-empty scheduling gates"))
-            continue
-        beyond.update(dict.fromkeys(pod.cls.beyond))
-        if stuck is not None and stuck.pod.cls == pod.cls:
-            # Nothing changed since its twin was refused.
-            pending.append(stuck._replace(pod=pod))
-            continue
-        filtered = scheduler.filter(pod.cls)
-        if owner.kind == "DaemonSet" and not _is_wanted(filtered):
-            continue
-        node = choose(filtered)
-        if node is None:
-            stuck = PendingPod(pod, explain_filtered(pod, filtered))
-            pending.append(stuck)
-            continue
-        if explain_first and first is None:
-            first = explain_filtered(pod, filtered)
-        placed.append(PlacedPod(pod.name, filtered.columns.nodes[node].name, int(filtered.feasible.sum())))
+class _Placing:
+    """One workload on its way to a Placement."""
+
+    def __init__(self, owner: Workload, cluster: Cluster, scheduler: Scheduler, *, explain_first: bool) -> None:
+        self._owner = owner
+        self._cluster = cluster
+        self._scheduler = scheduler
+        self._explain_first = explain_first
+        self._placed = [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
+        self._pending: list[PendingPod] = []
+        self._gated: list[Gated] = []
+        self._beyond: dict[str, None] = {}
+        self._first: Optional[Explanation] = None
+
+    def run(self) -> Placement:
+        for pod in missing_replicas(self._owner, self._cluster):
+            self._beyond.update(dict.fromkeys(pod.cls.beyond))
+            if pod.cls.gates:
+                self._gated.append(Gated(pod.name, "Scheduling is blocked due to non-empty scheduling gates"))
+            elif self._pending and self._pending[-1].pod.cls == pod.cls:
+                self._pending.append(self._pending[-1]._replace(pod=pod))  # nothing changed since its twin was refused
+            else:
+                self._schedule(pod)
+        return Placement(
+            workload=self._owner,
+            placed=tuple(self._placed),
+            pending=tuple(self._pending),
+            gated=tuple(self._gated),
+            domains=_domains(self._owner, self._placed, self._scheduler.columns),
+            certainty=self._certainty(),
+            not_predictable=tuple(self._beyond),
+            first=self._first,
+        )
+
+    def _schedule(self, pod: Pod) -> None:
+        scheduler = self._scheduler
+        filtered = scheduler.filter(pod)
+        if self._owner.kind == "DaemonSet" and not _is_wanted(filtered):
+            return
+        if not filtered.feasible.any():
+            self._pending.append(PendingPod(pod, explain_filtered(pod, filtered, scheduler)))
+            return
+        if self._explain_first and self._first is None:
+            self._first = explain_filtered(pod, filtered, scheduler)
+        try:
+            hosts = scheduler.hosts(pod, filtered)
+        except ScoreError as error:
+            explained = explain_filtered(pod, filtered, scheduler)
+            self._pending.append(PendingPod(pod, explained._replace(verdict=Verdict.PENDING, message=str(error))))
+            return
+        node = int(hosts[0])
+        name = scheduler.columns.nodes[node].name
+        self._placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
         scheduler.bind(_labelled(pod, scheduler.columns, node), node)
-    return Placement(
-        workload=owner,
-        placed=tuple(placed),
-        pending=tuple(pending),
-        gated=tuple(gated),
-        domains=_domains(owner, placed, scheduler.columns),
-        certainty=_certainty(placed, beyond),
-        not_predictable=tuple(beyond),
-        first=first,
-    )
+
+    def _certainty(self) -> Certainty:
+        if self._beyond:
+            return Certainty.NOT_PREDICTABLE
+        return Certainty.POSSIBLE if any(pod.hosts > 1 for pod in self._placed) else Certainty.CERTAIN
 
 
-def choose(filtered: Filtered) -> Optional[int]:
-    """The node with the fewest pods, the first by name among equals; None where none fits."""
-    candidates = np.flatnonzero(filtered.feasible)
-    if not len(candidates):
-        return None
-    return int(candidates[np.argmin(filtered.columns.pod_count[candidates])])
+def _priority(owner: Workload) -> int:
+    return int((owner.template.get("spec") or {}).get("priority") or 0)
 
 
 def _is_wanted(filtered: Filtered) -> bool:
@@ -202,9 +226,3 @@ def _domains(owner: Workload, placed: list[PlacedPod], columns: Columns) -> dict
                 counts[topology.values[code]] += 1
         found[key] = counts
     return found
-
-
-def _certainty(placed: list[PlacedPod], beyond: dict[str, None]) -> Certainty:
-    if beyond:
-        return Certainty.NOT_PREDICTABLE
-    return Certainty.POSSIBLE if any(pod.choices > 1 for pod in placed) else Certainty.CERTAIN

@@ -8,26 +8,17 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster.assemble import Assembler
+from kubectl_spread.cluster.assemble import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
-from kubectl_spread.objects import read
-from kubectl_spread.objects import spread
-from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
+from kubectl_spread.text import surrogates
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
-
-_SHAPES = {
-    "Node": decode.NODE,
-    "Pod": decode.POD,
-    "Namespace": decode.Struct("Namespace", {"metadata": decode.OBJECT_META}),
-}
-_CONTROLLED = ("ReplicaSet", "Job")  # controllers that a workload above them controls
 
 
 class Facts(NamedTuple):
@@ -51,80 +42,53 @@ def load(path: str) -> Facts:
         SourceError: the path cannot be read, or there is no node in it.
     """
     errors: list[SourceError] = []
-    found = _Found()
+    assembler = Assembler()
     for given in files.inputs((path,), recursive=True):
         if isinstance(given, SourceError):
             errors.append(given)
             continue
         for item in _items(given.source, errors):
-            found.add(item, errors)
-    if not found.nodes and len(errors) == 1:
+            _add(item, assembler, errors)
+    if not assembler.has_nodes and len(errors) == 1:
         raise errors[0]
-    if not found.nodes:
+    if not assembler.has_nodes:
         raise SourceError(
             path, "no Node in it, so nothing can be placed; `kubectl get nodes,namespaces,pods -A -o yaml` prints one"
         )
-    return Facts(found.cluster(), tuple(errors))
+    return Facts(assembler.cluster(), tuple(errors))
 
 
-class _Found:
-    def __init__(self) -> None:
-        self.nodes: dict[str, Node] = {}
-        self.pods: dict[str, Pod] = {}
-        self.namespaces: dict[str, dict[str, str]] = {}
-        self.owners: dict[OwnerKey, OwnerKey] = {}
-
-    def add(self, item: _Item, errors: list[SourceError]) -> None:
-        kind = item.plain.get("kind")
-        if kind in _CONTROLLED:
-            self._add_controlled(str(kind), item.plain)
-        if kind not in _SHAPES:
-            return
-        problems = [
-            problem for problem in decode.problems(item.plain, _SHAPES[str(kind)]) if problem.kind is decode.Kind.TYPE
-        ]
-        if problems:
-            errors += [_located(item, problem) for problem in problems]
-            return
-        metadata = item.plain.get("metadata") or {}
-        if kind == "Node":
-            self.nodes[metadata.get("name") or ""] = read.node(item.plain)
-        elif kind == "Namespace":
-            self.namespaces[metadata.get("name") or ""] = spread.labels(metadata)
-        else:
-            pod = read.pod(item.plain)
-            self.pods[pod.key] = pod
-
-    def cluster(self) -> Cluster:
-        ordered = sorted(self.nodes.values(), key=lambda node: node.name)
-        return Cluster(tuple(ordered), tuple(self.pods.values()), dict(self.namespaces), self.owners)
-
-    def _add_controlled(self, kind: str, plain: dict[str, Any]) -> None:
-        metadata = plain.get("metadata") or {}
-        owner = read.controller(metadata)
-        if owner is not None:
-            namespace = metadata.get("namespace") or "default"
-            self.owners[OwnerKey(kind, namespace, metadata.get("name") or "")] = OwnerKey(
-                owner.kind, namespace, owner.name
-            )
+def _add(item: _Item, assembler: Assembler, errors: list[SourceError]) -> None:
+    shape = SHAPES.get(str(item.plain.get("kind")))
+    if shape is None:
+        return
+    problems = [problem for problem in decode.problems(item.plain, shape) if problem.kind is decode.Kind.TYPE]
+    if problems:
+        errors += [_located(item, problem) for problem in problems]
+    else:
+        assembler.add(item.plain)
 
 
 def _items(source: SourceFile, errors: list[SourceError]) -> Iterator[_Item]:
     for index, plain in _documents(source, errors):
-        yield from _flattened(source, index, (), plain)
+        yield from _flattened(source, index, plain)
 
 
-def _flattened(source: SourceFile, document: int, route: Route, plain: Any) -> Iterator[_Item]:
-    if not isinstance(plain, dict):
-        return
-    kind, items = plain.get("kind"), plain.get("items")
-    if isinstance(items, list) and isinstance(kind, str) and (kind.endswith("List") or kind == "Snapshot"):
-        item_kind = kind.removesuffix("List") if kind != "Snapshot" else ""
-        for index, item in enumerate(items):
-            named = {"kind": item_kind, **item} if item_kind and isinstance(item, dict) else item
-            yield from _flattened(source, document, (*route, "items", index), named)
-    elif isinstance(kind, str):
-        yield _Item(source, document, route, plain)
+def _flattened(source: SourceFile, document: int, root: Any) -> Iterator[_Item]:
+    """The objects of a document, Lists taken apart; with a stack, for JSON may nest deeper than Python may."""
+    stack: list[tuple[Route, Any]] = [((), root)]
+    while stack:
+        route, plain = stack.pop()
+        kind = plain.get("kind") if isinstance(plain, dict) else None
+        if not isinstance(kind, str):
+            continue
+        items = plain.get("items")
+        if isinstance(items, list) and (kind.endswith("List") or kind == "Snapshot"):
+            item_kind = kind.removesuffix("List") if kind != "Snapshot" else ""
+            named = [{"kind": item_kind, **item} if item_kind and isinstance(item, dict) else item for item in items]
+            stack += [((*route, "items", index), item) for index, item in enumerate(named)][::-1]
+        else:
+            yield _Item(source, document, route, plain)
 
 
 def _documents(source: SourceFile, errors: list[SourceError]) -> Iterator[tuple[int, Any]]:
@@ -144,6 +108,7 @@ def _documents(source: SourceFile, errors: list[SourceError]) -> Iterator[tuple[
 
 def _json_stream(text: str) -> Optional[list[Any]]:
     """The values of concatenated JSON documents; None where the text is not JSON (it may be YAML)."""
+    text = surrogates.without_lone(text)
     decoder = json.JSONDecoder()
     values: list[Any] = []
     at = 0
@@ -154,7 +119,7 @@ def _json_stream(text: str) -> Optional[list[Any]]:
             return values
         try:
             value, at = decoder.raw_decode(text, at)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # of no JSON; of an integer too long to be one
             return None
         values.append(value)
 

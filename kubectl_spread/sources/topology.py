@@ -1,7 +1,7 @@
 """Made-up clusters: `zones=3,nodes=2,cpu=4,memory=16Gi`, or a YAML file of node groups.
 
 A group puts `nodes` nodes into each of its zones. Every node gets the labels a kubelet and a cloud give it:
-hostname, os, arch and zone.
+hostname, os, arch and zone; every namespace the one that the API server gives it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kubectl_spread.objects import quantity
 from kubectl_spread.objects import read
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.labels import NAMESPACE_NAME
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.taints import NO_SCHEDULE
 from kubectl_spread.objects.taints import UNSCHEDULABLE
@@ -59,7 +60,7 @@ def _group_of(spec: str) -> Plain:
 
 
 def _number(key: str, value: str) -> int:
-    if not value.isascii() or not value.isdigit() or not 0 < int(value) <= _MAX_NODES:
+    if not value.isascii() or not value.isdigit() or len(value) > 9 or not 0 < int(value) <= _MAX_NODES:
         raise SourceError("--topology", f"`{key}` is not a number from 1 to {_MAX_NODES}: {value or 'empty'}")
     return int(value)
 
@@ -133,8 +134,9 @@ def _cluster(name: str, groups: list[Plain], pods: list[Plain]) -> Cluster:
         raise SourceError(name, f"{len(made)} nodes are more than {_MAX_NODES}")
     plain_pods = [pod for index, entry in enumerate(pods) for pod in _pods(entry, index, made)]
     ordered = sorted((read.node(node) for node in made.values()), key=lambda node: node.name)
-    namespaces: dict[str, Labels] = {pod["metadata"]["namespace"]: {} for pod in plain_pods}
-    return Cluster(tuple(ordered), tuple(map(read.pod, plain_pods)), {"default": {}, **namespaces})
+    used = dict.fromkeys(["default", *(pod["metadata"]["namespace"] for pod in plain_pods)])
+    namespaces: dict[str, Labels] = {namespace: {NAMESPACE_NAME: namespace} for namespace in used}
+    return Cluster(tuple(ordered), tuple(map(read.pod, plain_pods)), namespaces)
 
 
 def _zones(group: Plain) -> list[str]:

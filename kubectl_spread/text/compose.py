@@ -3,19 +3,23 @@
 The only importer of ruamel.yaml. Nodes are built from the events of its C parser rather than from its composed
 nodes: an alias then keeps its own place, nesting and aliasing can be bounded before they cost anything, and one
 pass does the work of two. A stream is cut at its `---` lines first, so that a syntax error in one document does
-not hide the others.
+not hide the others. A piece that is JSON goes to `json_nodes`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.text import surrogates
+from kubectl_spread.text.node import is_merge
 from kubectl_spread.text.node import Mapping
 from kubectl_spread.text.node import Node
 from kubectl_spread.text.node import Scalar
@@ -25,9 +29,19 @@ from kubectl_spread.text.source import Span
 
 MAX_DEPTH = 256  # levels; the deepest Kubernetes object nests about 20
 
-_SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
-_ONLY_DIRECTIVES = re.compile(r"(?:\s*(?:[#%][^\n]*)?(?:\n|\Z))*\Z")
-_BLANK = re.compile(r"(?:\s*(?:#[^\n]*)?(?:\n|\Z))*\Z")
+_CUT = re.compile(r"^(?:---(?=[ \t\r\n]|\Z)|\.\.\.[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z))", re.MULTILINE)
+# Nothing in these can match in two ways, so that they cost no more than the text is long.
+_COMMENTS = re.compile(r"\s*(?:#[^\r\n]*(?:[\r\n]\s*|\Z))*")
+_DIRECTIVES = re.compile(r"\s*(?:[#%][^\r\n]*(?:[\r\n]\s*|\Z))*")
+
+_LIKE_JSON = re.compile(r"""\s*\{\s*["}]""")
+
+# The pure Python parser reads flow style as kubectl does, and takes 10 s for a megabyte.
+_ONLY_C_REFUSES = "found unexpected ':'"
+_MOST_READ_AGAIN = 500_000  # characters
+
+# Tags whose scalars are resolved by their text; of any other, the text itself is the value.
+_RESOLVED_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float", "null", "timestamp"))
 
 
 class Document(NamedTuple):
@@ -47,7 +61,7 @@ class SyntaxProblem(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """The text between two `---` lines, and its offset in the source."""
+    """The text of one document, and its offset in the source."""
 
     start: int
     text: str
@@ -55,27 +69,32 @@ class Chunk(NamedTuple):
     @property
     def is_blank(self) -> bool:
         """Nothing but comments and white space."""
-        return _BLANK.match(self.text) is not None
+        return _is_only(_COMMENTS, self.text)
 
 
 def chunks(text: str) -> list[Chunk]:
-    """Cut a stream before every `---` line.
+    """Cut a stream before every `---` line and after every `...` line.
 
-    A `---` in the first column ends a document wherever it stands (YAML 1.2, 9.1.4), so this is exact: inside a
+    In the first column either ends a document wherever it stands (YAML 1.2, 9.1.4), so this is exact: inside a
     block scalar it would be indented. Directives stay with the document they precede.
     """
-    starts = [0, *(match.start() for match in _SEPARATOR.finditer(text))]
+    starts = [0, *(match.start() if match[0] == "---" else match.end() for match in _CUT.finditer(text))]
     ends = [*starts[1:], len(text)]
     cut: list[Chunk] = []
     held = 0
     for start, end in zip(starts, ends, strict=True):
         piece = text[start:end]
-        if "%" in piece and end < len(text) and _ONLY_DIRECTIVES.match(piece):
+        if "%" in piece and end < len(text) and _is_only(_DIRECTIVES, piece):
             continue  # `held` still points at it
         if end > held:
             cut.append(Chunk(held, text[held:end]))
         held = end
     return cut
+
+
+def _is_only(lines: re.Pattern[str], text: str) -> bool:
+    match = lines.match(text)
+    return match is not None and match.end() == len(text)
 
 
 def compose(
@@ -92,11 +111,23 @@ def compose(
         if chunk.is_blank or not wanted(chunk.text):
             continue
         try:
-            for root in _Composer(chunk).documents():
+            for root in _roots(chunk):
                 yield Document(source, index, root)
                 index += 1
         except _RefusedError as refused:
             yield SyntaxProblem(source, Span(refused.start, refused.end), refused.message)
+
+
+def _roots(chunk: Chunk) -> Iterable[Node]:
+    """The documents of a chunk: as kubectl has it, JSON where it begins with `{` and is JSON, else YAML."""
+    if _LIKE_JSON.match(chunk.text):
+        from kubectl_spread.text import json_nodes  # json: 5 ms
+
+        try:
+            return json_nodes.roots(chunk.text, chunk.start, max_depth=MAX_DEPTH)
+        except json_nodes.NotJSONError:
+            pass  # the YAML parser says what is wrong, if anything is
+    return _Composer(chunk).documents()
 
 
 class _RefusedError(Exception):
@@ -150,21 +181,52 @@ class _Composer:
         self.measures: dict[int, _Measure] = {}  # by id() of an anchored node that an alias repeats
 
     def documents(self) -> Iterator[Node]:
+        """The roots of the chunk, each once; at the end the refusal, where there is one."""
         from _ruamel_yaml import CParser  # 20 ms
         from ruamel.yaml.error import YAMLError
+
+        text = _as_yaml(self.text)
+        roots: list[Node] = []
+        refusal: Optional[_RefusedError] = None
+        try:
+            for root in self._roots(CParser(text).get_event):
+                roots.append(root)
+        except _RefusedError as refused:
+            refusal = refused
+        except YAMLError as error:
+            again = self._read_again(text, error)
+            if again is None:
+                refusal = self._refusal(error)
+            else:
+                roots = again
+        yield from roots
+        if refusal is not None:
+            raise refusal
+
+    def _read_again(self, text: str, error: Any) -> Optional[list[Node]]:
+        """The roots of a text that only libyaml refuses, `{image: nginx:1.27}`; None where nobody takes it."""
+        from ruamel.yaml import YAML
+        from ruamel.yaml.error import YAMLError
+
+        if getattr(error, "problem", None) != _ONLY_C_REFUSES or len(text) > _MOST_READ_AGAIN:
+            return None
+        events = YAML(typ="safe", pure=True).parse(text)
+        try:
+            return list(self._roots(partial(next, events, None)))
+        except YAMLError:
+            return None
+
+    def _roots(self, next_event: Callable[[], Any]) -> Iterator[Node]:
+        """The roots of a stream of events that ends with None."""
         from ruamel.yaml.events import DocumentStartEvent
 
-        try:
-            next_event = CParser(self.text).get_event
+        event = next_event()
+        while event is not None:
+            if type(event) is DocumentStartEvent:
+                root = self._document(next_event)
+                if not (isinstance(root, Scalar) and root.plain and not root.text):
+                    yield root
             event = next_event()
-            while event is not None:
-                if type(event) is DocumentStartEvent:
-                    root = self._document(next_event)
-                    if not (isinstance(root, Scalar) and root.plain and not root.text):
-                        yield root
-                event = next_event()
-        except YAMLError as error:
-            raise self._refusal(error) from None
 
     def _document(self, next_event: Callable[[], Any]) -> Node:
         from ruamel.yaml import events
@@ -186,6 +248,8 @@ class _Composer:
             else:  # the end of a collection: that of the document comes after its root
                 opened = stack.pop()
                 done = opened.close(self.base + event.end_mark.index)
+                if opened.is_mapping:
+                    _refuse_keys(opened.children)
                 if opened.anchor is not None:
                     self.anchors[opened.anchor] = done
             if not stack:
@@ -195,7 +259,7 @@ class _Composer:
 
     def _scalar(self, event: Any) -> Scalar:
         tag = event.tag
-        plain = event.implicit[0] if tag is None else tag != "!" and not tag.endswith(":str")
+        plain = event.implicit[0] if tag is None else tag in _RESOLVED_TAGS
         base = self.base
         node = Scalar(base + event.start_mark.index, base + event.end_mark.index, event.value, plain=plain)
         if event.anchor is not None:
@@ -263,6 +327,29 @@ class _Composer:
         position = getattr(error, "position", 0) or 0
         before = self.text.encode("utf-8", "surrogatepass")[:position]
         return self.base + len(before.decode("utf-8", "ignore"))
+
+
+def _as_yaml(text: str) -> str:
+    return surrogates.as_yaml(text) if text[:1] in "{[" or text.lstrip()[:1] in "{[" else text
+
+
+def _refuse_keys(children: list[Node]) -> None:
+    """Refuse what kubectl refuses: a collection as a key (`{{ template }}` is one), a merge of no mapping.
+
+    Source: go.yaml.in/yaml/v2 decode.go, mapping and merge.
+    """
+    for at in range(0, len(children), 2):
+        key = children[at]
+        if not isinstance(key, Scalar):
+            raise _RefusedError(key.start, key.end, "invalid map key: a mapping or sequence")
+        if is_merge(key) and not _is_mergeable(children[at + 1]):
+            raise _RefusedError(key.start, key.end, "map merge requires map or sequence of maps as the value")
+
+
+def _is_mergeable(value: Node) -> bool:
+    if isinstance(value, Sequence) and value.origin is None:
+        return all(isinstance(item, Mapping) for item in value.items)
+    return isinstance(value, Mapping)
 
 
 def _allowed_alias_ratio(size: int) -> float:

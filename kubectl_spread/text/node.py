@@ -64,7 +64,7 @@ class Duplicate(NamedTuple):
 
 
 class Mapping:
-    """A mapping; `pairs` as written, `fields` by key text, merges resolved."""
+    """A mapping; `pairs` as written, `fields` by key text, merges resolved, the last of equal keys."""
 
     __slots__ = ("_fields", "end", "origin", "pairs", "start")
 
@@ -83,11 +83,13 @@ class Mapping:
 
     def duplicates(self) -> list[Duplicate]:
         """Keys written more than once in this mapping; merged keys do not count."""
-        if len(self.fields) == len(self.pairs) and "<<" not in self.fields:
+        if len({_key_text(key) for key, _ in self.pairs}) == len(self.pairs):
             return []
         seen: dict[str, Node] = {}
         found = []
         for key, _ in self.pairs:
+            if is_merge(key):
+                continue  # two of them bring in both
             text = _key_text(key)
             if text in seen:
                 found.append(Duplicate(text, seen[text], key))
@@ -167,29 +169,33 @@ def _first_line(node: Node) -> Span:
     return span(node)
 
 
+def is_merge(key: Node) -> bool:
+    """Whether a key is a `<<`, which brings in the fields of its value."""
+    return isinstance(key, Scalar) and key.plain and key.text == "<<"
+
+
 def _key_text(key: Node) -> str:
-    if not isinstance(key, Scalar):
-        return "?"  # a sequence or mapping as key: no Kubernetes object has one
+    assert isinstance(key, Scalar)  # noqa: S101 (the composer refuses other keys)
     if not key.plain:
         return key.text
     value = scalars.resolve(key.text)
     return value if isinstance(value, str) else scalars.key_text(value)
 
 
-def _is_merge(key: Node) -> bool:
-    return isinstance(key, Scalar) and key.plain and key.text == "<<"
-
-
 def _fields(mapping: Mapping) -> dict[str, Field]:
-    """Explicit keys, the last of equal ones; then what is merged and not written out."""
+    """The last of equal keys; a `<<` overrides the keys before it, as kubectl has it (YAML says: no key).
+
+    Source: go.yaml.in/yaml/v2 decode.go, mapping.
+    """
     fields = {_key_text(pair[0]): Field(*pair) for pair in mapping.pairs}
     if "<<" not in fields:
         return fields
-    fields = {_key_text(pair[0]): Field(*pair) for pair in mapping.pairs if not _is_merge(pair[0])}
+    fields = {}
     for key, value in mapping.pairs:
-        if _is_merge(key):
-            for text, field in _merged(value).items():
-                fields.setdefault(text, field._replace(merged=True))
+        if is_merge(key):
+            fields.update((text, field._replace(merged=True)) for text, field in _merged(value).items())
+        else:
+            fields[_key_text(key)] = Field(key, value)
     return fields
 
 

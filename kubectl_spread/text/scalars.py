@@ -8,7 +8,9 @@ Source: go.yaml.in/yaml/v2 resolve.go, resolve; sigs.k8s.io/yaml yaml.go, conver
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Optional
 from typing import Union
 
 Value = Union[None, bool, int, float, str]
@@ -25,9 +27,10 @@ for _word in ("y", "yes", "true", "on"):
 for _word in ("n", "no", "false", "off"):
     _WORDS.update(dict.fromkeys((_word, _word.capitalize(), _word.upper()), False))
 
-_INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]*|[1-9][0-9]*)\Z")
+_INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]([0-7]+)|0([0-7]*)|([1-9][0-9]*))\Z")
+_BASES = (16, 2, 8, 8, 10)  # of the groups above, after the sign
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
-_INT64 = range(-(2**63), 2**64)
+_LONGEST = 100  # digits; no number of 64 bits has more, but for leading zeros
 
 
 def resolve(text: str) -> Value:
@@ -38,15 +41,13 @@ def resolve(text: str) -> Value:
     if not (first.isdigit() or first in "+-."):
         return text
     if first == ".":
-        return float(text) if _FLOAT.match(text) else text
+        return _float(text)
     plain = text.replace("_", "")
-    if _INTEGER.match(plain):
-        number = _integer(plain)
-        if number in _INT64:
-            return number
-    if _FLOAT.match(plain):
-        return float(plain)
-    return text
+    number = _integer(plain)
+    if number is not None:
+        return number
+    value = _float(plain)
+    return text if isinstance(value, str) else value
 
 
 def key_text(value: Value) -> str:
@@ -55,14 +56,39 @@ def key_text(value: Value) -> str:
         return "true" if value else "false"
     if value is None:
         return "null"
+    if isinstance(value, float):
+        return _float_key(value)
     return str(value)
 
 
-def _integer(text: str) -> int:
-    sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
-    base = {"0x": 16, "0b": 2, "0o": 8}.get(digits[:2].lower())
-    if base is not None:
-        return sign * int(digits[2:] or "0", base)
-    if digits[0] == "0":
-        return sign * int(digits, 8)
-    return sign * int(digits)
+def _integer(text: str) -> Optional[int]:
+    """Go's ParseInt(text, 0, 64), else ParseUint, which takes no sign."""
+    match = _INTEGER.match(text)
+    if match is None:
+        return None
+    sign, *groups = match.groups()
+    digits, base = next((digits, base) for digits, base in zip(groups, _BASES, strict=True) if digits is not None)
+    digits = digits.lstrip("0") or "0"
+    if len(digits) > _LONGEST:
+        return None
+    number = int(digits, base)
+    if sign == "-":
+        return -number if number <= 2**63 else None
+    return number if number < 2 ** (63 if sign else 64) else None
+
+
+def _float(text: str) -> Union[float, str]:
+    """Go's ParseFloat where the text looks like a float; one too large is none."""
+    if _FLOAT.match(text) is None:
+        return text
+    value = float(text)
+    return text if math.isinf(value) else value
+
+
+def _float_key(value: float) -> str:
+    """As sigs.k8s.io/yaml writes it (Go's `%g`), of which six digits are enough for a key."""
+    if math.isnan(value):
+        return ".nan"
+    if math.isinf(value):
+        return ".inf" if value > 0 else "-.inf"
+    return f"{value:g}"

@@ -7,30 +7,29 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from typing import Optional
 
 import pytest
 
+from kubectl_spread.cluster.assemble import cluster_of
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects import read
 from kubectl_spread.objects import spread
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.validation import constraint_errors
+from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.config import version_of
+from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.preemption import post_filter
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.source import SourceFile
 
 Case = dict[str, Any]
 
 # What the dry run does not do yet; its families are reported as not run.
-NOT_YET = {
-    "defaults": "cluster default constraints",
-    "large": "scores",
-    "mixed": "scores and scheduler configurations",
-    "odd": "scores, nominated pods, preemption",
-    "preempt": "preemption",
-    "score": "scores",
-    "subtle": "scores and scheduler configurations",
-    "v1.34": "other scheduler versions",
-    "volumes": "volume plugins",
-}
+NOT_YET = {"volumes": "volume plugins"}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -49,7 +48,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             skip = pytest.mark.skip(reason=f"family {family} not run: {NOT_YET[family]} not implemented")
             params.append(pytest.param(family, {}, id=family, marks=skip))
         else:
-            params += [pytest.param(family, case, id=case["id"]) for case in _cases(names[family])]
+            params += [pytest.param(family, case, id=f"{family}-{case['id']}") for case in _cases(names[family])]
     metafunc.parametrize(("family", "case"), params)
 
 
@@ -70,37 +69,68 @@ def _check_validation(case: Case) -> None:
 
 
 def _check_scheduling(case: Case) -> None:
-    cluster = _cluster(case["objects"])
-    scheduler = Scheduler(Columns(cluster))
+    columns = Columns(cluster_of(case["objects"] + case["incoming"]))
+    by_name = profiles(_config(case.get("schedulerConfig")), version_of(case.get("kubernetesVersion", "1.36")))
+    scheduler = Scheduler(columns, next(iter(by_name.values())))
     for incoming, expected in zip(case["incoming"], case["expected"], strict=True):
         pod = read.pod(incoming)
-        diagnosis = scheduler.filter(pod.cls).diagnosis()
-        rejected = {
-            node.name: {"plugin": status.plugin, "code": status.code.value, "reasons": list(status.reasons)}
-            for node in cluster.nodes
-            if node.name not in diagnosis.feasible
-            for status in [diagnosis.status(node.name)]
-        }
+        scheduler.profile = by_name.get(pod.cls.scheduler_name, scheduler.profile)
+        decided = _decision(pod, scheduler, preempts=bool(case.get("preempt")))
 
-        assert expected["feasible"] == sorted(diagnosis.feasible), pod.name
-        assert expected.get("preFilter", "") == diagnosis.pre_filter_message, pod.name
-        if "preFilter" not in expected:
-            assert expected.get("rejected", {}) == rejected, pod.name
-        if not diagnosis.feasible:
-            assert expected["message"] == diagnosis.message(), pod.name
+        assert {key: value for key, value in expected.items() if key != "pod"} == decided, pod.name
         if "placed" in expected:
-            scheduler.bind(pod, scheduler.columns.index[expected["placed"]])
+            scheduler.bind(pod, columns.index[expected["placed"]])
 
 
-def _cluster(objects: list[Case]) -> Cluster:
-    def of(kind: str) -> list[Case]:
-        return [item for item in objects if item["kind"] == kind]
+def _decision(pod: Pod, scheduler: Scheduler, *, preempts: bool) -> Case:
+    """What we say of one pod, in the form of a recording."""
+    if pod.cls.gates:
+        return {"feasible": [], "gated": f"waiting for scheduling gates: [{' '.join(pod.cls.gates)}]"}
+    filtered = scheduler.filter(pod)
+    diagnosis = filtered.diagnosis()
+    decided: Case = {"feasible": sorted(diagnosis.feasible)}
+    if diagnosis.pre_filter_message:
+        decided["preFilter"] = diagnosis.pre_filter_message
+    else:
+        decided.update(_rejected(filtered))
+    if diagnosis.feasible:
+        return {**decided, **_scored(pod, filtered, scheduler)}
+    found = post_filter(pod, filtered, scheduler) if preempts else None
+    decided["message"] = diagnosis.message(found.message if found is not None else "")
+    if found is not None and found.node:
+        decided["nominated"] = found.node
+    return decided
 
-    return Cluster(
-        nodes=tuple(sorted(map(read.node, of("Node")), key=lambda node: node.name)),
-        pods=tuple(map(read.pod, of("Pod"))),
-        namespaces={item["metadata"]["name"]: spread.labels(item["metadata"]) for item in of("Namespace")},
-    )
+
+def _rejected(filtered: Filtered) -> Case:
+    diagnosis = filtered.diagnosis()
+    statuses = dict(diagnosis.statuses)
+    if filtered.narrowed_by:
+        statuses.update(dict.fromkeys(diagnosis.absent, diagnosis.absent_status))
+    rejected = {
+        name: {"plugin": status.plugin, "code": status.code.value, "reasons": list(status.reasons)}
+        for name, status in statuses.items()
+    }
+    return {"rejected": rejected} if rejected else {}
+
+
+def _scored(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Case:
+    scores = scheduler.score(pod, filtered)
+    names = [scheduler.columns.nodes[at].name for at in scores.nodes]
+    table = {
+        name: {**{plugin: int(row[at]) for plugin, row in scores.by_plugin.items()}, "total": int(scores.total[at])}
+        for at, name in enumerate(names)
+    }
+    return {"scores": table, "placed": min(scheduler.columns.nodes[at].name for at in scores.hosts())}
+
+
+def _config(text: Optional[str]) -> Optional[Case]:
+    if text is None:
+        return None
+    (document,) = compose.compose(SourceFile("schedulerConfig", text))
+    assert isinstance(document, compose.Document)
+    config: Case = nodes.to_plain(document.root)
+    return config
 
 
 def _cases(file: Path) -> Iterator[Case]:

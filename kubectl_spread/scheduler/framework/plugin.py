@@ -1,13 +1,16 @@
-"""What a Filter plugin is.
+"""What a plugin is.
 
-Upstream asks a plugin about one node at a time; here a plugin answers for all nodes at once, with bits. It is
-the one deliberate departure from the framework's interface, and it makes a cycle a handful of array operations.
+Upstream asks a plugin about one node at a time; here a plugin answers for all nodes at once, with bits and
+arrays. It is the one deliberate departure from the framework's interface, and it makes a cycle a handful of array
+operations. A plugin keeps a state for each pod class; the state catches up with the pods bound since it was last
+asked, so that replicas share the work and other pods cost nothing until somebody asks again.
 
-Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, PreFilterPlugin, FilterPlugin (v1.36.2).
+Source: staging/src/k8s.io/kube-scheduler/framework/interface.go (v1.36.2).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
 from typing import Protocol
@@ -17,11 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.status import Reason
 
 Bits = NDArray[np.uint64]  # (N,): 0 fits, else bit i set where reason i holds
+NodeIndices = NDArray[np.intp]  # (F,): the feasible nodes
 
 
 class Skip(NamedTuple):
@@ -35,7 +40,7 @@ class Rejection(NamedTuple):
 
 
 class FilterState(Protocol):
-    """What a plugin knows of one pod class; right as long as it hears of every binding."""
+    """What a Filter plugin knows of one pod class."""
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -46,14 +51,14 @@ class FilterState(Protocol):
         """The names of the only nodes worth filtering; None for all."""
 
     def filter(self) -> Bits:
-        """The bits of every node, now. The array may be the state's own: do not write to it."""
+        """The bits of every node, now. The array is the state's own: do not write to it."""
 
-    def pod_added(self, pod: Pod, node: int) -> None:
-        """A pod of any class was bound; the columns already show it."""
+    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+        """The bits of one node if pods bound to it were gone and others came (RemovePod, AddPod)."""
 
 
 class FilterPlugin(Protocol):
-    """A plugin of the Filter extension point."""
+    """A plugin of the PreFilter and Filter extension points."""
 
     @property
     def name(self) -> str:
@@ -63,8 +68,26 @@ class FilterPlugin(Protocol):
         """Look at the pod and the cluster once."""
 
 
+class ScoreState(Protocol):
+    """What a Score plugin knows of one pod class."""
+
+    def score(self, feasible: NodeIndices) -> Optional[Int64s]:
+        """Normalised scores of the feasible nodes, 0 to 100; None where PreScore skips the plugin."""
+
+
+class ScorePlugin(Protocol):
+    """A plugin of the PreScore and Score extension points."""
+
+    @property
+    def name(self) -> str:
+        """Upstream's name."""
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+        """Prepare what does not depend on the feasible nodes."""
+
+
 class FixedState:
-    """The state of a plugin that no binding can change."""
+    """The state of a Filter plugin that no binding can change."""
 
     def __init__(self, reasons: tuple[Reason, ...], bits: Bits, narrowed: Optional[frozenset[str]] = None) -> None:
         self.reasons = reasons
@@ -74,8 +97,8 @@ class FixedState:
     def filter(self) -> Bits:
         return self._bits
 
-    def pod_added(self, pod: Pod, node: int) -> None:
-        """Nothing to do."""
+    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:  # noqa: ARG002
+        return int(self._bits[node])
 
 
 def no_bits(columns: Columns) -> Bits:
@@ -87,3 +110,15 @@ def bit(at: int) -> np.uint64:
     """The bit of a reason."""
     found: np.uint64 = np.uint64(1 << at)
     return found
+
+
+class ScoreError(Exception):
+    """PreScore or Score failed, which aborts the cycle: the pod goes to backoff with reason SchedulerError."""
+
+    def __init__(self, plugin: str, message: str) -> None:
+        super().__init__(plugin, message)
+        self.plugin = plugin
+        self.message = message
+
+    def __str__(self) -> str:
+        return f'running PreScore plugin "{self.plugin}": {self.message}'

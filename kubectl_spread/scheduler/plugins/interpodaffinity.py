@@ -1,18 +1,22 @@
-"""InterPodAffinity (PreFilter, Filter): required affinity and anti-affinity, in both directions.
+"""InterPodAffinity: required and preferred affinity and anti-affinity, in both directions.
 
-Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go (v1.36.2).
-Difference: the state exists also where upstream skips (nothing to check), so that it can be kept up to date when
-a pod with anti-affinity is bound later; all its bits are 0 then.
+Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, scoring.go (v1.36.2).
+Difference: the filter state exists also where upstream skips (nothing to check), so that it can catch up when a pod
+with anti-affinity is bound later; all its bits are 0 then.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import NamedTuple
+from typing import Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int32s
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.pod import Pod
@@ -21,6 +25,8 @@ from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import no_bits
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins import names
@@ -32,11 +38,30 @@ REASONS = (
 )
 
 
+class AffinityArgs(NamedTuple):
+    """InterPodAffinityArgs.
+
+    Preferred terms of running pods are ignored only for a pod that has no preferred terms of its own.
+    """
+
+    hard_pod_affinity_weight: int = 1
+    ignore_preferred_terms_of_existing_pods: bool = False
+
+
+_NO_ARGS = AffinityArgs()
+
+
 class InterPodAffinity:
     name = names.INTER_POD_AFFINITY
 
+    def __init__(self, args: AffinityArgs = _NO_ARGS) -> None:
+        self._args = args
+
     def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
-        return _State(cls, columns)
+        return _FilterState(cls, columns)
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+        return _ScoreState(cls, columns, self._args)
 
 
 class _IncomingTerm(NamedTuple):
@@ -51,45 +76,112 @@ class _IncomingTerm(NamedTuple):
     namespaces: frozenset[str]
     is_everywhere: bool
 
-    def matches(self, pod: Pod, labels: dict[str, str]) -> bool:
-        if not self.is_everywhere and pod.cls.namespace not in self.namespaces:
+    def matches(self, cls: PodClass, labels: dict[str, str]) -> bool:
+        if not self.is_everywhere and cls.namespace not in self.namespaces:
             return False
         return self.term.selector.matches(labels)
 
 
+def _incoming(term: PodAffinityTerm, columns: Columns) -> _IncomingTerm:
+    selector = term.namespace_selector
+    if selector is None:
+        return _IncomingTerm(term.topology_key, term, frozenset(term.namespaces), is_everywhere=False)
+    selected = {name for name, labels in columns.cluster.namespaces.items() if selector.matches(labels)}
+    return _IncomingTerm(
+        term.topology_key, term, frozenset(selected.union(term.namespaces)), is_everywhere=selector.matches({})
+    )
+
+
 class _DomainTable:
-    """How many pods count in each domain, by topology key."""
+    """A number for each domain, by topology key; `is_recorded` once anything was ever added."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._counts: dict[str, Int64s] = {}
+        self._numbers: dict[str, Int64s] = {}
+        self.is_recorded = False
 
     @property
     def is_empty(self) -> bool:
-        return not any(counts.any() for counts in self._counts.values())
+        return not any(numbers.any() for numbers in self._numbers.values())
 
-    def add(self, key: str, node: int) -> None:
+    def add(self, key: str, nodes: Int32s, amount: int) -> None:
+        """Add to the domains of nodes; a node without the label has none."""
         topology = self._columns.topology(key)
-        counts = self._counts.setdefault(key, np.zeros(len(topology.values), np.int64))
-        if topology.codes[node] >= 0:
-            counts[topology.codes[node]] += 1
+        numbers = self._numbers.setdefault(key, np.zeros(len(topology.values), np.int64))
+        codes = topology.codes[nodes]
+        codes = codes[codes >= 0]
+        if len(codes):
+            self.is_recorded = True
+            np.add.at(numbers, codes, amount)
+
+    def number(self, key: str, node: int) -> int:
+        """The number of a node's domain, 0 where it has none."""
+        code = self._columns.topology(key).codes[node]
+        return int(self._numbers[key][code]) if key in self._numbers and code >= 0 else 0
 
     def positive(self, key: str) -> Bools:
-        """Bool (N,): nodes whose domain has a count."""
-        if key not in self._counts or not len(self._counts[key]):
+        """Bool (N,): nodes whose domain has more than 0."""
+        numbers = self._numbers.get(key)
+        if numbers is None or not len(numbers):
             return np.zeros(self._columns.n, np.bool_)
         codes = self._columns.topology(key).codes
-        return (codes >= 0) & (self._counts[key] > 0)[codes]
+        return (codes >= 0) & (numbers > 0)[codes]
 
     def anywhere(self) -> Bools:
-        """Bool (N,): nodes that have a counting domain of any key."""
+        """Bool (N,): nodes that have a domain above 0, of any key."""
         found = np.zeros(self._columns.n, np.bool_)
-        for key in self._counts:
+        for key in self._numbers:
             found |= self.positive(key)
         return found
 
+    def total(self, nodes: NodeIndices) -> Int64s:
+        """int64 (F,): the sum over the keys of each node's domains."""
+        result = np.zeros(len(nodes), np.int64)
+        for key, numbers in self._numbers.items():
+            if len(numbers):
+                codes = self._columns.topology(key).codes[nodes]
+                result += np.where(codes >= 0, numbers[codes], 0)
+        return result
 
-class _State:
+    @property
+    def keys(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+
+class _ByClass:
+    """Newly bound pods, class by class."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._seen = 0
+
+    def fresh(self) -> Iterator[tuple[int, Int32s]]:
+        """Each class that has new pods, and their nodes."""
+        end = len(self._columns.bound_pods)
+        if self._seen == end:
+            return
+        nodes = self._columns.bound_nodes[self._seen : end]
+        classes = self._columns.bound_classes[self._seen : end]
+        self._seen = end
+        if len(classes) == 1:
+            yield int(classes[0]), nodes
+            return
+        for class_at in np.unique(classes):
+            yield int(class_at), nodes[classes == class_at]
+
+
+class _Effect(NamedTuple):
+    """What one pod of a class does to the filter's tables: topology keys."""
+
+    existing_anti_affinity: tuple[str, ...]
+    affinity: tuple[str, ...]
+    anti_affinity: tuple[str, ...]
+
+
+_NO_EFFECT = _Effect((), (), ())
+
+
+class _FilterState:
     reasons = REASONS
     narrowed = None
 
@@ -103,35 +195,75 @@ class _State:
         self._affinity = _DomainTable(columns)
         self._anti_affinity = _DomainTable(columns)
         self._existing_anti_affinity = _DomainTable(columns)
-        for node, pods in enumerate(columns.pods):
-            for pod in pods:
-                self.pod_added(pod, node)
+        self._effects: dict[int, _Effect] = {}
+        self._fresh = _ByClass(columns)
 
     def filter(self) -> Bits:
-        columns = self._columns
-        bits = no_bits(columns)
-        existing = self._existing_anti_affinity.anywhere()
-        bits[existing] = bit(2)
+        self._catch_up()
+        bits = no_bits(self._columns)
+        if self._existing_anti_affinity.is_recorded:
+            bits[self._existing_anti_affinity.anywhere()] = bit(2)
         for term in self._anti_affinity_terms:
             bits[self._anti_affinity.positive(term.topology_key)] = bit(1)
         if self._affinity_terms:
             bits[~self._satisfies_affinity()] = bit(0)
         return bits
 
-    def pod_added(self, pod: Pod, node: int) -> None:
+    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+        """Change the tables, look at the node, and change them back."""
+        self._catch_up()
+        if not self._affinity_terms and not self._anti_affinity_terms and self._existing_anti_affinity.is_empty:
+            return 0  # upstream skipped the plugin, and a pod that comes or goes does not wake it
+        at = np.array([node], np.int32)
+        self._apply(removed, at, -1)
+        self._apply(added, at, 1)
+        bits = self._node_bits(node)
+        self._apply(added, at, -1)
+        self._apply(removed, at, 1)
+        return bits
+
+    def _node_bits(self, node: int) -> int:
+        if self._affinity_terms and not self._satisfies_affinity()[node]:
+            return int(bit(0))
+        if any(self._anti_affinity.number(term.topology_key, node) > 0 for term in self._anti_affinity_terms):
+            return int(bit(1))
+        existing = self._existing_anti_affinity
+        return int(bit(2)) if any(existing.number(key, node) > 0 for key in list(existing.keys)) else 0
+
+    def _catch_up(self) -> None:
+        for class_at, nodes in self._fresh.fresh():
+            effect = self._effects.get(class_at)
+            if effect is None:
+                effect = self._effects[class_at] = self._effect(self._columns.classes[class_at])
+            if effect is not _NO_EFFECT:
+                self._add(effect, nodes, 1)
+
+    def _apply(self, pods: Sequence[Pod], nodes: Int32s, sign: int) -> None:
+        for pod in pods:
+            self._add(self._effect(pod.cls), nodes, sign)
+
+    def _add(self, effect: _Effect, nodes: Int32s, sign: int) -> None:
+        for key in effect.existing_anti_affinity:
+            self._existing_anti_affinity.add(key, nodes, sign)
+        for key in effect.affinity:
+            self._affinity.add(key, nodes, sign)
+        for key in effect.anti_affinity:
+            self._anti_affinity.add(key, nodes, sign)
+
+    def _effect(self, existing: PodClass) -> _Effect:
         """Terminating pods count here, unlike in PodTopologySpread."""
-        for existing in pod.cls.pod_anti_affinity:
-            if existing.matches(self._cls.namespace, self._labels, self._namespace_labels):
-                self._existing_anti_affinity.add(existing.topology_key, node)
+        against = tuple(
+            term.topology_key
+            for term in existing.pod_anti_affinity
+            if term.matches(self._cls.namespace, self._labels, self._namespace_labels)
+        )
         if not self._affinity_terms and not self._anti_affinity_terms:
-            return
-        labels = dict(pod.cls.labels)
-        if self._affinity_terms and all(term.matches(pod, labels) for term in self._affinity_terms):
-            for term in self._affinity_terms:
-                self._affinity.add(term.topology_key, node)
-        for term in self._anti_affinity_terms:
-            if term.matches(pod, labels):
-                self._anti_affinity.add(term.topology_key, node)
+            return _Effect(against, (), ()) if against else _NO_EFFECT
+        labels = dict(existing.labels)
+        wants_all = bool(self._affinity_terms) and all(term.matches(existing, labels) for term in self._affinity_terms)
+        wanted = tuple(term.topology_key for term in self._affinity_terms) if wants_all else ()
+        avoided = tuple(term.topology_key for term in self._anti_affinity_terms if term.matches(existing, labels))
+        return _Effect(against, wanted, avoided) if against or wanted or avoided else _NO_EFFECT
 
     def _satisfies_affinity(self) -> Bools:
         """Bool (N,): every term's key is there and has a matching pod, or this is the first pod of its group."""
@@ -145,15 +277,54 @@ class _State:
         return keyed if is_first else keyed & found
 
     def _matches_itself(self) -> bool:
-        incoming = Pod("", "", self._cls)
-        return all(term.matches(incoming, self._labels) for term in self._affinity_terms)
+        return all(term.matches(self._cls, self._labels) for term in self._affinity_terms)
 
 
-def _incoming(term: PodAffinityTerm, columns: Columns) -> _IncomingTerm:
-    selector = term.namespace_selector
-    if selector is None:
-        return _IncomingTerm(term.topology_key, term, frozenset(term.namespaces), is_everywhere=False)
-    selected = {name for name, labels in columns.cluster.namespaces.items() if selector.matches(labels)}
-    return _IncomingTerm(
-        term.topology_key, term, frozenset(selected.union(term.namespaces)), is_everywhere=selector.matches({})
-    )
+class _ScoreState:
+    def __init__(self, cls: PodClass, columns: Columns, args: AffinityArgs) -> None:
+        self._cls = cls
+        self._args = args
+        self._labels = dict(cls.labels)
+        self._columns = columns
+        self._namespace_labels = columns.labels_of(cls.namespace)
+        self._terms = [(weight, _incoming(term, columns)) for weight, term in cls.preferred_affinity]
+        self._terms += [(-weight, _incoming(term, columns)) for weight, term in cls.preferred_anti_affinity]
+        self._table = _DomainTable(columns)
+        self._effects: dict[int, tuple[tuple[str, int], ...]] = {}
+        self._fresh = _ByClass(columns)
+        self._skips = args.ignore_preferred_terms_of_existing_pods and not self._terms
+
+    def score(self, feasible: NodeIndices) -> Optional[Int64s]:
+        if self._skips:
+            return None
+        for class_at, nodes in self._fresh.fresh():
+            effect = self._effects.get(class_at)
+            if effect is None:
+                effect = self._effects[class_at] = tuple(self._effect(self._columns.classes[class_at]))
+            for key, weight in effect:
+                self._table.add(key, nodes, weight)
+        return _normalize(self._table.total(feasible)) if self._table.is_recorded else None
+
+    def _effect(self, existing: PodClass) -> Iterator[tuple[str, int]]:
+        """What one pod of a class adds to its domains."""
+        labels = dict(existing.labels)
+        for weight, incoming in self._terms:
+            if incoming.matches(existing, labels):
+                yield incoming.topology_key, weight
+        hard = self._args.hard_pod_affinity_weight
+        towards = [(hard, term) for term in existing.pod_affinity if hard > 0]
+        towards += [(weight, term) for weight, term in existing.preferred_affinity]
+        towards += [(-weight, term) for weight, term in existing.preferred_anti_affinity]
+        for weight, term in towards:
+            if self._matches(term):
+                yield term.topology_key, weight
+
+    def _matches(self, term: PodAffinityTerm) -> bool:
+        return term.matches(self._cls.namespace, self._labels, self._namespace_labels)
+
+
+def _normalize(raw: Int64s) -> Int64s:
+    least, most = int(raw.min()), int(raw.max())
+    if most == least:
+        return np.zeros_like(raw)
+    return (100.0 * ((raw - least).astype(np.float64) / float(most - least))).astype(np.int64)

@@ -1,42 +1,94 @@
-"""NodeAffinity (PreFilter, Filter): nodeSelector and required node affinity.
+"""NodeAffinity: nodeSelector, required and preferred node affinity.
 
-Source: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go, PreFilter, Filter (v1.36.2).
+Source: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go (v1.36.2).
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.affinity import NodeAffinity as Affinity
+from kubectl_spread.objects.affinity import NodeRequirement
 from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.affinity import PreferredTerm
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler import gomath
+from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import FixedState
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import Rejection
+from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.framework.plugin import Skip
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins import names
 
-REASONS = (Reason("node(s) didn't match Pod's node affinity/selector", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
+REASONS = (
+    Reason("node(s) didn't match scheduler-enforced node affinity", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),
+    Reason("node(s) didn't match Pod's node affinity/selector", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),
+)
 CONFLICT = "pod affinity terms conflict"
+
+
+class NodeAffinityArgs(NamedTuple):
+    """NodeAffinityArgs."""
+
+    added_affinity: Affinity = Affinity()
+
+
+_NO_ARGS = NodeAffinityArgs()
 
 
 class NodeAffinity:
     name = names.NODE_AFFINITY
 
+    def __init__(self, args: NodeAffinityArgs = _NO_ARGS) -> None:
+        self._added = args.added_affinity
+
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         requirement = cls.node_requirement
-        if requirement.is_empty:
+        added = NodeRequirement((), self._added.required)
+        if requirement.is_empty and added.is_empty:
             return Skip()
         narrowed = _named_nodes(requirement.terms)
         if narrowed is not None and not narrowed:
             return Rejection(CONFLICT)
-        misses = [not requirement.matches(node.labels, node.name) for node in columns.nodes]
-        return FixedState(REASONS, np.array(misses, np.uint64), narrowed)
+        bits = np.array([_bits(node.labels, node.name, added, requirement) for node in columns.nodes], np.uint64)
+        return FixedState(REASONS, bits, narrowed)
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+        return _ScoreState((*self._added.preferred, *cls.node_affinity.preferred), columns)
+
+
+def _bits(labels: dict[str, str], name: str, added: NodeRequirement, own: NodeRequirement) -> int:
+    if not added.matches(labels, name):
+        return int(bit(0))
+    return 0 if own.matches(labels, name) else int(bit(1))
+
+
+class _ScoreState:
+    def __init__(self, preferred: tuple[PreferredTerm, ...], columns: Columns) -> None:
+        """An empty preference, and one of weight 0, is passed over; it does not match everything."""
+        self._skips = not preferred
+        terms = [item for item in preferred if item.weight and not item.term.is_empty]
+        self._invalid = any(not item.term.is_valid for item in terms)
+        self._raw: Int64s = np.array(
+            [sum(item.weight for item in terms if item.term.matches(node.labels, node.name)) for node in columns.nodes],
+            np.int64,
+        )
+
+    def score(self, feasible: NodeIndices) -> Optional[Int64s]:
+        if self._invalid:
+            raise ScoreError(names.NODE_AFFINITY, "a preferred term does not parse")
+        return None if self._skips else gomath.default_normalize(self._raw[feasible], reverse=False)
 
 
 def _named_nodes(terms: Optional[tuple[NodeSelectorTerm, ...]]) -> Optional[frozenset[str]]:

@@ -5,6 +5,7 @@ Source: pkg/scheduler/framework/plugins/nodeports/node_ports.go; framework/types
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Union
 
 from kubectl_spread.cluster.columns import Columns
@@ -35,14 +36,24 @@ class _State:
 
     def __init__(self, wanted: tuple[HostPort, ...], columns: Columns) -> None:
         self._wanted = wanted
+        self._columns = columns
+        self._seen = 0
         self._bits: Bits = no_bits(columns)
-        for node, pods in enumerate(columns.pods):
-            for pod in pods:
-                self.pod_added(pod, node)
 
     def filter(self) -> Bits:
+        pods, nodes = self._columns.bound_pods, self._columns.bound_nodes
+        for at in range(self._seen, len(pods)):
+            if self._conflicts(pods[at].cls.host_ports):
+                self._bits[nodes[at]] = 1
+        self._seen = len(pods)
         return self._bits
 
-    def pod_added(self, pod: Pod, node: int) -> None:
-        if any(port.conflicts(used) for used in pod.cls.host_ports for port in self._wanted):
-            self._bits[node] = 1
+    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+        """A node's ports are a set: a port two pods hold is free when one of them is removed."""
+        used = {port for pod in self._columns.pods[node] for port in pod.cls.host_ports}
+        used.difference_update(port for pod in removed for port in pod.cls.host_ports)
+        used.update(port for pod in added for port in pod.cls.host_ports)
+        return int(self._conflicts(tuple(used)))
+
+    def _conflicts(self, used: tuple[HostPort, ...]) -> bool:
+        return any(port.conflicts(other) for other in used for port in self._wanted)

@@ -1,6 +1,6 @@
-"""TaintToleration (Filter): a node with an untolerated NoSchedule or NoExecute taint is out.
+"""TaintToleration: a node with an untolerated NoSchedule or NoExecute taint is out, PreferNoSchedule scores less.
 
-Source: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go, Filter (v1.36.2).
+Source: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (v1.36.2).
 """
 
 from __future__ import annotations
@@ -8,20 +8,63 @@ from __future__ import annotations
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import first_untolerated
+from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
+from kubectl_spread.objects.taints import Taint
+from kubectl_spread.scheduler import gomath
+from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import FixedState
+from kubectl_spread.scheduler.framework.plugin import no_bits
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins import names
 
-REASONS = (Reason("node(s) had untolerated taint(s)", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
+UNTOLERATED = "node(s) had untolerated taint(s)"
 
 
 class TaintToleration:
     name = names.TAINT_TOLERATION
 
+    def __init__(self, *, names_taint: bool = False) -> None:
+        """`names_taint`: the reason tells the taint, as it did up to 1.34.1."""
+        self._names_taint = names_taint
+
     def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
-        untolerated = [first_untolerated(node.taints, cls.tolerations) is not None for node in columns.nodes]
-        return FixedState(REASONS, np.array(untolerated, np.uint64))
+        untolerated = [first_untolerated(node.taints, cls.tolerations) for node in columns.nodes]
+        texts = list(dict.fromkeys(self._text(taint) for taint in untolerated if taint is not None))
+        bits = no_bits(columns)
+        for at, taint in enumerate(untolerated):
+            if taint is not None:
+                bits[at] = bit(min(texts.index(self._text(taint)), 63))
+        return FixedState(tuple(Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE) for text in texts[:64]), bits)
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+        return _ScoreState(cls, columns)
+
+    def _text(self, taint: Taint) -> str:
+        if self._names_taint:
+            return f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+        return UNTOLERATED
+
+
+class _ScoreState:
+    def __init__(self, cls: PodClass, columns: Columns) -> None:
+        tolerations = [item for item in cls.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
+        self._raw: Int64s = np.array(
+            [
+                sum(
+                    taint.effect == PREFER_NO_SCHEDULE and not any(item.tolerates(taint) for item in tolerations)
+                    for taint in node.taints
+                )
+                for node in columns.nodes
+            ],
+            np.int64,
+        )
+
+    def score(self, feasible: NodeIndices) -> Int64s:
+        return gomath.default_normalize(self._raw[feasible], reverse=True)

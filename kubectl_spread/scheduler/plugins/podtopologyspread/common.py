@@ -11,7 +11,6 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.affinity import NodeRequirement
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
@@ -56,8 +55,19 @@ def effective_selector(constraint: TopologySpreadConstraint, labels: dict[str, s
     return selector
 
 
+def with_selector(
+    constraints: tuple[TopologySpreadConstraint, ...], cls: PodClass, selector: Selector, *, hard: bool
+) -> tuple[Constraint, ...]:
+    """Default constraints of one action, with the selector that was deduced for the pod."""
+    labels = dict(cls.labels)
+    return tuple(_internal(constraint, labels, selector) for constraint in constraints if constraint.is_hard == hard)
+
+
 def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) -> Constraint:
-    selector = effective_selector(constraint, labels)
+    return _internal(constraint, labels, effective_selector(constraint, labels))
+
+
+def _internal(constraint: TopologySpreadConstraint, labels: dict[str, str], selector: Selector) -> Constraint:
     return Constraint(
         position=constraint.position,
         max_skew=constraint.max_skew,
@@ -68,13 +78,6 @@ def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) ->
         honors_taints=constraint.node_taints_policy == HONOR,
         self_match_num=int(selector.matches(labels)),
     )
-
-
-def count_pods_match_selector(constraint: Constraint, cls: PodClass, columns: Columns) -> Int64s:
-    """int64 (N,): matching pods on each node. The empty selector counts none, although it matches all."""
-    if constraint.selector.is_empty:
-        return np.zeros(columns.n, np.int64)
-    return columns.matching(cls.namespace, constraint.selector)
 
 
 def match_affinity(requirement: NodeRequirement, columns: Columns) -> Bools:

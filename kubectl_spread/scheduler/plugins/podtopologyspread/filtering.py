@@ -9,27 +9,24 @@ minimum is taken anew, which gives the same number as long as one node changes a
 
 from __future__ import annotations
 
-from typing import NamedTuple
-from typing import Union
+from collections.abc import Sequence
+from typing import Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.cluster.columns import MatchCounter
 from kubectl_spread.cluster.columns import Topology
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import Bits
-from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import no_bits
-from kubectl_spread.scheduler.framework.plugin import Skip
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
-from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import count_pods_match_selector
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node_inclusion_policies
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_keys
@@ -44,35 +41,42 @@ REASONS = (
 MAX_INT32 = 2**31 - 1
 
 
-class PodTopologySpread:
-    name = names.POD_TOPOLOGY_SPREAD
-
-    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
-        constraints = filter_topology_spread_constraints(cls, hard=True)
-        return PreFilterState(constraints, cls, columns) if constraints else Skip()
-
-
-def soft_counts(cls: PodClass, columns: Columns) -> tuple[DomainCounts, ...]:
-    """The pod's soft constraints counted as if they were hard; they refuse no node."""
-    return PreFilterState(filter_topology_spread_constraints(cls, hard=False), cls, columns).counts
-
-
-class DomainCounts(NamedTuple):
-    """One constraint's account.
+class DomainCounts:
+    """One constraint's account, right after `catch_up`.
 
     included: bool (N,), nodes that are counted. match_num: int64 (D,), matching pods of each domain of the key.
     eligible: bool (D,), domains that have an included node.
     """
 
-    constraint: Constraint
-    topology: Topology
-    included: Bools
-    match_num: Int64s
-    eligible: Bools
+    def __init__(
+        self,
+        constraint: Constraint,
+        cls: PodClass,
+        columns: Columns,
+        included: Bools,
+        eligible_nodes: Optional[Bools] = None,
+    ) -> None:
+        """`eligible_nodes`: the nodes whose domains are eligible, where they are not all that are counted."""
+        self.constraint = constraint
+        self.topology: Topology = columns.topology(constraint.topology_key)
+        self.included = included
+        size = len(self.topology.values)
+        self.eligible: Bools = np.zeros(size, np.bool_)
+        self.eligible[self.topology.codes[included if eligible_nodes is None else included & eligible_nodes]] = True
+        self.domains_num = int(self.eligible.sum())
+        self._counter = MatchCounter(cls.namespace, constraint.selector, columns)
+        # match_num, with the largest number where a domain is not eligible: its least is the minimum.
+        self._match_num: Int64s = np.where(self.eligible, 0, MAX_INT32).astype(np.int64)
+        self.catch_up()
 
     @property
-    def domains_num(self) -> int:
-        return int(self.eligible.sum())
+    def on_nodes(self) -> Int64s:
+        """int64 (N,): matching pods on each node, counted or not."""
+        return self._counter.counts
+
+    @property
+    def match_num(self) -> Int64s:
+        return np.where(self.eligible, self._match_num, 0)
 
     @property
     def is_below_min_domains(self) -> bool:
@@ -81,16 +85,67 @@ class DomainCounts(NamedTuple):
     @property
     def min_match_num(self) -> int:
         """The least matching pods of an eligible domain, minDomains aside."""
-        return int(self.match_num[self.eligible].min()) if self.domains_num else MAX_INT32
+        return int(self._match_num.min()) if self.domains_num else MAX_INT32
 
     @property
     def global_min(self) -> int:
         """What a node's domain is compared with: 0 when there are fewer domains than minDomains."""
         return 0 if self.is_below_min_domains else self.min_match_num
 
+    def catch_up(self) -> None:
+        """Count the pods bound since the last call; the empty selector counts none, although it matches all."""
+        if self.constraint.selector.is_empty:
+            return
+        nodes = self._counter.catch_up()
+        if len(nodes) == 1:
+            if self.included[nodes[0]]:
+                self._match_num[self.topology.codes[nodes[0]]] += 1
+        elif len(nodes):
+            np.add.at(self._match_num, self.topology.codes[nodes[self.included[nodes]]], 1)
+
     def skew(self) -> Int64s:
         """int64 (D,): the left side of the inequality for a pod placed in each domain."""
         return self.match_num + self.constraint.self_match_num - self.global_min
+
+    def violates(self) -> Bools:
+        """Bool (N,): nodes whose domain would be too full; without meaning where the key is missing."""
+        if not self.topology.values:
+            return np.zeros(len(self.topology.codes), np.bool_)
+        most = self.constraint.max_skew - self.constraint.self_match_num + self.global_min
+        too_full = self._match_num > most
+        if self.domains_num < len(self.eligible):
+            too_full = np.where(self.eligible, too_full, most < 0)
+        return too_full[self.topology.codes]
+
+    def violates_after(self, node: int, change: int) -> bool:
+        """Whether a node violates the constraint once its domain counts `change` more."""
+        code = self.topology.codes[node]
+        counted = bool(self.included[node])
+        self._match_num[code] += change if counted else 0
+        least = self.global_min
+        match_num = int(self._match_num[code]) if self.eligible[code] else 0
+        self._match_num[code] -= change if counted else 0
+        return match_num + self.constraint.self_match_num - least > self.constraint.max_skew
+
+
+def soft_counts(cls: PodClass, columns: Columns, feasible: Bools) -> tuple[DomainCounts, ...]:
+    """The pod's soft constraints as scoring counts them, in the terms of hard ones.
+
+    Scoring looks at the domains of feasible nodes only; where no node is feasible nothing is scored, and the domains
+    of all counted nodes are told.
+    """
+    constraints = filter_topology_spread_constraints(cls, hard=False)
+    keyed = with_all_keys(constraints, columns)
+    return tuple(
+        DomainCounts(
+            constraint,
+            cls,
+            columns,
+            keyed & match_node_inclusion_policies(constraint, cls, columns),
+            feasible if feasible.any() else None,
+        )
+        for constraint in constraints
+    )
 
 
 class PreFilterState:
@@ -103,41 +158,40 @@ class PreFilterState:
         self._columns = columns
         self._namespace = cls.namespace
         keyed = with_all_keys(constraints, columns)
-        self.counts = tuple(_domain_counts(constraint, cls, columns, keyed) for constraint in constraints)
+        self.counts = tuple(
+            DomainCounts(constraint, cls, columns, keyed & match_node_inclusion_policies(constraint, cls, columns))
+            for constraint in constraints
+        )
 
     def filter(self) -> Bits:
         bits = no_bits(self._columns)
         undecided = np.ones(self._columns.n, np.bool_)
         for counts in self.counts:
-            codes = counts.topology.codes
-            missing = codes < 0
-            violating = np.zeros(len(codes), np.bool_)
-            if len(counts.topology.values):
-                violating = (counts.skew() > counts.constraint.max_skew)[codes]  # code -1 is masked below
+            counts.catch_up()
+            missing = counts.topology.codes < 0
+            violating = counts.violates() & ~missing
             # The first constraint a node fails decides the reason.
             bits[undecided & missing] = bit(1)
-            bits[undecided & ~missing & violating] = bit(0)
-            undecided &= ~missing & ~violating
+            bits[undecided & violating] = bit(0)
+            undecided &= ~(missing | violating)
         return bits
 
-    def pod_added(self, pod: Pod, node: int) -> None:
-        """Count a bound pod as a fresh PreFilter would."""
-        if pod.cls.namespace != self._namespace or pod.terminating:
-            return
-        labels = dict(pod.cls.labels)
+    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+        """Source: filtering.go, updateWithPod, Filter.
+
+        Like upstream, the change looks neither at deletionTimestamp nor at whether the selector is empty: removing a
+        terminating pod takes away one that was never counted.
+        """
         for counts in self.counts:
-            selector = counts.constraint.selector
-            if counts.included[node] and not selector.is_empty and selector.matches(labels):
-                counts.match_num[counts.topology.codes[node]] += 1
+            counts.catch_up()
+            if counts.topology.codes[node] < 0:
+                return int(bit(1))
+            change = self._matching(counts.constraint, added) - self._matching(counts.constraint, removed)
+            if counts.violates_after(node, change):
+                return int(bit(0))
+        return 0
 
-
-def _domain_counts(constraint: Constraint, cls: PodClass, columns: Columns, keyed: Bools) -> DomainCounts:
-    topology = columns.topology(constraint.topology_key)
-    included = keyed & match_node_inclusion_policies(constraint, cls, columns)
-    size = len(topology.values)
-    codes = topology.codes[included]
-    on_nodes = count_pods_match_selector(constraint, cls, columns)[included]
-    match_num = np.zeros(size, np.int64)
-    np.add.at(match_num, codes, on_nodes)
-    eligible = np.bincount(codes, minlength=size) > 0 if size else np.zeros(0, np.bool_)
-    return DomainCounts(constraint, topology, included, match_num, eligible)
+    def _matching(self, constraint: Constraint, pods: Sequence[Pod]) -> int:
+        return sum(
+            pod.cls.namespace == self._namespace and constraint.selector.matches(dict(pod.cls.labels)) for pod in pods
+        )

@@ -1,0 +1,128 @@
+"""Plain objects, one by one, to a Cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kubectl_spread.cluster.snapshot import Budget
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Service
+from kubectl_spread.objects import decode
+from kubectl_spread.objects import read
+from kubectl_spread.objects import spread
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+
+Plain = dict[str, Any]
+
+
+def _with_spec(kind: str, fields: dict[str, Any]) -> decode.Struct:
+    return decode.Struct(kind, {"metadata": decode.OBJECT_META, "spec": decode.Struct(f"{kind}Spec", fields)})
+
+
+_STRINGS = decode.MapOf(decode.Atom.STRING)
+_SELECTED_BY_LABELS = {"selector": decode.LABEL_SELECTOR}
+
+# Every kind that is looked at, and what of it must decode.
+SHAPES: dict[str, decode.Struct] = {
+    "Node": decode.NODE,
+    "Pod": decode.POD,
+    "Namespace": decode.Struct("Namespace", {"metadata": decode.OBJECT_META}),
+    "Service": _with_spec("Service", {"selector": _STRINGS}),
+    "ReplicationController": _with_spec("ReplicationController", {"selector": _STRINGS}),
+    "ReplicaSet": _with_spec("ReplicaSet", _SELECTED_BY_LABELS),
+    "StatefulSet": _with_spec("StatefulSet", _SELECTED_BY_LABELS),
+    "Job": decode.Struct("Job", {"metadata": decode.OBJECT_META}),
+    "PodDisruptionBudget": decode.Struct(
+        "PodDisruptionBudget",
+        {
+            "metadata": decode.OBJECT_META,
+            "spec": decode.Struct("PodDisruptionBudgetSpec", _SELECTED_BY_LABELS),
+            "status": decode.Struct(
+                "PodDisruptionBudgetStatus",
+                {"disruptionsAllowed": decode.Atom.INT32, "disruptedPods": decode.MapOf(decode.Atom.ANY)},
+            ),
+        },
+    ),
+}
+
+
+class Assembler:
+    """Collects objects; of two with one name the later counts."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._pods: dict[str, Pod] = {}
+        self._namespaces: dict[str, dict[str, str]] = {}
+        self._owners: dict[OwnerKey, OwnerKey] = {}
+        self._services: dict[str, Service] = {}
+        self._owner_selectors: dict[OwnerKey, Selector] = {}
+        self._budgets: dict[str, Budget] = {}
+
+    @property
+    def has_nodes(self) -> bool:
+        return bool(self._nodes)
+
+    def add(self, plain: Plain) -> None:
+        """Take an object that decodes (`SHAPES`); other kinds are passed over."""
+        kind, metadata, spec = plain.get("kind"), plain.get("metadata") or {}, plain.get("spec") or {}
+        name, namespace = metadata.get("name") or "", metadata.get("namespace") or "default"
+        if kind == "Node":
+            self._nodes[name] = read.node(plain)
+        elif kind == "Pod":
+            pod = read.pod(plain)
+            self._pods[pod.key] = pod
+        elif kind == "Namespace":
+            self._namespaces[name] = spread.labels(metadata)
+        elif kind == "Service":
+            self._services[f"{namespace}/{name}"] = Service(namespace, name, spec.get("selector"))
+        elif kind == "PodDisruptionBudget":
+            self._budgets[f"{namespace}/{name}"] = _budget(namespace, spec, plain.get("status") or {})
+        elif kind in SHAPES:
+            self._add_controller(OwnerKey(str(kind), namespace, name), metadata, spec)
+
+    def cluster(self) -> Cluster:
+        """What was collected, nodes in the order of their names."""
+        return Cluster(
+            nodes=tuple(sorted(self._nodes.values(), key=lambda node: node.name)),
+            pods=tuple(self._pods.values()),
+            namespaces=dict(self._namespaces),
+            owners=self._owners,
+            services=tuple(self._services.values()),
+            owner_selectors=self._owner_selectors,
+            budgets=tuple(self._budgets.values()),
+        )
+
+    def _add_controller(self, key: OwnerKey, metadata: Plain, spec: Plain) -> None:
+        owner = read.controller(metadata)
+        if owner is not None:
+            self._owners[key] = OwnerKey(owner.kind, key.namespace, owner.name)
+        if key.kind == "ReplicationController":
+            equal = spec.get("selector") or {}
+            self._owner_selectors[key] = Selector(
+                tuple(Requirement(label, "In", (value or "",)) for label, value in sorted(equal.items()))
+            )
+        elif key.kind != "Job":
+            self._owner_selectors[key] = compiled(spread.label_selector(spec.get("selector")))
+
+
+def cluster_of(objects: Iterable[Plain]) -> Cluster:
+    """The cluster that objects make up; all of them must decode."""
+    assembler = Assembler()
+    for plain in objects:
+        assembler.add(plain)
+    return assembler.cluster()
+
+
+def _budget(namespace: str, spec: Plain, status: Plain) -> Budget:
+    return Budget(
+        namespace,
+        compiled(spread.label_selector(spec.get("selector"))),
+        int(status.get("disruptionsAllowed") or 0),
+        frozenset(status.get("disruptedPods") or ()),
+    )

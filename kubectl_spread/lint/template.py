@@ -1,0 +1,31 @@
+"""Go templates, which are not YAML until they are rendered.
+
+Source: text/template/parse lex.go: an action may span lines, and hold quoted strings and comments with braces.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Optional
+
+from kubectl_spread.text.source import Span
+
+# Each alternative matches in one way only, so that a long text costs no more than its length.
+_COMMENT = r"(?<!\S)#[^\n]*"
+_SINGLE_QUOTED = r"(?<!\w)'[^'\n]*'"
+# `"{{ include "web.name" . }}"` is no quoted text to YAML, and fails for it: an action must end before the quote.
+_DOUBLE_QUOTED = r'(?<!\w)"(?:[^"\\\n{]|\\.|\{(?!\{)|\{\{[^"\n{}]*\}\})*"'
+_ACTION_COMMENT = r"\{\{-?\s*/\*.*?(?:\*/\s*-?\}\}|\Z)"
+_ACTION = r'\{\{(?:[^"`{}]|"(?:[^"\\\n]|\\.)*"|`[^`]*`|\{(?!\{)|\}(?!\}))*\}\}'
+
+
+def first_action(text: str) -> Optional[Span]:
+    """Where the first action outside comments and quoted text stands; None where there is none."""
+    if "{{" not in text:
+        return None
+    # Needed only where something does not parse, so not compiled on import.
+    tokens = re.compile(
+        f"{_COMMENT}|{_SINGLE_QUOTED}|{_DOUBLE_QUOTED}|(?P<action>{_ACTION_COMMENT}|{_ACTION})", re.DOTALL
+    )
+    match = next((match for match in tokens.finditer(text) if match["action"]), None)
+    return Span(match.start(), match.end()) if match else None

@@ -1,0 +1,15 @@
+"""Entries of plain lists. Go decodes a null entry to the zero value of its type, so these do too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def mappings(value: Any) -> list[dict[str, Any]]:
+    """The entries of a list of structs."""
+    return [entry or {} for entry in value or ()]
+
+
+def strings(value: Any) -> tuple[str, ...]:
+    """The entries of a list of strings."""
+    return tuple(entry or "" for entry in value or ())

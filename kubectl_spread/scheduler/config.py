@@ -1,0 +1,268 @@
+"""KubeSchedulerConfiguration: from the document to profiles that run.
+
+Source: pkg/scheduler/apis/config/v1/default_plugins.go, mergePlugins; framework/runtime/framework.go,
+expandMultiPointPlugins (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects import read
+from kubectl_spread.objects import spread
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.profile import WeightedPlugin
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.dynamicresources import DynamicResources
+from kubectl_spread.scheduler.plugins.imagelocality import ImageLocality
+from kubectl_spread.scheduler.plugins.interpodaffinity import AffinityArgs
+from kubectl_spread.scheduler.plugins.interpodaffinity import InterPodAffinity
+from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity
+from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinityArgs
+from kubectl_spread.scheduler.plugins.nodedeclaredfeatures import NodeDeclaredFeatures
+from kubectl_spread.scheduler.plugins.nodename import NodeName
+from kubectl_spread.scheduler.plugins.nodeports import NodePorts
+from kubectl_spread.scheduler.plugins.noderesources.balanced_allocation import BalancedArgs
+from kubectl_spread.scheduler.plugins.noderesources.balanced_allocation import NodeResourcesBalancedAllocation
+from kubectl_spread.scheduler.plugins.noderesources.fit import FitArgs
+from kubectl_spread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubectl_spread.scheduler.plugins.noderesources.fit import ResourceWeight
+from kubectl_spread.scheduler.plugins.noderesources.fit import ScoringStrategy
+from kubectl_spread.scheduler.plugins.noderesources.fit import ShapePoint
+from kubectl_spread.scheduler.plugins.nodeunschedulable import NodeUnschedulable
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import SpreadArgs
+from kubectl_spread.scheduler.plugins.tainttoleration import TaintToleration
+
+Plain = dict[str, Any]
+
+DEFAULT_SCHEDULER = "default-scheduler"
+POINTS = ("preEnqueue", "preFilter", "filter", "postFilter", "preScore", "score")
+
+
+class Version(NamedTuple):
+    """What differs between releases of the scheduler, as data."""
+
+    minor: int
+    names_taint: bool = False  # TaintToleration tells the taint in its reason
+    balance_compares: bool = True  # BalancedAllocation scores the change that the pod makes
+    scores_claims: bool = True  # DynamicResources has a Score
+    deallocates_claims: bool = True  # DynamicResources has a PostFilter
+    declares_features: bool = True
+
+
+def version_of(text: str) -> Version:
+    """The behaviour of a release: `1.36`, `v1.34.1`."""
+    minor = int(text.lstrip("v").split(".")[1])
+    return Version(
+        minor=minor,
+        names_taint=minor <= 34,
+        balance_compares=minor >= 35,
+        scores_claims=minor >= 35,
+        deallocates_claims=minor >= 34,
+        declares_features=minor >= 36,
+    )
+
+
+LATEST = version_of("1.36")
+
+
+class _Known(NamedTuple):
+    """A plugin: the points it implements, its default weight, and how to make it."""
+
+    points: frozenset[str]
+    weight: int
+    make: Callable[[Plain, Version], Any]
+
+
+def _known(points: str, make: Callable[[Plain, Version], Any], weight: int = 0) -> _Known:
+    return _Known(frozenset(points.split()), weight, make)
+
+
+def _nothing(args: Plain, version: Version) -> None:  # noqa: ARG001 (the shape of a maker)
+    return None
+
+
+def _fit(args: Plain, version: Version) -> NodeResourcesFit:  # noqa: ARG001
+    strategy = args.get("scoringStrategy") or {}
+    resources = tuple(
+        ResourceWeight(item["name"], int(item.get("weight") or 1)) for item in strategy.get("resources") or ()
+    )
+    shape = (strategy.get("requestedToCapacityRatio") or {}).get("shape") or ()
+    default = ScoringStrategy()
+    return NodeResourcesFit(
+        FitArgs(
+            ScoringStrategy(
+                strategy.get("type") or default.type,
+                resources or default.resources,
+                tuple(ShapePoint(int(point.get("utilization") or 0), int(point.get("score") or 0)) for point in shape),
+            ),
+            frozenset(args.get("ignoredResources") or ()),
+            frozenset(args.get("ignoredResourceGroups") or ()),
+        )
+    )
+
+
+def _balanced(args: Plain, version: Version) -> NodeResourcesBalancedAllocation:
+    resources = tuple(item["name"] for item in args.get("resources") or ())
+    balanced = BalancedArgs(resources) if resources else BalancedArgs()
+    return NodeResourcesBalancedAllocation(balanced, compares=version.balance_compares)
+
+
+def _affinity(args: Plain, version: Version) -> NodeAffinity:  # noqa: ARG001
+    return NodeAffinity(NodeAffinityArgs(read.node_affinity(args.get("addedAffinity") or {})))
+
+
+def _pod_affinity(args: Plain, version: Version) -> InterPodAffinity:  # noqa: ARG001
+    weight = args.get("hardPodAffinityWeight")
+    ignores = bool(args.get("ignorePreferredTermsOfExistingPods"))
+    return InterPodAffinity(AffinityArgs(1 if weight is None else int(weight), ignores))
+
+
+def _spread(args: Plain, version: Version) -> PodTopologySpread:  # noqa: ARG001
+    if (args.get("defaultingType") or "System") == "System":
+        return PodTopologySpread()
+    defaults = spread.constraints({"topologySpreadConstraints": args.get("defaultConstraints") or ()})
+    return PodTopologySpread(SpreadArgs(defaults))
+
+
+def _taints(args: Plain, version: Version) -> TaintToleration:  # noqa: ARG001
+    return TaintToleration(names_taint=version.names_taint)
+
+
+# In the order of the default MultiPoint list.
+_PLUGINS: dict[str, _Known] = {
+    names.SCHEDULING_GATES: _known("preEnqueue", _nothing),
+    names.PRIORITY_SORT: _known("", _nothing),
+    names.NODE_UNSCHEDULABLE: _known("filter", lambda *_: NodeUnschedulable()),
+    names.NODE_NAME: _known("filter", lambda *_: NodeName()),
+    names.TAINT_TOLERATION: _known("filter preScore score", _taints, 3),
+    names.NODE_AFFINITY: _known("preFilter filter preScore score", _affinity, 2),
+    names.NODE_PORTS: _known("preFilter filter", lambda *_: NodePorts()),
+    names.NODE_RESOURCES_FIT: _known("preFilter filter preScore score", _fit, 1),
+    names.VOLUME_RESTRICTIONS: _known("preFilter filter", _nothing),
+    names.NODE_VOLUME_LIMITS: _known("preFilter filter", _nothing),
+    names.VOLUME_BINDING: _known("preFilter filter preScore score", _nothing),
+    names.VOLUME_ZONE: _known("preFilter filter", _nothing),
+    names.POD_TOPOLOGY_SPREAD: _known("preFilter filter preScore score", _spread, 2),
+    names.INTER_POD_AFFINITY: _known("preFilter filter preScore score", _pod_affinity, 2),
+    names.DYNAMIC_RESOURCES: _known("preEnqueue preFilter filter postFilter score", lambda *_: DynamicResources(), 2),
+    names.DEFAULT_PREEMPTION: _known("preEnqueue postFilter", _nothing),
+    names.NODE_RESOURCES_BALANCED_ALLOCATION: _known("preScore score", _balanced, 1),
+    names.IMAGE_LOCALITY: _known("score", lambda *_: ImageLocality(), 1),
+    names.DEFAULT_BINDER: _known("", _nothing),
+    names.NODE_DECLARED_FEATURES: _known("preFilter filter", lambda *_: NodeDeclaredFeatures()),
+}
+
+
+class _Entry(NamedTuple):
+    name: str
+    weight: int = 0
+
+
+def profiles(document: Optional[Plain] = None, version: Version = LATEST) -> dict[str, Profile]:
+    """The profiles of a configuration by scheduler name; the default profile where it has none."""
+    document = document or {}
+    written = document.get("profiles") or [{}]
+    global_percentage = int(document.get("percentageOfNodesToScore") or 0)
+    found = [_profile(profile or {}, version, global_percentage) for profile in written]
+    return {profile.scheduler_name: profile for profile in found}
+
+
+def _profile(written: Plain, version: Version, global_percentage: int) -> Profile:
+    sets: Plain = written.get("plugins") or {}
+    args = {item.get("name"): item.get("args") or {} for item in written.get("pluginConfig") or ()}
+    available = _available(version)
+    multi_point = _merged([_Entry(name, _PLUGINS[name].weight) for name in available], sets.get("multiPoint"))
+    weights = _weights(multi_point, _entries(sets.get("score"), "enabled"))
+    made = {
+        entry.name: _PLUGINS[entry.name].make(args.get(entry.name, {}), version) for entry in _all(sets, multi_point)
+    }
+    at = {point: _expanded(point, multi_point, sets.get(point), version) for point in POINTS}
+    percentage = written.get("percentageOfNodesToScore")
+    filtering = list(dict.fromkeys((*at["preFilter"], *at["filter"])))
+    return Profile(
+        scheduler_name=written.get("schedulerName") or DEFAULT_SCHEDULER,
+        pre_filter=tuple(
+            made[name] for name in filtering if name in at["filter"] and hasattr(made[name], "pre_filter")
+        ),
+        filter_order=tuple(at["filter"]),
+        score=tuple(
+            WeightedPlugin(made[name], weights.get(name) or 1)
+            for name in at["score"]
+            if hasattr(made[name], "pre_score")
+        ),
+        post_filter=tuple(at["postFilter"]),
+        gates=names.SCHEDULING_GATES in at["preEnqueue"],
+        percentage_of_nodes_to_score=global_percentage if percentage is None else int(percentage),
+    )
+
+
+def _available(version: Version) -> list[str]:
+    absent = set() if version.declares_features else {names.NODE_DECLARED_FEATURES}
+    if not version.deallocates_claims:
+        absent.add(names.DYNAMIC_RESOURCES)
+    return [name for name in _PLUGINS if name not in absent]
+
+
+def _implements(name: str, point: str, version: Version) -> bool:
+    if name == names.DYNAMIC_RESOURCES and point == "score" and not version.scores_claims:
+        return False
+    return point in _PLUGINS[name].points
+
+
+def _entries(written: Optional[Plain], field: str) -> list[_Entry]:
+    return [_Entry(item.get("name") or "", int(item.get("weight") or 0)) for item in (written or {}).get(field) or ()]
+
+
+def _all(sets: Plain, multi_point: list[_Entry]) -> list[_Entry]:
+    """Every plugin that some point may run."""
+    enabled = [entry for point in POINTS for entry in _entries(sets.get(point), "enabled")]
+    return [entry for entry in (*multi_point, *enabled) if entry.name in _PLUGINS]
+
+
+def _merged(defaults: list[_Entry], written: Optional[Plain]) -> list[_Entry]:
+    """Defaults and what the user enables: a default that is listed again is replaced in its place.
+
+    Source: default_plugins.go, mergePluginSet.
+    """
+    disabled = {entry.name for entry in _entries(written, "disabled")}
+    enabled = _entries(written, "enabled")
+    again = {entry.name: entry for entry in enabled}
+    result: list[_Entry] = []
+    replaced: set[str] = set()
+    for entry in defaults if "*" not in disabled else ():
+        if entry.name in disabled:
+            continue
+        result.append(again.get(entry.name, entry))
+        if entry.name in again:
+            replaced.add(entry.name)
+    return result + [entry for entry in enabled if entry.name not in replaced]
+
+
+def _expanded(point: str, multi_point: list[_Entry], written: Optional[Plain], version: Version) -> list[str]:
+    """The plugins of one extension point in the order they run.
+
+    First those of its own list that override MultiPoint, then the rest of MultiPoint, then the rest of its list.
+    """
+    disabled = {entry.name for entry in _entries(written, "disabled")}
+    own = [entry.name for entry in _entries(written, "enabled") if entry.name in _PLUGINS]
+    if "*" in disabled:
+        return own
+    shared = [
+        entry.name
+        for entry in multi_point
+        if entry.name in _PLUGINS and _implements(entry.name, point, version) and entry.name not in disabled
+    ]
+    overriding = [name for name in own if name in shared]
+    return [*overriding, *(name for name in shared if name not in own), *(name for name in own if name not in shared)]
+
+
+def _weights(multi_point: list[_Entry], score: list[_Entry]) -> dict[str, int]:
+    """A weight of 0, or none, counts as 1; the list of the score point comes first."""
+    weights = {entry.name: entry.weight for entry in multi_point}
+    weights.update({entry.name: entry.weight for entry in score if entry.weight})
+    return weights

@@ -1,0 +1,29 @@
+"""A profile: which plugins run where, in which order, with which weight and arguments."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kubectl_spread.scheduler.framework.plugin import FilterPlugin
+from kubectl_spread.scheduler.framework.plugin import ScorePlugin
+
+
+class WeightedPlugin(NamedTuple):
+    plugin: ScorePlugin
+    weight: int
+
+
+class Profile(NamedTuple):
+    """One scheduling profile, ready to run.
+
+    pre_filter: plugins in the order of the PreFilter point; filter_order: names in the order of the Filter point.
+    post_filter: names in order. percentage_of_nodes_to_score: None for the adaptive rule's default of 0.
+    """
+
+    scheduler_name: str
+    pre_filter: tuple[FilterPlugin, ...]
+    filter_order: tuple[str, ...]
+    score: tuple[WeightedPlugin, ...]
+    post_filter: tuple[str, ...]
+    gates: bool = True
+    percentage_of_nodes_to_score: int = 0

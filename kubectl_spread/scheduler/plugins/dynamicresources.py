@@ -1,0 +1,28 @@
+"""DynamicResources, for pods without resource claims: it scores every node 0.
+
+Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go (v1.36.2). The allocation of claims is
+out of scope; a pod that has claims is reported as not predictable.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.framework.plugin import ScoreState
+from kubectl_spread.scheduler.plugins import names
+
+
+class DynamicResources:
+    name = names.DYNAMIC_RESOURCES
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:  # noqa: ARG002
+        return _Zero()
+
+
+class _Zero:
+    def score(self, feasible: NodeIndices) -> Int64s:
+        return np.zeros(len(feasible), np.int64)

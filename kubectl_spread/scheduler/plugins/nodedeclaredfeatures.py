@@ -1,0 +1,31 @@
+"""NodeDeclaredFeatures: a node must declare the features that the pod needs.
+
+Source: pkg/scheduler/framework/plugins/nodedeclaredfeatures/nodedeclaredfeatures.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import Union
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import FixedState
+from kubectl_spread.scheduler.framework.plugin import Skip
+from kubectl_spread.scheduler.framework.status import Code
+from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.plugins import names
+
+REASONS = (Reason("node(s) didn't match Pod's required features", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
+
+
+class NodeDeclaredFeatures:
+    name = names.NODE_DECLARED_FEATURES
+
+    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
+        if not cls.features:
+            return Skip()
+        needed = frozenset(cls.features)
+        return FixedState(REASONS, np.array([not needed <= set(node.features) for node in columns.nodes], np.uint64))

@@ -1,0 +1,107 @@
+"""NodeResourcesBalancedAllocation: nodes whose resources would be used evenly.
+
+Source: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.resources import CPU
+from kubectl_spread.objects.resources import is_scalar
+from kubectl_spread.objects.resources import MEMORY
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.framework.plugin import ScoreState
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.noderesources.fit import CatchUp
+
+Floats = NDArray[np.float64]
+
+
+class BalancedArgs(NamedTuple):
+    """NodeResourcesBalancedAllocationArgs; every weight is 1."""
+
+    resources: tuple[str, ...] = (CPU, MEMORY)
+
+
+_NO_ARGS = BalancedArgs()
+
+
+class NodeResourcesBalancedAllocation:
+    name = names.NODE_RESOURCES_BALANCED_ALLOCATION
+
+    def __init__(self, args: BalancedArgs = _NO_ARGS, *, compares: bool = True) -> None:
+        """`compares`: score the change that the pod makes (1.35 on) rather than the balance it leads to."""
+        self._args = args
+        self._compares = compares
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+        return _State(cls, columns, self._args, compares=self._compares)
+
+
+class _State:
+    def __init__(self, cls: PodClass, columns: Columns, args: BalancedArgs, *, compares: bool) -> None:
+        self._columns = columns
+        self._compares = compares
+        self._requests = dict(cls.requests)
+        self._skips = not any(self._requests.get(resource) for resource in args.resources)
+        self._resources = [name for name in args.resources if not is_scalar(name) or self._requests.get(name)]
+        self._catch_up = CatchUp(columns)
+        self._scores = self._compute(np.arange(columns.n))
+
+    def score(self, feasible: NodeIndices) -> Optional[Int64s]:
+        if self._skips:
+            return None
+        changed = self._catch_up.changed()
+        if changed is not None:
+            self._scores[changed] = self._compute(changed)
+        return self._scores[feasible]
+
+    def _compute(self, nodes: NodeIndices) -> Int64s:
+        after = self._balance(nodes, with_pod=True)
+        if not self._compares:
+            return after
+        before = self._balance(nodes, with_pod=False)
+        return 50 + (50 + after - before) // 2  # never negative: both lie in 50..100
+
+    def _balance(self, nodes: NodeIndices, *, with_pod: bool) -> Int64s:
+        fractions: list[Floats] = []
+        counted: list[NDArray[np.bool_]] = []
+        for resource in self._resources:
+            capacity = self._columns.allocatable_of(resource)[nodes]
+            used = self._columns.requested_of(resource)[nodes]
+            if with_pod:
+                used = used + self._requests.get(resource, 0)
+            has_any = capacity != 0
+            fractions.append(np.minimum(used / np.where(has_any, capacity, 1), 1.0))
+            counted.append(has_any)
+        if not fractions:
+            return np.full(len(nodes), 100, np.int64)
+        return ((1 - _deviation(np.array(fractions), np.array(counted))) * 100.0).astype(np.int64)
+
+
+def _deviation(fractions: Floats, counted: NDArray[np.bool_]) -> Floats:
+    """The standard deviation of the counted fractions (R, K) of each node."""
+    number = counted.sum(axis=0)
+    if len(fractions) == 2:
+        return np.where(number == 2, np.abs((fractions[0] - fractions[1]) / 2), 0.0)
+    divisor = np.maximum(number, 1)
+    mean = np.where(counted, fractions, 0.0).sum(axis=0) / divisor
+    squares = np.where(counted, (fractions - mean) * (fractions - mean), 0.0)
+    deviation = np.sqrt(squares.sum(axis=0) / divisor)
+    two = _pair_deviation(fractions, counted)
+    return np.where(number == 2, two, np.where(number < 2, 0.0, deviation))
+
+
+def _pair_deviation(fractions: Floats, counted: NDArray[np.bool_]) -> Floats:
+    """Half the difference of the two counted fractions, where there are two."""
+    largest = np.where(counted, fractions, -np.inf).max(axis=0)
+    smallest = np.where(counted, fractions, np.inf).min(axis=0)
+    return np.where(counted.sum(axis=0) == 2, np.abs((largest - smallest) / 2), 0.0)

@@ -1,0 +1,226 @@
+"""NodeResourcesFit: what the pod requests must be left on the node; and how full it would be.
+
+Source: pkg/scheduler/framework/plugins/noderesources/fit.go, fitsRequest; resource_allocation.go (v1.36.2).
+Difference: resources that a DeviceClass takes over are not known here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Union
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.resources import CPU
+from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
+from kubectl_spread.objects.resources import is_scalar
+from kubectl_spread.objects.resources import MEMORY
+from kubectl_spread.scheduler import gomath
+from kubectl_spread.scheduler.framework.plugin import bit
+from kubectl_spread.scheduler.framework.plugin import Bits
+from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.framework.plugin import ScoreState
+from kubectl_spread.scheduler.framework.status import Code
+from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.plugins import names
+
+TOO_MANY_PODS = Reason("Too many pods", Code.UNSCHEDULABLE)
+
+LEAST_ALLOCATED = "LeastAllocated"
+MOST_ALLOCATED = "MostAllocated"
+REQUESTED_TO_CAPACITY_RATIO = "RequestedToCapacityRatio"
+
+
+class ResourceWeight(NamedTuple):
+    name: str
+    weight: int
+
+
+class ShapePoint(NamedTuple):
+    utilization: int  # percent
+    score: int  # 0 to 10 as configured
+
+
+class ScoringStrategy(NamedTuple):
+    type: str = LEAST_ALLOCATED
+    resources: tuple[ResourceWeight, ...] = (ResourceWeight(CPU, 1), ResourceWeight(MEMORY, 1))
+    shape: tuple[ShapePoint, ...] = ()
+
+
+class FitArgs(NamedTuple):
+    """NodeResourcesFitArgs."""
+
+    strategy: ScoringStrategy = ScoringStrategy()
+    ignored_resources: frozenset[str] = frozenset()
+    ignored_groups: frozenset[str] = frozenset()
+
+    def ignores(self, resource: str) -> bool:
+        """Only extended resources can be ignored."""
+        if not is_scalar(resource) or "kubernetes.io/" in resource or "/" not in resource:
+            return False
+        return resource in self.ignored_resources or resource.partition("/")[0] in self.ignored_groups
+
+
+_NO_ARGS = FitArgs()
+
+
+class NodeResourcesFit:
+    name = names.NODE_RESOURCES_FIT
+
+    def __init__(self, args: FitArgs = _NO_ARGS) -> None:
+        self._args = args
+
+    def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
+        return _FilterState(cls, columns, self._args)
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+        return _ScoreState(cls, columns, self._args.strategy)
+
+
+class CatchUp:
+    """Which nodes changed since the last time: a part of every state that depends on a node's own pods."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._seen = len(columns.bound_pods)
+
+    def changed(self) -> Union[NodeIndices, None]:
+        """Intp (K,), without repetition; None where nothing changed."""
+        end = len(self._columns.bound_pods)
+        if self._seen == end:
+            return None
+        nodes = self._columns.bound_nodes[self._seen : end].astype(np.intp)
+        self._seen = end
+        return nodes if len(nodes) == 1 else np.unique(nodes)
+
+
+def _wanted(cls: PodClass, args: FitArgs) -> list[tuple[str, int]]:
+    """Requests above zero, in the order their reasons are given."""
+    requests = dict(cls.requests)
+    order = [name for name in (CPU, MEMORY, EPHEMERAL_STORAGE) if name in requests]
+    order += [name for name, _ in cls.requests if name not in order]
+    return [(name, requests[name]) for name in order if requests[name] > 0 and not args.ignores(name)]
+
+
+class _FilterState:
+    """Bit 0: no pod slot. Then two bits a resource: not enough left, and more than the node has at all."""
+
+    narrowed = None
+
+    def __init__(self, cls: PodClass, columns: Columns, args: FitArgs) -> None:
+        self._columns = columns
+        self._wanted = _wanted(cls, args)
+        reasons = [TOO_MANY_PODS]
+        for resource, _ in self._wanted:
+            text = f"Insufficient {resource}"
+            reasons.append(Reason(text, Code.UNSCHEDULABLE))
+            reasons.append(Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE))
+        self.reasons = tuple(reasons)
+        self._catch_up = CatchUp(columns)
+        self._bits = self._compute(np.arange(columns.n))
+
+    def filter(self) -> Bits:
+        changed = self._catch_up.changed()
+        if changed is not None:
+            self._bits[changed] = self._compute(changed)
+        return self._bits
+
+    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+        columns = self._columns
+        count = int(columns.pod_count[node]) - len(removed) + len(added)
+        bits = int(count + 1 > columns.slots()[node])
+        for at, (resource, amount) in enumerate(self._wanted):
+            total = int(columns.allocatable_of(resource)[node])
+            used = int(columns.requested_of(resource)[node])
+            used -= sum(dict(pod.cls.requests).get(resource, 0) for pod in removed)
+            used += sum(dict(pod.cls.requests).get(resource, 0) for pod in added)
+            if amount > total - used:
+                bits |= 1 << (2 + 2 * at if amount > total else 1 + 2 * at)
+        return bits
+
+    def _compute(self, nodes: NodeIndices) -> Bits:
+        columns = self._columns
+        full = columns.pod_count[nodes] + 1 > columns.slots()[nodes]
+        bits = full.astype(np.uint64)
+        for at, (resource, amount) in enumerate(self._wanted):
+            total = columns.allocatable_of(resource)[nodes]
+            lacking = amount > total - columns.requested_of(resource)[nodes]
+            never = amount > total
+            bits |= np.where(lacking, np.where(never, bit(2 + 2 * at), bit(1 + 2 * at)), np.uint64(0))
+        return bits
+
+
+class _ScoreState:
+    """Scores of all nodes, kept up to date; they do not depend on which nodes are feasible."""
+
+    def __init__(self, cls: PodClass, columns: Columns, strategy: ScoringStrategy) -> None:
+        self._columns = columns
+        self._strategy = strategy
+        self._requests = dict(cls.scored)
+        self._resources = [
+            resource
+            for resource in strategy.resources
+            if not is_scalar(resource.name) or self._requests.get(resource.name)
+        ]
+        self._catch_up = CatchUp(columns)
+        self._scores = self._compute(np.arange(columns.n))
+
+    def score(self, feasible: NodeIndices) -> Int64s:
+        changed = self._catch_up.changed()
+        if changed is not None:
+            self._scores[changed] = self._compute(changed)
+        return self._scores[feasible]
+
+    def _compute(self, nodes: NodeIndices) -> Int64s:
+        total = np.zeros(len(nodes), np.int64)
+        weights = np.zeros(len(nodes), np.int64)
+        ratio = self._strategy.type == REQUESTED_TO_CAPACITY_RATIO
+        for resource, weight in self._resources:
+            capacity = self._columns.allocatable_of(resource)[nodes]
+            used = nonzero_requested(self._columns, resource)[nodes] + self._requests.get(resource, 0)
+            scores = self._resource_score(capacity, used)
+            counted = capacity != 0
+            if ratio:
+                counted &= scores > 0  # a resource that scores 0 does not weigh either
+            total += np.where(counted, scores * weight, 0)
+            weights += np.where(counted, weight, 0)
+        divisor = np.maximum(weights, 1)
+        if ratio:
+            return np.where(weights > 0, gomath.round_half_away(total / divisor), 0)
+        return np.where(weights > 0, gomath.divide(total, divisor), 0)
+
+    def _resource_score(self, capacity: Int64s, used: Int64s) -> Int64s:
+        """One resource's score on each node; without meaning where the capacity is 0."""
+        safe = np.where(capacity == 0, 1, capacity)
+        if self._strategy.type == LEAST_ALLOCATED:
+            return np.where(used > capacity, 0, gomath.divide((capacity - used) * 100, safe))
+        if self._strategy.type == MOST_ALLOCATED:
+            return gomath.divide(np.minimum(used, capacity) * 100, safe)
+        utilization = np.where(used > capacity, 100, gomath.divide(used * 100, safe))
+        return _broken_linear(utilization, self._strategy.shape)
+
+
+def nonzero_requested(columns: Columns, resource: str) -> Int64s:
+    """int64 (N,): what scoring counts as used by bound pods."""
+    if resource == CPU:
+        return columns.nonzero_cpu
+    if resource == MEMORY:
+        return columns.nonzero_memory
+    return columns.requested_of(resource)
+
+
+def _broken_linear(percent: Int64s, shape: tuple[ShapePoint, ...]) -> Int64s:
+    """Source: pkg/scheduler/framework/plugins/helper/shape_score.go, BuildBrokenLinearFunction (v1.36.2)."""
+    points = [(point.utilization, point.score * 10) for point in shape]
+    result = np.full_like(percent, points[-1][1])
+    for (x0, y0), (x1, y1) in reversed(list(itertools.pairwise(points))):
+        between = y0 + gomath.divide((y1 - y0) * (percent - x0), x1 - x0)
+        result = np.where(percent <= x1, between, result)
+    return np.where(percent <= points[0][0], points[0][1], result)

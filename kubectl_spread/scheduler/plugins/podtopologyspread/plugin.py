@@ -1,0 +1,91 @@
+"""PodTopologySpread: the plugin, its arguments and its default constraints.
+
+Source: pkg/scheduler/framework/plugins/podtopologyspread/plugin.go, common.go, buildDefaultConstraints;
+plugins/helper/spread.go, DefaultSelector (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import Skip
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_selector
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.scoring import ScoreState
+
+SYSTEM_DEFAULTS = (
+    TopologySpreadConstraint(0, 3, HOSTNAME, SCHEDULE_ANYWAY),
+    TopologySpreadConstraint(1, 5, ZONE, SCHEDULE_ANYWAY),
+)
+
+# The owners whose selector narrows that of the Services, by kind and exact apiVersion.
+_SELECTING_OWNERS = {"ReplicationController": "v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1"}
+
+
+class SpreadArgs(NamedTuple):
+    """PodTopologySpreadArgs; `default_constraints` is None for defaultingType System."""
+
+    default_constraints: Optional[tuple[TopologySpreadConstraint, ...]] = None
+
+    @property
+    def is_system(self) -> bool:
+        return self.default_constraints is None
+
+
+_NO_ARGS = SpreadArgs()
+
+
+class PodTopologySpread:
+    name = names.POD_TOPOLOGY_SPREAD
+
+    def __init__(self, args: SpreadArgs = _NO_ARGS) -> None:
+        self._args = args
+
+    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
+        constraints = self.constraints(cls, columns, hard=True)
+        return PreFilterState(constraints, cls, columns) if constraints else Skip()
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+        require_all = bool(cls.constraints) or not self._args.is_system
+        return ScoreState(self.constraints(cls, columns, hard=False), cls, columns, require_all=require_all)
+
+    def constraints(self, cls: PodClass, columns: Columns, *, hard: bool) -> tuple[Constraint, ...]:
+        """The pod's own constraints of one action; where it has none at all, the cluster's."""
+        if cls.constraints:
+            return filter_topology_spread_constraints(cls, hard=hard)
+        defaults = SYSTEM_DEFAULTS if self._args.default_constraints is None else self._args.default_constraints
+        if not any(constraint.is_hard == hard for constraint in defaults):
+            return ()
+        selector = default_selector(cls, columns)
+        return () if selector.is_empty else with_selector(defaults, cls, selector, hard=hard)
+
+
+def default_selector(cls: PodClass, columns: Columns) -> Selector:
+    """What the Services that select a pod and its controller select; empty where there are none."""
+    labels = dict(cls.labels)
+    equalities: dict[str, str] = {}
+    for service in columns.cluster.services:
+        selected = service.selector
+        if service.namespace == cls.namespace and selected is not None and selected.items() <= labels.items():
+            equalities.update(selected)
+    owner = cls.owner
+    more: tuple[Requirement, ...] = ()
+    if owner is not None and _SELECTING_OWNERS.get(owner.kind) == owner.api_version:
+        found = columns.cluster.owner_selectors.get(OwnerKey(owner.kind, cls.namespace, owner.name))
+        more = () if found is None or found.requirements is None else found.requirements
+    return Selector((*(Requirement(key, "In", (value,)) for key, value in sorted(equalities.items())), *more))

@@ -1,0 +1,100 @@
+"""PodTopologySpread (PreScore, Score, NormalizeScore).
+
+A node scores the better, the fewer matching pods its domains have; constraints over many domains weigh more.
+
+Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int32s
+from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.cluster.columns import MatchCounter
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler import gomath
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node_inclusion_policies
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_keys
+
+MAX_NODE_SCORE = 100
+
+
+class ScoreState:
+    """The soft constraints of one pod class, with what they count."""
+
+    def __init__(
+        self, constraints: tuple[Constraint, ...], cls: PodClass, columns: Columns, *, require_all: bool
+    ) -> None:
+        """`require_all`: nodes that lack a key are left out (false only for the system's default constraints)."""
+        self._keyed = with_all_keys(constraints, columns) if require_all else np.ones(columns.n, np.bool_)
+        self._accounts = [_Account(constraint, cls, columns, self._keyed) for constraint in constraints]
+        self._all_keyed = bool(self._keyed.all())
+
+    def score(self, feasible: NodeIndices) -> Optional[Int64s]:
+        if not self._accounts:
+            return None
+        scored = np.ones(len(feasible), np.bool_) if self._all_keyed else self._keyed[feasible]
+        counted = feasible if self._all_keyed else feasible[scored]
+        total = np.zeros(len(counted), np.float64)
+        for account in self._accounts:
+            total += account.score(counted)
+        result = np.zeros(len(feasible), np.int64)
+        if len(counted):
+            result[scored] = _normalize(gomath.round_half_away(total))
+        return result
+
+
+def _normalize(raw: Int64s) -> Int64s:
+    """The emptiest gets 100, the fullest the more the fuller the emptiest is."""
+    least, most = int(raw.min()), max(int(raw.max()), 0)
+    if most == 0:
+        return np.full_like(raw, MAX_NODE_SCORE)
+    return gomath.divide(MAX_NODE_SCORE * (most + least - raw), most)
+
+
+class _Account:
+    """One constraint: matching pods of each domain, or for the hostname key of each node itself."""
+
+    def __init__(self, constraint: Constraint, cls: PodClass, columns: Columns, keyed: Bools) -> None:
+        topology = columns.topology(constraint.topology_key)
+        self._constraint = constraint
+        self._counter = MatchCounter(cls.namespace, constraint.selector, columns)
+        self._has_key: Bools = topology.codes >= 0
+        self._all_have_key = bool(self._has_key.all())
+        self._by_node = constraint.topology_key == HOSTNAME
+        self._included = keyed & match_node_inclusion_policies(constraint, cls, columns)
+        # A node without the label stands in the domain of the empty value: only default constraints let it come here.
+        values = topology.values
+        empty = values.index("") if "" in values else len(values)
+        self._codes: Int32s = np.where(self._has_key, topology.codes, empty).astype(np.int32)
+        self._in_domain = np.zeros(len(values) + 1, np.int64)
+
+    def score(self, nodes: NodeIndices) -> NDArray[np.float64]:
+        """float64 (F,): what the constraint adds to each node's raw score."""
+        self._catch_up()
+        if self._by_node:
+            counts, size = self._counter.counts[nodes], len(nodes)
+        else:
+            codes = self._codes[nodes]
+            counts, size = self._in_domain[codes], int((np.bincount(codes) > 0).sum())
+        weight = math.log(size + 2)
+        added = (counts * weight + float(self._constraint.max_skew - 1)).astype(np.float64)
+        return added if self._all_have_key else np.where(self._has_key[nodes], added, 0.0)
+
+    def _catch_up(self) -> None:
+        if self._constraint.selector.is_empty:
+            return
+        nodes = self._counter.catch_up()
+        if self._by_node or not len(nodes):
+            return
+        np.add.at(self._in_domain, self._codes[nodes[self._included[nodes]]], 1)

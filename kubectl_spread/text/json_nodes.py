@@ -1,0 +1,148 @@
+"""JSON text to nodes with places.
+
+kubectl reads what begins with `{` as JSON, not as YAML: objects may follow one another without `---`, a key may be
+of any length, and an escaped character may be a pair of surrogates. With a stack instead of recursion, as deep as
+the caller allows.
+"""
+
+from __future__ import annotations
+
+import re
+from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import Optional
+
+from kubectl_spread.text import surrogates
+from kubectl_spread.text.node import Mapping
+from kubectl_spread.text.node import Node
+from kubectl_spread.text.node import Scalar
+from kubectl_spread.text.node import Sequence
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_LITERAL = re.compile(r"(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)(?![0-9A-Za-z_.+-])")
+
+
+class NotJSONError(Exception):
+    """The text is not JSON, or nests deeper than it may; it may be YAML."""
+
+
+def roots(text: str, base: int, *, max_depth: int) -> list[Node]:
+    """The values of a text that holds nothing but JSON.
+
+    Args:
+        text: JSON values, one after another.
+        base: the offset of the text in its source.
+        max_depth: levels.
+
+    Raises:
+        NotJSONError: some of it is not.
+    """
+    return _Reader(surrogates.without_lone(text), base, max_depth).roots()
+
+
+class _Open:
+    """A collection whose end has not come yet."""
+
+    __slots__ = ("children", "closing", "start")
+
+    def __init__(self, start: int, closing: str) -> None:
+        self.start = start
+        self.closing = closing
+        self.children: list[Node] = []
+
+    @property
+    def is_mapping(self) -> bool:
+        return self.closing == "}"
+
+    def close(self, end: int) -> Node:
+        children = self.children
+        if self.is_mapping:
+            return Mapping(self.start, end, list(zip(children[::2], children[1::2], strict=True)))
+        return Sequence(self.start, end, children)
+
+
+class _Reader:
+    def __init__(self, text: str, base: int, max_depth: int) -> None:
+        self.text = text
+        self.base = base
+        self.max_depth = max_depth
+        self.at = 0
+
+    def roots(self) -> list[Node]:
+        found = []
+        while self._peek():
+            found.append(self._root())
+        return found
+
+    def _root(self) -> Node:
+        stack: list[_Open] = []
+        while True:
+            done = self._begin(stack)
+            while done is not None:
+                if not stack:
+                    return done
+                stack[-1].children.append(done)
+                done = self._go_on(stack)
+
+    def _begin(self, stack: list[_Open]) -> Optional[Node]:
+        """Read a value; None where it is a collection, now on the stack, whose first child is due."""
+        first = self._peek()
+        if first == '"':
+            return self._string()
+        if first not in ("{", "["):
+            return self._literal()
+        if len(stack) == self.max_depth:
+            raise NotJSONError
+        opened = _Open(self.base + self.at, "}" if first == "{" else "]")
+        self.at += 1
+        if self._peek() == opened.closing:
+            return self._close(opened)
+        stack.append(opened)
+        if opened.is_mapping:
+            opened.children.append(self._key())
+        return None
+
+    def _go_on(self, stack: list[_Open]) -> Optional[Node]:
+        """What follows a child: the end of its collection, which is returned, or None where one more is due."""
+        opened = stack[-1]
+        following = self._peek()
+        if following == opened.closing:
+            return self._close(stack.pop())
+        self._take(",")
+        if opened.is_mapping:
+            opened.children.append(self._key())
+        return None
+
+    def _close(self, opened: _Open) -> Node:
+        self.at += 1
+        return opened.close(self.base + self.at)
+
+    def _key(self) -> Node:
+        key = self._string()
+        self._take(":")
+        return key
+
+    def _string(self) -> Node:
+        self._take('"')
+        start = self.at - 1
+        try:
+            text, self.at = scanstring(self.text, self.at)
+        except ValueError:
+            raise NotJSONError from None
+        return Scalar(self.base + start, self.base + self.at, text, plain=False)
+
+    def _literal(self) -> Node:
+        match = _LITERAL.match(self.text, self.at)
+        if match is None:
+            raise NotJSONError
+        self.at = match.end()
+        return Scalar(self.base + match.start(), self.base + match.end(), match[0], plain=True)
+
+    def _take(self, char: str) -> None:
+        if self._peek() != char:
+            raise NotJSONError
+        self.at += 1
+
+    def _peek(self) -> str:
+        """The next character that is not white space; empty at the end."""
+        self.at = _SPACE.match(self.text, self.at).end()  # type: ignore[union-attr]
+        return self.text[self.at : self.at + 1]

@@ -1,0 +1,270 @@
+"""Workloads, and the pods their controllers make."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from typing import Optional
+
+import pytest
+
+from kubectl_spread.objects import replica
+from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.pod import Owner
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.taints import Toleration
+from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import kind_named
+from kubectl_spread.objects.workload import kind_of
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import workload
+
+NOT_READY = Toleration("node.kubernetes.io/not-ready", "Exists", "", "NoExecute")
+UNREACHABLE = Toleration("node.kubernetes.io/unreachable", "Exists", "", "NoExecute")
+TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {}}
+
+
+def made(kind: str, spec: Any, *, api_version: str = "apps/v1") -> Workload:
+    return workload({"apiVersion": api_version, "metadata": {"name": "web", "namespace": "shop"}, "spec": spec}, kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "expected"),
+    [
+        ("Pod", {}, 1),
+        ("PodTemplate", {}, 1),
+        *(
+            (kind, spec, replicas)
+            for kind in ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
+            for spec, replicas in (
+                (None, 1), ({}, 1), ({"replicas": None}, 1), ({"replicas": 0}, 0), ({"replicas": 7}, 7),
+                ({"replicas": 3.0}, 3), ({"replicas": -1}, 0),
+            )
+        ),
+        ("DaemonSet", {"replicas": 7}, None),
+        ("Job", {}, 1),
+        ("Job", {"parallelism": 4}, 4),
+        ("Job", {"parallelism": 4, "completions": 3}, 3),
+        ("Job", {"parallelism": 4, "completions": 9}, 4),
+        ("Job", {"completions": 9}, 1),
+        ("Job", {"parallelism": 0}, 0),
+        ("Job", {"parallelism": 4, "suspend": True}, 0),
+        ("Job", {"parallelism": 4, "suspend": False}, 4),
+        ("CronJob", {}, 1),
+        ("CronJob", {"jobTemplate": {"spec": {"parallelism": 4, "completions": 2}}}, 2),
+        ("CronJob", {"jobTemplate": {"spec": {"suspend": True}}}, 0),
+        ("CronJob", {"suspend": True, "jobTemplate": {"spec": {"parallelism": 4}}}, 0),
+        ("CronJob", {"jobTemplate": None}, 1),
+    ],
+)  # fmt: skip
+def test_a_workload_runs_as_many_pods_at_a_time(kind: str, spec: Any, expected: Optional[int]) -> None:
+    """Its replicas, by default one; of a Job what runs at once; a DaemonSet has no number."""
+    assert expected == made(kind, spec).replicas
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        ("Deployment", {"template": TEMPLATE}),
+        ("Job", {"template": TEMPLATE}),
+        ("CronJob", {"jobTemplate": {"spec": {"template": TEMPLATE}}}),
+    ],
+)
+def test_the_template_is_found(kind: str, spec: Any) -> None:
+    """Where each kind keeps it; a CronJob two levels deeper."""
+    assert TEMPLATE == made(kind, spec).template
+
+
+@pytest.mark.parametrize("plain", [{}, {"spec": None}, {"spec": {"template": None}}])
+def test_a_workload_without_a_template_has_an_empty_one(plain: Any) -> None:
+    """Null is the same as nothing."""
+    assert {} == workload(plain, "Deployment").template
+
+
+HASH = "[bcdfghjklmnpqrstvwxz2456789]+"
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("Pod", {}),
+        ("ReplicaSet", {}),
+        ("ReplicationController", {}),
+        ("Deployment", {"pod-template-hash": HASH}),
+        (
+            "StatefulSet",
+            {
+                "controller-revision-hash": f"web-{HASH}",
+                "statefulset.kubernetes.io/pod-name": "web-2",
+                "apps.kubernetes.io/pod-index": "2",
+            },
+        ),
+        ("DaemonSet", {"controller-revision-hash": HASH, "pod-template-generation": "1"}),
+        *(
+            (
+                kind,
+                {
+                    "batch.kubernetes.io/job-name": "web",
+                    "batch.kubernetes.io/controller-uid": HASH,
+                    "job-name": "web",
+                    "controller-uid": HASH,
+                },
+            )
+            for kind in ("Job", "CronJob")
+        ),
+    ],
+)
+def test_a_controller_adds_its_labels(kind: str, expected: dict[str, str]) -> None:
+    """Beside those of the template."""
+    owner = Workload(kind, "v1", "shop", "web", 3, {"metadata": {"labels": {"app": "web"}}})
+    labels = created_labels(owner, 2)
+
+    assert {"app", *expected} == set(labels)
+    assert "web" == labels["app"]
+    assert all(re.fullmatch(pattern, labels[key]) for key, pattern in expected.items())
+
+
+def test_the_hash_follows_the_template() -> None:
+    """Equal templates have equal hashes, others another."""
+    one, same, other = (
+        created_labels(made("Deployment", {"template": {"spec": {"priority": priority}}})) for priority in (1, 1, 2)
+    )
+
+    assert one == same
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("Pod", ["web", "web"]),
+        ("StatefulSet", ["web-0", "web-1"]),
+        ("Deployment", ["web-1", "web-2"]),
+        ("Job", ["web-1", "web-2"]),
+    ],
+)
+def test_pods_are_named_after_their_workload(kind: str, expected: list[str]) -> None:
+    """A StatefulSet counts from 0; a random suffix becomes a number from 1."""
+    assert expected == [replica.replica(made(kind, {}), ordinal).name for ordinal in range(2)]
+
+
+def test_a_replica_is_the_pod_of_the_template() -> None:
+    """In the workload's namespace, owned by it, unbound."""
+    spec = {"template": {"metadata": {"labels": {"app": "web"}}, "spec": {"nodeSelector": {"disk": "ssd"}}}}
+    pod = replica.replica(made("ReplicaSet", spec), 0)
+
+    assert ("shop", "web-1", "") == (pod.namespace, pod.name, pod.node_name)
+    assert ((("app", "web"),), (("disk", "ssd"),)) == (pod.cls.labels, pod.cls.node_selector)
+    assert Owner("apps/v1", "ReplicaSet", "web") == pod.cls.owner
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        (None, [NOT_READY, UNREACHABLE]),
+        ([{"key": "gpu", "operator": "Exists"}], [Toleration("gpu", "Exists"), NOT_READY, UNREACHABLE]),
+        (
+            [{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"}],
+            [NOT_READY, UNREACHABLE],
+        ),
+        (
+            [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}],
+            [Toleration("node.kubernetes.io/not-ready", "", "", "NoSchedule"), NOT_READY, UNREACHABLE],
+        ),
+        (
+            [{"key": "node.kubernetes.io/unreachable", "operator": "Exists"}],
+            [Toleration("node.kubernetes.io/unreachable", "Exists"), NOT_READY],
+        ),
+        ([{"operator": "Exists"}], [Toleration("", "Exists")]),
+        ([{"operator": "Exists", "effect": "NoExecute"}], [Toleration("", "Exists", "", "NoExecute")]),
+        (
+            [{"operator": "Exists", "effect": "NoSchedule"}],
+            [Toleration("", "Exists", "", "NoSchedule"), NOT_READY, UNREACHABLE],
+        ),
+    ],
+)
+def test_a_created_pod_tolerates_nodes_that_are_lost_for_a_while(own: Any, expected: list[Toleration]) -> None:
+    """DefaultTolerationSeconds adds two tolerations, unless the pod has its own."""
+    pod = replica.replica(made("Deployment", {"template": {"spec": {"tolerations": own}}}), 0)
+
+    assert tuple(expected) == pod.cls.tolerations
+
+
+def tolerated(key: str, effect: str) -> Toleration:
+    return Toleration(f"node.kubernetes.io/{key}", "Exists", "", effect)
+
+
+DAEMON = [
+    NOT_READY,
+    UNREACHABLE,
+    tolerated("disk-pressure", "NoSchedule"),
+    tolerated("memory-pressure", "NoSchedule"),
+    tolerated("pid-pressure", "NoSchedule"),
+    tolerated("unschedulable", "NoSchedule"),
+]
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({}, DAEMON),
+        ({"hostNetwork": False}, DAEMON),
+        ({"hostNetwork": True}, [*DAEMON, tolerated("network-unavailable", "NoSchedule")]),
+        ({"tolerations": [{"key": "gpu", "operator": "Exists"}]}, [Toleration("gpu", "Exists"), *DAEMON]),
+    ],
+)
+def test_a_daemon_tolerates_what_ails_a_node(spec: Any, expected: list[Toleration]) -> None:
+    """Pressure, cordons and lost nodes; with hostNetwork also that its network is not up."""
+    assert tuple(expected) == replica.daemon(made("DaemonSet", {"template": {"spec": spec}}), "n1").cls.tolerations
+
+
+@pytest.mark.parametrize(
+    "affinity",
+    [
+        None,
+        {"nodeAffinity": None},
+        {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "Exists"}]}]
+                }
+            }
+        },
+    ],
+)
+def test_a_daemon_is_pinned_to_its_node(affinity: Any) -> None:
+    """By one term on the node's name, which replaces what the template required."""
+    pod = replica.daemon(made("DaemonSet", {"template": {"spec": {"affinity": affinity}}}), "n1")
+    term = NodeSelectorTerm((), (Requirement("metadata.name", "In", ("n1",)),))
+
+    assert "web-n1" == pod.name
+    assert (term,) == pod.cls.node_affinity.required
+
+
+@pytest.mark.parametrize(
+    ("kind", "api_version", "expected"),
+    [
+        ("Pod", "v1", True), ("Pod", "", True), ("Pod", "apps/v1", False),
+        ("Deployment", "apps/v1", True), ("Deployment", "extensions/v1beta1", True), ("Deployment", "v1", False),
+        ("Deployment", "example.com/v1", False),
+        ("CronJob", "batch/v1beta1", True), ("Job", "apps/v1", False),
+        ("Service", "v1", False), ("", "", False),
+    ],
+)  # fmt: skip
+def test_a_kind_belongs_to_its_group(kind: str, api_version: str, expected: bool) -> None:
+    """A Deployment of another group is somebody else's."""
+    assert expected == (kind_of(kind, api_version) is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("deploy", "Deployment"), ("deployments", "Deployment"), ("Deployment", "Deployment"),
+        ("deployments.apps", "Deployment"), ("deployment.v1.apps", "Deployment"), ("sts", "StatefulSet"), ("po", "Pod"),
+        ("cj", "CronJob"), ("rc", "ReplicationController"), ("ds", "DaemonSet"),
+        ("service", None), ("", None), ("deployx", None),
+    ],
+)  # fmt: skip
+def test_a_kind_has_the_names_that_kubectl_knows(name: str, expected: Optional[str]) -> None:
+    """Singular, plural, short, with a group, in any case."""
+    assert expected == kind_named(name)

@@ -1,0 +1,192 @@
+"""Made-up clusters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.taints import Taint
+from kubectl_spread.sources import topology
+
+ZONE = "topology.kubernetes.io/zone"
+HEAD = "apiVersion: kubectl-spread/v1\nkind: Topology\n"
+GIB = 2**30
+
+
+def in_file(tmp_path: Path, body: str, *, head: str = HEAD) -> Any:
+    path = tmp_path / "topology.yaml"
+    path.write_text(head + body, encoding="utf-8")
+    return topology.load(str(path))
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("zones=2", [("node-a1", "a"), ("node-b1", "b")]),
+        ("zones=2,nodes=2", [("node-a1", "a"), ("node-a2", "a"), ("node-b1", "b"), ("node-b2", "b")]),
+        (" nodes=2 , zones=1 ", [("node-a1", "a"), ("node-a2", "a")]),
+        ("nodes=2", [("node-1", None), ("node-2", None)]),
+        ("cpu=4", [("node-1", None)]),
+    ],
+)
+def test_a_specification_gives_each_zone_its_nodes(spec: str, expected: list[Any]) -> None:
+    """Zones are called a, b, c; without any, nodes have no zone label."""
+    assert expected == [(node.name, node.labels.get(ZONE)) for node in topology.load(spec).nodes]
+
+
+def test_a_node_has_what_a_kubelet_and_a_cloud_give_it() -> None:
+    """Its labels, 16 CPUs, 64 GiB and 110 pod slots unless told otherwise."""
+    (node,) = topology.load("zones=1").nodes
+
+    assert {
+        "kubernetes.io/hostname": "node-a1",
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        ZONE: "a",
+    } == node.labels
+    assert {"cpu": 16_000, "memory": 64 * GIB, "pods": 110} == node.allocatable
+
+
+def test_a_specification_sets_the_size_of_a_node() -> None:
+    """In quantities."""
+    (node,) = topology.load("cpu=3.5,memory=1.5Gi,pods=7").nodes
+
+    assert {"cpu": 3500, "memory": 3 * GIB // 2, "pods": 7} == node.allocatable
+
+
+def test_names_of_many_nodes_sort_as_they_are_numbered() -> None:
+    """Numbers have leading zeros, and zones past z a number."""
+    names = [node.name for node in topology.load("zones=27,nodes=10").nodes]
+
+    assert ("node-a01", "node-a10", "node-b01") == (names[0], names[9], names[10])
+    assert 270 == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("zones=0", "`zones` is not a number from 1 to 15000: 0"),
+        ("zones=-1", "`zones` is not a number from 1 to 15000: -1"),
+        ("zones=x", "`zones` is not a number from 1 to 15000: x"),
+        ("zones=", "`zones` is not a number from 1 to 15000: empty"),
+        ("zones=٣", "`zones` is not a number from 1 to 15000: ٣"),
+        ("nodes=15001", "`nodes` is not a number from 1 to 15000: 15001"),
+        ("nodes=" + "9" * 5000, "`nodes` is not a number from 1 to 15000: " + "9" * 5000),
+        ("zones=3,zones=4", "`zones` is given twice"),
+        ("cpu=1x", ("`cpu` is not a quantity: 1x: quantities must match the regular expression "
+         "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")),
+        ("memory=1K", "`memory` is not a quantity: 1K: unable to parse quantity's suffix"),
+        ("zone=3", ("unknown key `zone`; it takes zones, nodes, cpu, memory, pods, as in "
+         "zones=3,nodes=2,cpu=4,memory=16Gi")),
+        ("zones=3,", ("unknown key ``; it takes zones, nodes, cpu, memory, pods, as in "
+         "zones=3,nodes=2,cpu=4,memory=16Gi")),
+    ],
+)  # fmt: skip
+def test_a_wrong_specification_says_what_is_wrong(spec: str, expected: str) -> None:
+    """And what would be right."""
+    with pytest.raises(SourceError) as caught:
+        topology.load(spec)
+
+    assert f"--topology: {expected}" == str(caught.value)
+
+
+@pytest.mark.parametrize("spec", ["none.yaml", "none", "a=b.yaml"])
+def test_what_looks_like_a_file_must_be_one(spec: str) -> None:
+    """An extension, or no `=`, makes it a path."""
+    with pytest.raises(SourceError) as caught:
+        topology.load(spec)
+
+    assert f"{spec}: the path does not exist" == str(caught.value)
+
+
+def test_a_file_describes_groups_of_nodes_and_the_pods_on_them(tmp_path: Path) -> None:
+    """Names, zones, labels, taints, cordons and what already runs."""
+    cluster = in_file(
+        tmp_path,
+        """\
+nodeGroups:
+- {zones: [x, y], nodes: 1, cpu: 2, memory: 4Gi, labels: {pool: big}, taints: ["gpu=a:NoSchedule", "old:NoExecute"]}
+- {name: spare, unschedulable: true, resources: {example.com/gpu: 2}}
+- {names: [lone], unschedulable: true, cordonTaint: false}
+pods:
+- {node: lone, labels: {app: web}, requests: {cpu: 500m}}
+- {node: lone, name: db, namespace: shop, count: 2, terminating: true}
+""",
+    )
+    gpu, old = Taint("gpu", "a", "NoSchedule"), Taint("old", "", "NoExecute")
+    cordon = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+
+    assert [
+        ("lone", None, (), True),
+        ("node-x1", "x", (gpu, old), False),
+        ("node-y1", "y", (gpu, old), False),
+        ("spare-1", None, (cordon,), True),
+    ] == [(node.name, node.labels.get(ZONE), node.taints, node.unschedulable) for node in cluster.nodes]
+    assert {"cpu": 16_000, "memory": 64 * GIB, "pods": 110, "example.com/gpu": 2} == cluster.nodes[3].allocatable
+    assert [
+        ("default/running-0-0", "lone", False, (("app", "web"),), (("cpu", 500),)),
+        ("shop/db-1-0", "lone", True, (), ()),
+        ("shop/db-1-1", "lone", True, (), ()),
+    ] == [(pod.key, pod.node_name, pod.terminating, pod.cls.labels, pod.cls.requests) for pod in cluster.pods]
+    assert {"default": {}, "shop": {}} == cluster.namespaces
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "message"),
+    [
+        ("nodeGroups: [", ":3:14", "did not find expected node content while parsing a flow node"),
+        ("nodeGroups: []\n", ":3:13", "[] should be non-empty"),
+        ("nodeGroups:\n- {zones: 0}\n", ":4:11", ""),
+        ("nodeGroups:\n- {zoness: 3}\n", ":4:3", "Additional properties are not allowed ('zoness' was unexpected)"),
+        ("nodeGroups:\n- {nodes: two}\n", ":4:11", "'two' is not of type 'integer'"),
+        (
+            "nodeGroups:\n- {cpu: 1x}\n",
+            ":4:9",
+            "1x: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+        ),
+        ("nodeGroups:\n- {names: [a, b, c], zones: 2}\n", ":4:11", "3 names do not go evenly into 2 zones"),
+        (
+            "nodeGroups:\n- {}\n- {}\n",
+            ":5:3",
+            "a second node is named `node-1`; give the group another name",
+        ),
+        ("nodeGroups:\n- {}\npods:\n- {node: x}\n", ":6:10", "no node group makes a node named `x`"),
+        (
+            "nodeGroups:\n- {}\npods:\n- {node: node-1, requests: {cpu: x}}\n",
+            ":6:34",
+            "x: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+        ),
+        ("nodeGroups:\n- {nodes: 15000, zones: 2}\n", "", "30000 nodes are more than 15000"),
+        ("nodeGroups:\n- {}\n---\nmore: 1\n", "", "a topology is one document, this has 2"),
+    ],
+)
+def test_a_wrong_file_has_the_place_of_what_is_wrong(tmp_path: Path, body: str, place: str, message: str) -> None:
+    """Its line and column, where it is one value."""
+    with pytest.raises(SourceError) as caught:
+        in_file(tmp_path, body)
+    prefix = f"{tmp_path / 'topology.yaml'}{place}: "
+
+    assert prefix == str(caught.value)[: len(prefix)]
+    assert message in ("", str(caught.value)[len(prefix) :])
+
+
+@pytest.mark.parametrize(
+    ("head", "place", "message"),
+    [
+        ("", "", "a topology is one document, this has 0"),
+        ("# nothing\n", "", "a topology is one document, this has 0"),
+        ("[]\n", ":1:1", "[] is not of type 'object'"),
+        ("kind: Deployment\n", ":1:1", ""),
+    ],
+)
+def test_a_file_that_is_no_topology_is_refused(tmp_path: Path, head: str, place: str, message: str) -> None:
+    """Whatever else it may be."""
+    with pytest.raises(SourceError) as caught:
+        in_file(tmp_path, "", head=head)
+    prefix = f"{tmp_path / 'topology.yaml'}{place}: "
+
+    assert prefix == str(caught.value)[: len(prefix)]
+    assert message in ("", str(caught.value)[len(prefix) :])
