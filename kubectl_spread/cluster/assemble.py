@@ -12,6 +12,7 @@ from kubectl_spread.cluster.snapshot import Service
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import read
 from kubectl_spread.objects import spread
+from kubectl_spread.objects import storage
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import compiled
@@ -26,6 +27,7 @@ def _with_spec(kind: str, fields: dict[str, Any]) -> decode.Struct:
 
 
 _STRINGS = decode.MapOf(decode.Atom.STRING)
+_STRING_LIST = decode.ListOf(decode.Atom.STRING)
 _SELECTED_BY_LABELS = {"selector": decode.LABEL_SELECTOR}
 
 # Every kind that is looked at, and what of it must decode.
@@ -38,6 +40,84 @@ SHAPES: dict[str, decode.Struct] = {
     "ReplicaSet": _with_spec("ReplicaSet", _SELECTED_BY_LABELS),
     "StatefulSet": _with_spec("StatefulSet", _SELECTED_BY_LABELS),
     "Job": decode.Struct("Job", {"metadata": decode.OBJECT_META}),
+    "PersistentVolumeClaim": _with_spec(
+        "PersistentVolumeClaim",
+        {
+            "volumeName": decode.Atom.STRING,
+            "storageClassName": decode.Atom.STRING,
+            "volumeMode": decode.Atom.STRING,
+            "accessModes": _STRING_LIST,
+            "selector": decode.LABEL_SELECTOR,
+            "resources": decode.RESOURCE_REQUIREMENTS,
+        },
+    ),
+    "PersistentVolume": _with_spec(
+        "PersistentVolume",
+        {
+            "storageClassName": decode.Atom.STRING,
+            "volumeMode": decode.Atom.STRING,
+            "accessModes": _STRING_LIST,
+            "capacity": decode.MapOf(decode.Atom.QUANTITY),
+            "claimRef": decode.Struct("ObjectReference", {"namespace": decode.Atom.STRING, "name": decode.Atom.STRING}),
+            "csi": decode.Struct(
+                "CSIPersistentVolumeSource", {"driver": decode.Atom.STRING, "volumeHandle": decode.Atom.STRING}
+            ),
+            "nodeAffinity": decode.Struct("VolumeNodeAffinity", {"required": decode.NODE_SELECTOR}),
+        },
+    ),
+    "StorageClass": decode.Struct(
+        "StorageClass",
+        {
+            "metadata": decode.OBJECT_META,
+            "provisioner": decode.Atom.STRING,
+            "volumeBindingMode": decode.Atom.STRING,
+            "allowedTopologies": decode.ListOf(
+                decode.Struct(
+                    "TopologySelectorTerm",
+                    {
+                        "matchLabelExpressions": decode.ListOf(
+                            decode.Struct(
+                                "TopologySelectorLabelRequirement",
+                                {"key": decode.Atom.STRING, "values": _STRING_LIST},
+                            )
+                        )
+                    },
+                )
+            ),
+        },
+    ),
+    "CSINode": _with_spec(
+        "CSINode",
+        {
+            "drivers": decode.ListOf(
+                decode.Struct(
+                    "CSINodeDriver",
+                    {
+                        "name": decode.Atom.STRING,
+                        "allocatable": decode.Struct("VolumeNodeResources", {"count": decode.Atom.INT32}),
+                    },
+                )
+            )
+        },
+    ),
+    "CSIDriver": _with_spec("CSIDriver", {"storageCapacity": decode.Atom.BOOL}),
+    "CSIStorageCapacity": decode.Struct(
+        "CSIStorageCapacity",
+        {
+            "metadata": decode.OBJECT_META,
+            "storageClassName": decode.Atom.STRING,
+            "nodeTopology": decode.LABEL_SELECTOR,
+            "capacity": decode.Atom.QUANTITY,
+            "maximumVolumeSize": decode.Atom.QUANTITY,
+        },
+    ),
+    "VolumeAttachment": _with_spec(
+        "VolumeAttachment",
+        {
+            "nodeName": decode.Atom.STRING,
+            "source": decode.Struct("VolumeAttachmentSource", {"persistentVolumeName": decode.Atom.STRING}),
+        },
+    ),
     "PodDisruptionBudget": decode.Struct(
         "PodDisruptionBudget",
         {
@@ -63,6 +143,7 @@ class Assembler:
         self._services: dict[str, Service] = {}
         self._owner_selectors: dict[OwnerKey, Selector] = {}
         self._budgets: dict[str, Budget] = {}
+        self._storage = _StorageAssembler()
 
     @property
     def has_nodes(self) -> bool:
@@ -83,8 +164,10 @@ class Assembler:
             self._services[f"{namespace}/{name}"] = Service(namespace, name, spec.get("selector"))
         elif kind == "PodDisruptionBudget":
             self._budgets[f"{namespace}/{name}"] = _budget(namespace, spec, plain.get("status") or {})
-        elif kind in SHAPES:
+        elif kind in ("ReplicationController", "ReplicaSet", "StatefulSet", "Job"):
             self._add_controller(OwnerKey(str(kind), namespace, name), metadata, spec)
+        else:
+            self._storage.add(str(kind), name, plain)
 
     def cluster(self) -> Cluster:
         """What was collected, nodes in the order of their names."""
@@ -96,6 +179,7 @@ class Assembler:
             services=tuple(self._services.values()),
             owner_selectors=self._owner_selectors,
             budgets=tuple(self._budgets.values()),
+            storage=self._storage.storage(),
         )
 
     def _add_controller(self, key: OwnerKey, metadata: Plain, spec: Plain) -> None:
@@ -109,6 +193,47 @@ class Assembler:
             )
         elif key.kind != "Job":
             self._owner_selectors[key] = compiled(spread.label_selector(spec.get("selector")))
+
+
+class _StorageAssembler:
+    def __init__(self) -> None:
+        self._claims: dict[storage.ObjectKey, storage.Claim] = {}
+        self._volumes: dict[str, storage.Volume] = {}
+        self._classes: dict[str, storage.StorageClass] = {}
+        self._limits: dict[str, dict[str, int]] = {}
+        self._tracking: set[str] = set()
+        self._capacities: dict[str, storage.Capacity] = {}
+        self._attachments: dict[str, tuple[str, str]] = {}
+
+    def add(self, kind: str, name: str, plain: Plain) -> None:
+        spec = plain.get("spec") or {}
+        if kind == "PersistentVolumeClaim":
+            claim = storage.claim(plain)
+            self._claims[claim.key] = claim
+        elif kind == "PersistentVolume":
+            self._volumes[name] = storage.volume(plain)
+        elif kind == "StorageClass":
+            self._classes[name] = storage.storage_class(plain)
+        elif kind == "CSINode":
+            self._limits[name] = storage.csi_limits(plain)
+        elif kind == "CSIDriver" and spec.get("storageCapacity"):
+            self._tracking.add(name)
+        elif kind == "CSIStorageCapacity":
+            self._capacities[name] = storage.capacity(plain)
+        elif kind == "VolumeAttachment":
+            volume = (spec.get("source") or {}).get("persistentVolumeName") or ""
+            self._attachments[name] = (spec.get("nodeName") or "", volume)
+
+    def storage(self) -> storage.Storage:
+        return storage.Storage(
+            self._claims,
+            self._volumes,
+            self._classes,
+            self._limits,
+            frozenset(self._tracking),
+            tuple(self._capacities.values()),
+            tuple(self._attachments.values()),
+        )
 
 
 def cluster_of(objects: Iterable[Plain]) -> Cluster:

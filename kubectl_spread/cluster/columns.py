@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
@@ -63,6 +64,7 @@ class Columns:
         self.nonzero_memory: Int64s = self.zeros()
         self.pods: list[list[Pod]] = [[] for _ in range(self.n)]
         self.bound_pods: list[Pod] = []
+        self.storage = StorageState(cluster.storage, cluster.nodes)
         self._bound_nodes = _Grown()
         self._bound_groups = _Grown()
         self._bound_classes = _Grown()

@@ -10,6 +10,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.storage import Storage
 
 
 class Service(NamedTuple):
@@ -51,6 +52,7 @@ class Cluster(NamedTuple):
     services: tuple[Service, ...] = ()
     owner_selectors: dict[OwnerKey, Selector] = {}  # noqa: RUF012
     budgets: tuple[Budget, ...] = ()
+    storage: Storage = Storage()
 
     def bound(self) -> list[Pod]:
         """Pods that count: bound to a node, and neither succeeded nor failed."""

@@ -104,12 +104,11 @@ _NODE_SELECTOR_TERM = Struct(
         for field in ("matchExpressions", "matchFields")
     },
 )
+NODE_SELECTOR = Struct("NodeSelector", {"nodeSelectorTerms": ListOf(_NODE_SELECTOR_TERM)})
 _NODE_AFFINITY = Struct(
     "NodeAffinity",
     {
-        "requiredDuringSchedulingIgnoredDuringExecution": Struct(
-            "NodeSelector", {"nodeSelectorTerms": ListOf(_NODE_SELECTOR_TERM)}
-        ),
+        "requiredDuringSchedulingIgnoredDuringExecution": NODE_SELECTOR,
         "preferredDuringSchedulingIgnoredDuringExecution": ListOf(
             Struct("PreferredSchedulingTerm", {"weight": Atom.INT32, "preference": _NODE_SELECTOR_TERM})
         ),
@@ -143,13 +142,13 @@ def _pod_affinity(name: str) -> Struct:
     )
 
 
-_RESOURCE_REQUIREMENTS = Struct("ResourceRequirements", {"requests": _RESOURCES, "limits": _RESOURCES})
+RESOURCE_REQUIREMENTS = Struct("ResourceRequirements", {"requests": _RESOURCES, "limits": _RESOURCES})
 _CONTAINER = Struct(
     "Container",
     {
         "name": Atom.STRING,
         "image": Atom.STRING,
-        "resources": _RESOURCE_REQUIREMENTS,
+        "resources": RESOURCE_REQUIREMENTS,
         "restartPolicy": Atom.STRING,
         "restartPolicyRules": ListOf(Struct("ContainerRestartRule", {"action": Atom.STRING})),
         "ports": ListOf(
@@ -179,7 +178,7 @@ POD_SPEC = Struct(
         "priorityClassName": Atom.STRING,
         "preemptionPolicy": Atom.STRING,
         "overhead": _RESOURCES,
-        "resources": _RESOURCE_REQUIREMENTS,
+        "resources": RESOURCE_REQUIREMENTS,
         "schedulingGates": ListOf(Struct("PodSchedulingGate", {"name": Atom.STRING})),
         "affinity": Struct(
             "Affinity",
@@ -211,6 +210,20 @@ POD_SPEC = Struct(
                     "name": Atom.STRING,
                     "persistentVolumeClaim": Struct("PersistentVolumeClaimVolumeSource", {"claimName": Atom.STRING}),
                     "ephemeral": Struct("EphemeralVolumeSource", {}),
+                    "gcePersistentDisk": Struct(
+                        "GCEPersistentDiskVolumeSource", {"pdName": Atom.STRING, "readOnly": Atom.BOOL}
+                    ),
+                    "awsElasticBlockStore": Struct("AWSElasticBlockStoreVolumeSource", {"volumeID": Atom.STRING}),
+                    "iscsi": Struct("ISCSIVolumeSource", {"iqn": Atom.STRING, "readOnly": Atom.BOOL}),
+                    "rbd": Struct(
+                        "RBDVolumeSource",
+                        {
+                            "monitors": _STRINGS,
+                            "pool": Atom.STRING,
+                            "image": Atom.STRING,
+                            "readOnly": Atom.BOOL,
+                        },
+                    ),
                     "image": Struct("ImageVolumeSource", {"reference": Atom.STRING}),
                 },
             )
@@ -244,7 +257,7 @@ POD_TEMPLATE_SPEC = Struct("PodTemplateSpec", {"metadata": OBJECT_META, "spec": 
 _CONTAINER_STATUSES = ListOf(
     Struct(
         "ContainerStatus",
-        {"name": Atom.STRING, "resources": _RESOURCE_REQUIREMENTS, "allocatedResources": _RESOURCES},
+        {"name": Atom.STRING, "resources": RESOURCE_REQUIREMENTS, "allocatedResources": _RESOURCES},
     )
 )
 POD = Struct(

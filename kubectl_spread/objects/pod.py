@@ -34,6 +34,19 @@ class Owner(NamedTuple):
     name: str
 
 
+class PodVolume(NamedTuple):
+    """A volume of a pod that the scheduler looks at.
+
+    `claim` names the claim behind it; `disk` identifies an inline disk that cannot be used twice on a node: its kind
+    and what tells it apart.
+    """
+
+    claim: str = ""
+    is_ephemeral: bool = False
+    disk: tuple[str, ...] = ()
+    read_only: bool = False
+
+
 class PodClass(NamedTuple):
     """Everything a scheduler plugin may read of a pod, hashable; replicas of a workload share one.
 
@@ -62,6 +75,7 @@ class PodClass(NamedTuple):
     owner: Optional[Owner] = None
     images: tuple[str, ...] = ()  # of containers and init containers, normalised
     image_volumes: tuple[str, ...] = ()
+    volumes: tuple[PodVolume, ...] = ()
     features: tuple[str, ...] = ()  # that the node must declare
     node_name: str = ""  # spec.nodeName of a pod that is yet to be scheduled
     beyond: tuple[str, ...] = ()  # what it asks for that the prediction does not cover

@@ -22,6 +22,7 @@ from kubectl_spread.objects.pod import HostPort
 from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import PodVolume
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.taints import Taint
@@ -105,6 +106,7 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
             for volume in mappings(spec.get("volumes"))
             if volume.get("image")
         ),
+        volumes=_volumes(spec, metadata.get("name") or metadata.get("generateName") or ""),
         features=_features(spec),
         beyond=_beyond(spec),
     )
@@ -214,15 +216,44 @@ def _features(spec: Plain) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _volumes(spec: Plain, pod_name: str) -> tuple[PodVolume, ...]:
+    """The volumes with a claim or an inline disk; a generic ephemeral volume's claim is named for the pod."""
+    found = []
+    for volume in spec.get("volumes") or ():
+        if volume.get("persistentVolumeClaim") is not None:
+            found.append(PodVolume(claim=volume["persistentVolumeClaim"].get("claimName") or ""))
+        elif volume.get("ephemeral") is not None:
+            found.append(PodVolume(claim=f"{pod_name}-{volume.get('name') or ''}", is_ephemeral=True))
+        else:
+            found += _disks(volume)
+    return tuple(found)
+
+
+def _disks(volume: Plain) -> list[PodVolume]:
+    """Inline disks that one node can mount once.
+
+    Source: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go, isVolumeConflict (v1.36.2).
+    """
+    found = []
+    if volume.get("gcePersistentDisk") is not None:
+        disk = volume["gcePersistentDisk"]
+        found.append(PodVolume(disk=("gce", disk.get("pdName") or ""), read_only=bool(disk.get("readOnly"))))
+    if volume.get("awsElasticBlockStore") is not None:
+        found.append(PodVolume(disk=("ebs", volume["awsElasticBlockStore"].get("volumeID") or "")))
+    if volume.get("iscsi") is not None:
+        disk = volume["iscsi"]
+        found.append(PodVolume(disk=("iscsi", disk.get("iqn") or ""), read_only=bool(disk.get("readOnly"))))
+    if volume.get("rbd") is not None:
+        disk = volume["rbd"]
+        pool, image = disk.get("pool") or "rbd", disk.get("image") or ""
+        monitors = tuple(disk.get("monitors") or ())
+        found.append(PodVolume(disk=("rbd", pool, image, *monitors), read_only=bool(disk.get("readOnly"))))
+    return found
+
+
 def _beyond(spec: Plain) -> tuple[str, ...]:
     """Requirements that no plugin here evaluates."""
-    found = []
-    volumes = mappings(spec.get("volumes"))
-    if any(item.get("persistentVolumeClaim") or item.get("ephemeral") for item in volumes):
-        found.append("persistent volume claims")
-    if spec.get("resourceClaims"):
-        found.append("resource claims")
-    return tuple(found)
+    return ("resource claims",) if spec.get("resourceClaims") else ()
 
 
 def _is_preempted(status: Plain) -> bool:

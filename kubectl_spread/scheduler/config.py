@@ -36,6 +36,10 @@ from kubectl_spread.scheduler.plugins.nodeunschedulable import NodeUnschedulable
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import SpreadArgs
 from kubectl_spread.scheduler.plugins.tainttoleration import TaintToleration
+from kubectl_spread.scheduler.plugins.volumes.binding import VolumeBinding
+from kubectl_spread.scheduler.plugins.volumes.limits import NodeVolumeLimits
+from kubectl_spread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
+from kubectl_spread.scheduler.plugins.volumes.zone import VolumeZone
 
 Plain = dict[str, Any]
 
@@ -143,10 +147,10 @@ _PLUGINS: dict[str, _Known] = {
     names.NODE_AFFINITY: _known("preFilter filter preScore score", _affinity, 2),
     names.NODE_PORTS: _known("preFilter filter", lambda *_: NodePorts()),
     names.NODE_RESOURCES_FIT: _known("preFilter filter preScore score", _fit, 1),
-    names.VOLUME_RESTRICTIONS: _known("preFilter filter", _nothing),
-    names.NODE_VOLUME_LIMITS: _known("preFilter filter", _nothing),
-    names.VOLUME_BINDING: _known("preFilter filter preScore score", _nothing),
-    names.VOLUME_ZONE: _known("preFilter filter", _nothing),
+    names.VOLUME_RESTRICTIONS: _known("preFilter filter", lambda *_: VolumeRestrictions()),
+    names.NODE_VOLUME_LIMITS: _known("preFilter filter", lambda *_: NodeVolumeLimits()),
+    names.VOLUME_BINDING: _known("preFilter filter preScore score", lambda *_: VolumeBinding()),
+    names.VOLUME_ZONE: _known("preFilter filter", lambda *_: VolumeZone()),
     names.POD_TOPOLOGY_SPREAD: _known("preFilter filter preScore score", _spread, 2),
     names.INTER_POD_AFFINITY: _known("preFilter filter preScore score", _pod_affinity, 2),
     names.DYNAMIC_RESOURCES: _known("preEnqueue preFilter filter postFilter score", lambda *_: DynamicResources(), 2),

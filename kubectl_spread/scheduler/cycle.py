@@ -23,6 +23,7 @@ from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import Rejection
+from kubectl_spread.scheduler.framework.plugin import Reserving
 from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.framework.plugin import Skip
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -172,6 +173,8 @@ class Scheduler:
 
     def bind(self, pod: Pod, node: int) -> None:
         """Let a pod run on a node; every later cycle sees it."""
+        if pod.cls.volumes:
+            self._prepare(pod.cls).reserve(node)
         for pods in self._nominated.values():
             pods[:] = [other for other in pods if other.uid != pod.uid]
         self.columns.bind(pod._replace(node_name=self.columns.nodes[node].name), node)
@@ -231,6 +234,11 @@ class _Prepared:
         for verdict in verdicts:
             feasible &= verdict.bits == 0
         return Filtered(columns, verdicts, considered, feasible, self._narrowed_by)
+
+    def reserve(self, node: int) -> None:
+        for _, state in self._states:
+            if isinstance(state, Reserving):
+                state.reserve(node)
 
     def score_states(self, scheduler: Scheduler) -> tuple[ScoreState, ...]:
         if self._score_states is None:

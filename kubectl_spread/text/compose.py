@@ -34,7 +34,7 @@ _CUT = re.compile(r"^(?:---(?=[ \t\r\n]|\Z)|\.\.\.[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)
 _COMMENTS = re.compile(r"\s*(?:#[^\r\n]*(?:[\r\n]\s*|\Z))*")
 _DIRECTIVES = re.compile(r"\s*(?:[#%][^\r\n]*(?:[\r\n]\s*|\Z))*")
 
-_LIKE_JSON = re.compile(r"""\s*\{\s*["}]""")
+_LIKE_JSON = re.compile(r"""\s*(?:\{\s*["}]|\[)""")
 
 # The pure Python parser reads flow style as kubectl does, and takes 10 s for a megabyte.
 _ONLY_C_REFUSES = "found unexpected ':'"
@@ -119,7 +119,7 @@ def compose(
 
 
 def _roots(chunk: Chunk) -> Iterable[Node]:
-    """The documents of a chunk: as kubectl has it, JSON where it begins with `{` and is JSON, else YAML."""
+    """The documents of a chunk: as kubectl has it, JSON where it is JSON from its first character, else YAML."""
     if _LIKE_JSON.match(chunk.text):
         from kubectl_spread.text import json_nodes  # json: 5 ms
 

@@ -33,5 +33,6 @@ def _yaml_escape(match: re.Match[str]) -> str:
     if match[1] is None:
         return match[0]
     high, low = int(match[1], 16) - 0xD800, int(match[2], 16) - 0xDC00
-    # An escaped line break, which YAML drops, makes up for the two characters that this is shorter.
+    # An escaped line break, which YAML drops, makes up for the two characters that this is shorter. (Not in a key,
+    # which must stand on one line; no Kubernetes object has such a key.)
     return f"\\\n\\U{0x10000 + (high << 10) + low:08x}"

@@ -97,7 +97,7 @@ def test_of_two_objects_with_one_name_the_later_counts(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         (
-            ('kind: Node\nmetadata: {name: n1}\n---\nkind: Node\nmetadata: {name: bad}\nstatus:\n  allocatable:\n'
+            ("kind: Node\nmetadata: {name: n1}\n---\nkind: Node\nmetadata: {name: bad}\nstatus:\n  allocatable:\n"
             "    cpu: 1x\n    memory: 1Gi\n"),
             [f"8:10: Node bad is left out: status.allocatable.cpu: {QUANTITY}"],
         ),

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
 from typing import Protocol
+from typing import runtime_checkable
 from typing import Union
 
 import numpy as np
@@ -55,6 +56,14 @@ class FilterState(Protocol):
 
     def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         """The bits of one node if pods bound to it were gone and others came (RemovePod, AddPod)."""
+
+
+@runtime_checkable
+class Reserving(Protocol):
+    """A filter state that takes something when its pod is placed (the Reserve extension point)."""
+
+    def reserve(self, node: int) -> None:
+        """Take it, on the node the pod goes to."""
 
 
 class FilterPlugin(Protocol):

@@ -1,0 +1,68 @@
+"""The storage objects of a cluster, with what placed pods have reserved."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.storage import Claim
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import Storage
+from kubectl_spread.objects.storage import StorageClass
+from kubectl_spread.objects.storage import Volume
+
+Bools = NDArray[np.bool_]
+
+
+class StorageState:
+    """Claims and volumes as the scheduler's assume caches hold them.
+
+    `version` changes with every reservation.
+    Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, AssumePodVolumes (v1.36.2).
+    """
+
+    def __init__(self, storage: Storage, nodes: tuple[Node, ...]) -> None:
+        self.storage = storage
+        self.claims = dict(storage.claims)
+        self.volumes = dict(storage.volumes)
+        self.version = 0
+        self._nodes = nodes
+        self._masks: dict[str, Bools] = {}
+
+    def claims_of(self, cls: PodClass, *, with_ephemeral: bool = True) -> list[tuple[ObjectKey, Optional[Claim]]]:
+        """The claims of a pod in the order of its volumes, None for one that does not exist."""
+        keys = [
+            ObjectKey(cls.namespace, volume.claim)
+            for volume in cls.volumes
+            if volume.claim and (with_ephemeral or not volume.is_ephemeral)
+        ]
+        return [(key, self.claims.get(key)) for key in keys]
+
+    def class_of(self, claim: Claim) -> Optional[StorageClass]:
+        """The StorageClass of a claim; None where it names none, or one that does not exist."""
+        return self.storage.classes.get(claim.storage_class)
+
+    def waits(self, claim: Claim) -> bool:
+        """Whether the claim is bound only once a pod that uses it is scheduled."""
+        storage_class = self.class_of(claim)
+        return storage_class is not None and storage_class.waits and not claim.volume_name
+
+    def reachable(self, volume: Volume) -> Bools:
+        """bool (N,): nodes that a volume's node affinity allows."""
+        found = self._masks.get(volume.name)
+        if found is None:
+            allowed = [volume.matches_node(node.labels, node.name) for node in self._nodes]
+            found = self._masks[volume.name] = np.array(allowed, np.bool_)
+        return found
+
+    def reserve(self, claim: Claim, volume: Optional[Volume], node: str) -> None:
+        """Give a claim a volume, or have one made for it on a node."""
+        self.version += 1
+        if volume is not None:
+            self.volumes[volume.name] = volume._replace(claim=claim.key)
+        else:
+            self.claims[claim.key] = claim._replace(selected_node=node)

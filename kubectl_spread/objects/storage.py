@@ -1,0 +1,187 @@
+"""Volumes of pods, and the storage objects behind them."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects import quantity
+from kubectl_spread.objects import read
+from kubectl_spread.objects import spread
+from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+
+Plain = dict[str, Any]
+
+WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+READ_WRITE_ONCE_POD = "ReadWriteOncePod"
+
+_BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+_SELECTED_NODE = "volume.kubernetes.io/selected-node"
+_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+
+
+class ObjectKey(NamedTuple):
+    namespace: str
+    name: str
+
+
+class Claim(NamedTuple):
+    """A PersistentVolumeClaim; `request` in bytes."""
+
+    key: ObjectKey
+    volume_name: str
+    is_bind_completed: bool
+    storage_class: str
+    access_modes: frozenset[str]
+    request: int
+    selector: Optional[Selector]
+    volume_mode: str
+    selected_node: str
+    is_lost: bool
+    is_deleted: bool
+
+    @property
+    def is_bound(self) -> bool:
+        return bool(self.volume_name) and self.is_bind_completed
+
+
+class Volume(NamedTuple):
+    """A PersistentVolume; `capacity` in bytes."""
+
+    name: str
+    storage_class: str
+    capacity: int
+    access_modes: frozenset[str]
+    volume_mode: str
+    terms: Optional[tuple[NodeSelectorTerm, ...]]
+    labels: Labels
+    is_available: bool
+    is_deleted: bool
+    claim: Optional[ObjectKey]
+    csi: Optional[tuple[str, str]]  # driver, volume handle
+
+    def matches_node(self, labels: Labels, name: str) -> bool:
+        """Source: staging/src/k8s.io/component-helpers/storage/volume/helpers.go, CheckNodeAffinity (v1.36.2)."""
+        return self.terms is None or any(term.matches(labels, name) for term in self.terms)
+
+
+class StorageClass(NamedTuple):
+    name: str
+    provisioner: str
+    waits: bool
+    allowed: Optional[tuple[tuple[Requirement, ...], ...]]  # any of the terms, all of its requirements
+
+    def allows(self, labels: Labels) -> bool:
+        """Whether a volume may be made for a node with these labels (MatchTopologySelectorTerms)."""
+        if not self.allowed:
+            return True
+        return any(all(requirement.matches(labels) for requirement in term) for term in self.allowed)
+
+
+class Capacity(NamedTuple):
+    """A CSIStorageCapacity, in bytes; `most` is the largest volume, else the capacity."""
+
+    storage_class: str
+    topology: Selector
+    most: Optional[int]
+
+
+class Storage(NamedTuple):
+    """Every storage object of a cluster."""
+
+    claims: dict[ObjectKey, Claim] = {}  # noqa: RUF012 (never written to)
+    volumes: dict[str, Volume] = {}  # noqa: RUF012
+    classes: dict[str, StorageClass] = {}  # noqa: RUF012
+    limits: dict[str, dict[str, int]] = {}  # noqa: RUF012  # node -> driver -> count
+    tracks_capacity: frozenset[str] = frozenset()  # drivers
+    capacities: tuple[Capacity, ...] = ()
+    attachments: tuple[tuple[str, str], ...] = ()  # node, volume
+
+
+def claim(plain: Plain) -> Claim:
+    """A PersistentVolumeClaim."""
+    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
+    annotations = metadata.get("annotations") or {}
+    class_name = annotations.get(_CLASS_ANNOTATION) or spec.get("storageClassName") or ""
+    selector = spec.get("selector")
+    requests = (spec.get("resources") or {}).get("requests") or {}
+    return Claim(
+        ObjectKey(metadata.get("namespace") or "default", metadata.get("name") or ""),
+        spec.get("volumeName") or "",
+        _BIND_COMPLETED in annotations,
+        class_name,
+        frozenset(spec.get("accessModes") or ()),
+        quantity.whole(quantity.parse(requests.get("storage", 0))),
+        None if selector is None else compiled(spread.label_selector(selector)),
+        spec.get("volumeMode") or "Filesystem",
+        annotations.get(_SELECTED_NODE) or "",
+        (plain.get("status") or {}).get("phase") == "Lost",
+        metadata.get("deletionTimestamp") is not None,
+    )
+
+
+def volume(plain: Plain) -> Volume:
+    """A PersistentVolume."""
+    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
+    required = (spec.get("nodeAffinity") or {}).get("required")
+    reference = spec.get("claimRef")
+    csi = spec.get("csi")
+    affinity = read.node_affinity({"requiredDuringSchedulingIgnoredDuringExecution": required})
+    return Volume(
+        metadata.get("name") or "",
+        (metadata.get("annotations") or {}).get(_CLASS_ANNOTATION) or spec.get("storageClassName") or "",
+        quantity.whole(quantity.parse((spec.get("capacity") or {}).get("storage", 0))),
+        frozenset(spec.get("accessModes") or ()),
+        spec.get("volumeMode") or "Filesystem",
+        affinity.required,
+        spread.labels(metadata),
+        (plain.get("status") or {}).get("phase") == "Available",
+        metadata.get("deletionTimestamp") is not None,
+        None if reference is None else ObjectKey(reference.get("namespace") or "", reference.get("name") or ""),
+        None if csi is None else (csi.get("driver") or "", csi.get("volumeHandle") or ""),
+    )
+
+
+def storage_class(plain: Plain) -> StorageClass:
+    """A StorageClass."""
+    topologies = plain.get("allowedTopologies")
+    return StorageClass(
+        (plain.get("metadata") or {}).get("name") or "",
+        plain.get("provisioner") or "",
+        plain.get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER,
+        None
+        if topologies is None
+        else tuple(
+            tuple(
+                Requirement(item.get("key") or "", "In", tuple(item.get("values") or ()))
+                for item in term.get("matchLabelExpressions") or ()
+            )
+            for term in topologies
+        ),
+    )
+
+
+def csi_limits(plain: Plain) -> dict[str, int]:
+    """A CSINode's volume limits, for the drivers that have one."""
+    drivers = (plain.get("spec") or {}).get("drivers") or ()
+    return {
+        driver.get("name") or "": int(driver["allocatable"]["count"])
+        for driver in drivers
+        if (driver.get("allocatable") or {}).get("count") is not None
+    }
+
+
+def capacity(plain: Plain) -> Capacity:
+    """A CSIStorageCapacity."""
+    most = plain.get("maximumVolumeSize", plain.get("capacity"))
+    return Capacity(
+        plain.get("storageClassName") or "",
+        compiled(spread.label_selector(plain.get("nodeTopology"))),
+        None if most is None else quantity.whole(quantity.parse(most)),
+    )

@@ -1,0 +1,1 @@
+"""VolumeRestrictions, NodeVolumeLimits, VolumeBinding and VolumeZone."""

@@ -1,0 +1,191 @@
+"""VolumeBinding: bound volumes must reach the node, and unbound claims must find or get one there.
+
+Source: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, binder.go;
+staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go, FindMatchingVolume (v1.36.2).
+Difference: of volumes equally small the first by name is taken, where upstream takes any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.storage import StorageState
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.storage import Claim
+from kubectl_spread.objects.storage import NO_PROVISIONER
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import Volume
+from kubectl_spread.scheduler.framework.plugin import bit
+from kubectl_spread.scheduler.framework.plugin import Bits
+from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import no_bits
+from kubectl_spread.scheduler.framework.plugin import Rejection
+from kubectl_spread.scheduler.framework.plugin import Skip
+from kubectl_spread.scheduler.framework.status import Code
+from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.plugins import names
+
+_UNRESOLVABLE = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+REASONS = (
+    Reason("node(s) didn't match PersistentVolume's node affinity", _UNRESOLVABLE),
+    Reason("node(s) didn't find available persistent volumes to bind", _UNRESOLVABLE),
+    Reason("node(s) did not have enough free storage", _UNRESOLVABLE),
+    Reason("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", _UNRESOLVABLE),
+)
+_AFFINITY, _NO_VOLUME, _NO_SPACE, _NO_SUCH_VOLUME = (1 << at for at in range(4))
+
+UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
+
+
+class VolumeBinding:
+    name = names.VOLUME_BINDING
+
+    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
+        storage = columns.storage
+        ephemeral = {volume.claim for volume in cls.volumes if volume.is_ephemeral}
+        claims: list[Claim] = []
+        for key, claim in storage.claims_of(cls):
+            problem = _problem(key.name, claim, is_ephemeral=key.name in ephemeral)
+            if problem:
+                return Rejection(problem)
+            assert claim is not None  # noqa: S101 (a missing one is a problem)
+            claims.append(claim)
+        if not claims:
+            return Skip()
+        unbound = [claim for claim in claims if not claim.is_bound]
+        if not all(storage.waits(claim) for claim in unbound):
+            return Rejection(UNBOUND_IMMEDIATE)
+        return _State([claim for claim in claims if claim.is_bound], [claim.key for claim in unbound], columns)
+
+
+def _problem(name: str, claim: Optional[Claim], *, is_ephemeral: bool) -> str:
+    """Why a pod cannot be scheduled at all (podHasPVCs); empty where the claim is usable."""
+    if claim is None:
+        if is_ephemeral:
+            return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
+        return f'persistentvolumeclaim "{name}" not found'
+    if claim.is_lost:
+        return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.volume_name}"'
+    return f'persistentvolumeclaim "{name}" is being deleted' if claim.is_deleted else ""
+
+
+class _Found(NamedTuple):
+    """What a node offers to unbound claims: matched volumes, claims to make a volume for, or a reason (bits)."""
+
+    bits: int
+    matched: tuple[tuple[Claim, Volume], ...] = ()
+    made: tuple[Claim, ...] = ()
+
+
+class _State:
+    reasons = REASONS
+    narrowed = None
+
+    def __init__(self, bound: list[Claim], unbound: Sequence[ObjectKey], columns: Columns) -> None:
+        self._columns = columns
+        self._storage: StorageState = columns.storage
+        self._bound = bound
+        self._unbound = unbound
+        self._version = -1
+        self._bits: Bits = no_bits(columns)
+
+    def filter(self) -> Bits:
+        if self._version != self._storage.version:
+            self._version = self._storage.version
+            self._bits = self._bound_bits()
+            if self._unbound:
+                unbound = [self._find(node).bits for node in range(self._columns.n)]
+                self._bits |= np.array(unbound, np.uint64)
+        return self._bits
+
+    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:  # noqa: ARG002
+        return int(self.filter()[node])
+
+    def reserve(self, node: int) -> None:
+        """Take what the pod needs on the node it goes to (AssumePodVolumes)."""
+        name = self._columns.nodes[node].name
+        found = self._find(node)
+        for claim, volume in found.matched:
+            self._storage.reserve(claim, volume, name)
+        for claim in found.made:
+            self._storage.reserve(claim, None, name)
+
+    def _bound_bits(self) -> Bits:
+        bits = no_bits(self._columns)
+        for claim in self._bound:
+            volume = self._storage.volumes.get(claim.volume_name)
+            if volume is None:
+                bits[:] = bit(3)
+                return bits
+            bits[~self._storage.reachable(volume)] = bit(0)
+        return bits
+
+    def _find(self, node: int) -> _Found:
+        """Source: binder.go, FindPodVolumes."""
+        claims = [self._storage.claims[key] for key in self._unbound]
+        name = self._columns.nodes[node].name
+        selected = [claim for claim in claims if claim.selected_node]
+        if any(claim.selected_node != name for claim in selected):
+            return _Found(_NO_VOLUME)
+        open_claims = sorted((claim for claim in claims if not claim.selected_node), key=lambda claim: claim.request)
+        matched: list[tuple[Claim, Volume]] = []
+        to_make = list(selected)
+        for claim in open_claims:
+            volume = self._matching(claim, node, {volume.name for _, volume in matched})
+            if volume is None:
+                to_make.append(claim)
+            else:
+                matched.append((claim, volume))
+        for claim in to_make:
+            refusal = self._refusal(claim, node)
+            if refusal:
+                return _Found(refusal)
+        return _Found(0, tuple(matched), tuple(to_make))
+
+    def _matching(self, claim: Claim, node: int, taken: set[str]) -> Optional[Volume]:
+        """The smallest volume that suits a claim on a node; one that was made for the claim wins."""
+        best: Optional[Volume] = None
+        for volume in self._storage.volumes.values():
+            if volume.name in taken or volume.storage_class != claim.storage_class or not _suits(volume, claim):
+                continue
+            reachable = bool(self._storage.reachable(volume)[node])
+            if volume.claim is not None:
+                return volume if reachable else None
+            if not volume.is_available or not reachable or not claim.access_modes <= volume.access_modes:
+                continue
+            if claim.selector is not None and not claim.selector.matches(volume.labels):
+                continue
+            if best is None or volume.capacity < best.capacity:
+                best = volume
+        return best
+
+    def _refusal(self, claim: Claim, node: int) -> int:
+        """Why no volume can be made for a claim on a node (checkVolumeProvisions); 0 where one can."""
+        storage_class = self._storage.class_of(claim)
+        labels = self._columns.nodes[node].labels
+        if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
+            return _NO_VOLUME
+        if not storage_class.allows(labels):
+            return _NO_VOLUME
+        storage = self._storage.storage
+        if not claim.request or storage_class.provisioner not in storage.tracks_capacity:
+            return 0
+        for capacity in storage.capacities:
+            fits = capacity.most is not None and capacity.most >= claim.request
+            if capacity.storage_class == storage_class.name and fits and capacity.topology.matches(labels):
+                return 0
+        return _NO_SPACE
+
+
+def _suits(volume: Volume, claim: Claim) -> bool:
+    """What holds for a volume made for the claim as for any other."""
+    if volume.claim is not None and volume.claim != claim.key:
+        return False
+    return volume.capacity >= claim.request and volume.volume_mode == claim.volume_mode and not volume.is_deleted

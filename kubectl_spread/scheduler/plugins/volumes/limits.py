@@ -1,0 +1,93 @@
+"""NodeVolumeLimits: how many volumes of a CSI driver a node can attach.
+
+Source: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Optional
+from typing import Union
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.storage import Claim
+from kubectl_spread.scheduler.framework.plugin import Bits
+from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import no_bits
+from kubectl_spread.scheduler.framework.plugin import Skip
+from kubectl_spread.scheduler.framework.status import Code
+from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.plugins import names
+
+REASONS = (Reason("node(s) exceed max volume count", Code.UNSCHEDULABLE),)
+
+_Attached = tuple[str, str]  # driver, volume handle
+
+
+class NodeVolumeLimits:
+    name = names.NODE_VOLUME_LIMITS
+
+    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
+        return _State(cls, columns) if any(volume.claim for volume in cls.volumes) else Skip()
+
+
+class _State:
+    reasons = REASONS
+    narrowed = None
+
+    def __init__(self, cls: PodClass, columns: Columns) -> None:
+        self._cls = cls
+        self._columns = columns
+        self._limited = [
+            (at, limits)
+            for at, node in enumerate(columns.nodes)
+            if (limits := columns.storage.storage.limits.get(node.name))
+        ]
+
+    def filter(self) -> Bits:
+        bits = no_bits(self._columns)
+        for node, limits in self._limited:
+            if self._exceeds(node, limits, self._columns.pods[node]):
+                bits[node] = 1
+        return bits
+
+    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+        limits = self._columns.storage.storage.limits.get(self._columns.nodes[node].name)
+        if not limits:
+            return 0
+        gone = {id(pod) for pod in removed}
+        staying = [pod for pod in self._columns.pods[node] if id(pod) not in gone]
+        return int(self._exceeds(node, limits, (*staying, *added)))
+
+    def _exceeds(self, node: int, limits: dict[str, int], pods: Iterable[Pod]) -> bool:
+        attached = {volume for pod in pods for volume in self._attachable(pod.cls)} | self._attachments(node)
+        wanted = set(self._attachable(self._cls)) - attached
+        used = Counter(driver for driver, _ in attached)
+        more = Counter(driver for driver, _ in wanted)
+        return any(used[driver] + count > limits[driver] for driver, count in more.items() if driver in limits)
+
+    def _attachable(self, cls: PodClass) -> list[_Attached]:
+        claims = self._columns.storage.claims_of(cls) if cls.volumes else ()
+        found = (self._identity(claim) for _, claim in claims if claim is not None)
+        return [identity for identity in found if identity is not None]
+
+    def _identity(self, claim: Claim) -> Optional[_Attached]:
+        """The volume of a claim; one that is still to be made is known by its class and its claim."""
+        storage = self._columns.storage
+        volume = storage.volumes.get(claim.volume_name) if claim.volume_name else None
+        if volume is not None:
+            return volume.csi
+        storage_class = storage.class_of(claim)
+        if storage_class is None:
+            return None
+        return storage_class.provisioner, f"claim {claim.key.namespace}/{claim.key.name}"
+
+    def _attachments(self, node: int) -> set[_Attached]:
+        storage = self._columns.storage
+        name = self._columns.nodes[node].name
+        volumes = (storage.volumes.get(volume) for at, volume in storage.storage.attachments if at == name)
+        return {volume.csi for volume in volumes if volume is not None and volume.csi is not None}

@@ -1,0 +1,108 @@
+"""VolumeRestrictions: inline disks that a node can mount once, and claims that one pod may use.
+
+Source: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Union
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import PodVolume
+from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
+from kubectl_spread.scheduler.framework.plugin import Bits
+from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import no_bits
+from kubectl_spread.scheduler.framework.plugin import Rejection
+from kubectl_spread.scheduler.framework.plugin import Skip
+from kubectl_spread.scheduler.framework.status import Code
+from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.plugins import names
+
+REASONS = (
+    Reason("node(s) had no available disk", Code.UNSCHEDULABLE),
+    Reason(
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
+        Code.UNSCHEDULABLE,
+    ),
+)
+
+
+class VolumeRestrictions:
+    name = names.VOLUME_RESTRICTIONS
+
+    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
+        exclusive = set()
+        for key, claim in columns.storage.claims_of(cls, with_ephemeral=False):
+            if claim is None:
+                return Rejection(f'persistentvolumeclaim "{key.name}" not found')
+            if READ_WRITE_ONCE_POD in claim.access_modes:
+                exclusive.add(key.name)
+        disks = tuple(volume for volume in cls.volumes if volume.disk)
+        if not exclusive and not disks:
+            return Skip()
+        return _State(cls.namespace, frozenset(exclusive), disks, columns)
+
+
+class _State:
+    reasons = REASONS
+    narrowed = None
+
+    def __init__(
+        self, namespace: str, exclusive: frozenset[str], disks: tuple[PodVolume, ...], columns: Columns
+    ) -> None:
+        self._namespace = namespace
+        self._exclusive = exclusive
+        self._disks = disks
+        self._columns = columns
+        self._seen = 0
+        self._users = 0
+        self._bits: Bits = no_bits(columns)
+
+    def filter(self) -> Bits:
+        pods, nodes = self._columns.bound_pods, self._columns.bound_nodes
+        fresh = pods[self._seen :]
+        for at, pod in enumerate(fresh, self._seen):
+            if self._disks and self._conflicts((pod,)):
+                self._bits[nodes[at]] = 1
+        self._seen = len(pods)
+        self._users += self._uses(fresh)
+        if self._users:
+            self._bits[self._bits == 0] = 2
+        return self._bits
+
+    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+        self.filter()
+        gone = {id(pod) for pod in removed}
+        staying = [pod for pod in self._columns.pods[node] if id(pod) not in gone]
+        if self._conflicts((*staying, *added)):
+            return 1
+        return 2 if self._users - self._uses(removed) + self._uses(added) > 0 else 0
+
+    def _uses(self, pods: Iterable[Pod]) -> int:
+        """How often pods use the claims that one pod may use."""
+        return sum(
+            volume.claim in self._exclusive and not volume.is_ephemeral
+            for pod in pods
+            if pod.cls.namespace == self._namespace
+            for volume in pod.cls.volumes
+        )
+
+    def _conflicts(self, pods: Iterable[Pod]) -> bool:
+        return any(
+            _is_conflict(own, other) for pod in pods for other in pod.cls.volumes if other.disk for own in self._disks
+        )
+
+
+def _is_conflict(own: PodVolume, other: PodVolume) -> bool:
+    """Whether two volumes are one disk, and one of them wants to write (EBS: in any case)."""
+    kind = own.disk[0]
+    if other.disk[0] != kind or (kind != "ebs" and own.read_only and other.read_only):
+        return False
+    if kind == "rbd":  # pool and image the same, and a monitor in common
+        return own.disk[1:3] == other.disk[1:3] and not set(own.disk[3:]).isdisjoint(other.disk[3:])
+    return own.disk == other.disk

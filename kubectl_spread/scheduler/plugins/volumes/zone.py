@@ -1,0 +1,79 @@
+"""VolumeZone: a bound volume's zone and region labels must be the node's.
+
+Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import FixedState
+from kubectl_spread.scheduler.framework.plugin import Rejection
+from kubectl_spread.scheduler.framework.plugin import Skip
+from kubectl_spread.scheduler.framework.status import Code
+from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.plugins import names
+
+REASONS = (Reason("node(s) had no available volume zone", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
+
+# Label -> the one that replaced it; node labels are looked up by both.
+_KEYS = {
+    "failure-domain.beta.kubernetes.io/zone": ZONE,
+    "failure-domain.beta.kubernetes.io/region": REGION,
+    ZONE: ZONE,
+    REGION: REGION,
+}
+
+
+class _Topology(NamedTuple):
+    key: str
+    values: frozenset[str]
+
+    def allows(self, labels: Labels) -> bool:
+        value: Optional[str] = labels.get(self.key, labels.get(_KEYS[self.key]))
+        return value in self.values
+
+
+class VolumeZone:
+    name = names.VOLUME_ZONE
+
+    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
+        topologies: list[_Topology] = []
+        for _, claim in columns.storage.claims_of(cls, with_ephemeral=False):
+            if claim is None or not claim.volume_name:
+                continue
+            volume = columns.storage.volumes.get(claim.volume_name)
+            if volume is None:
+                return Rejection(f'persistentvolume "{claim.volume_name}" not found')
+            topologies += _topologies(volume.labels)
+        if not topologies:
+            return Skip()
+        out = [not _allows(node.labels, topologies) for node in columns.nodes]
+        return FixedState(REASONS, np.array(out, np.uint64))
+
+
+def _topologies(labels: Labels) -> list[_Topology]:
+    """Labels of a volume may name several values, separated by two underscores."""
+    found = []
+    for key in _KEYS:
+        values = [value.strip() for value in labels.get(key, "").split("__")]
+        if key in labels and all(values):
+            found.append(_Topology(key, frozenset(values)))
+    return found
+
+
+def _allows(labels: Labels, topologies: list[_Topology]) -> bool:
+    """A node without any of the labels is in no zone, and takes any volume."""
+    if not any(key in labels for key in _KEYS):
+        return True
+    return all(topology.allows(labels) for topology in topologies)

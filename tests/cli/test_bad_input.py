@@ -1,0 +1,344 @@
+"""Bad input: one clear message, an exit code, no traceback; and what is good beside it is still checked."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+from typing import Union
+
+import pytest
+
+from kubectl_spread.cli import main
+
+GOOD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: good}
+spec:
+  replicas: 2
+  template:
+    metadata: {labels: {app: good}}
+    spec:
+      containers: [{name: c, image: web}]
+      topologySpreadConstraints:
+      - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}
+"""
+FLAWED = GOOD.replace("good", "flawed").replace("maxSkew: 1", "maxSkew: 0")
+NODE = """\
+apiVersion: v1
+kind: Node
+metadata: {name: n1, labels: {topology.kubernetes.io/zone: a}}
+status: {allocatable: {cpu: 4, memory: 8Gi, pods: 10}}
+"""
+BOMB = "kind: Pod\na: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
+
+class Ran(NamedTuple):
+    """What a run of the program gave."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def errors(self) -> list[str]:
+        return [line for line in self.err.splitlines() if line.startswith("error: ")]
+
+    @property
+    def findings(self) -> list[str]:
+        """`file:line:column code` of each finding, in order."""
+        return re.findall(r"^(\S+:\d+:\d+): \w+ (SPR\d{3})", self.out, re.MULTILINE)
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the program in a directory of its own, with a good and a flawed manifest in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["kubectl-spread"])
+    write("good.yaml", GOOD)
+    write("flawed.yaml", FLAWED)
+
+    def run(*args: str) -> Ran:
+        code = main.run(list(args))
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Ran(code, out, err)
+
+    return run
+
+
+def write(name: str, content: Union[str, bytes]) -> str:
+    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return name
+
+
+UNREADABLE: dict[str, tuple[Union[str, bytes], str]] = {
+    "not UTF-8": (GOOD.encode() + b"# caf\xe9\n", "bad.yaml:12:6: not UTF-8: byte 0xe9"),
+    "UTF-16": (GOOD.encode("utf-16"), "bad.yaml:1:1: the file is UTF-16, not UTF-8"),
+    "empty": ("", "bad.yaml: the file is empty"),
+    "blank": (" \n\n", "bad.yaml: the file is empty"),
+    "executable": (b"\x7fELF\x02\x01\x01\x00", "bad.yaml:1:8: not a text file: it holds a NUL byte"),
+    "picture": (b"\x89PNG\r\n\x1a\n", "bad.yaml:1:1: not UTF-8: byte 0x89"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), UNREADABLE.values(), ids=UNREADABLE)
+def test_a_file_that_cannot_be_read_is_one_error(run: Run, content: Union[str, bytes], message: str) -> None:
+    """Exit 3, and the other file has its finding."""
+    ran = run("check", write("bad.yaml", content), "flawed.yaml")
+
+    assert (3, [f"error: {message}"], [("flawed.yaml:11:19", "SPR101")]) == (ran.code, ran.errors, ran.findings)
+
+
+REFUSED = {
+    "truncated": (GOOD + "      - {maxSkew: 1, topo", "bad.yaml:12:26", "not YAML: did not find expected ',' or '}'"),
+    "1 MB of [": ("[" * 1_000_000, "bad.yaml:1:257", "not YAML: nested deeper than 256 levels"),
+    "1 MB of [ in an object": (
+        "kind: Pod\na: " + "[" * 1_000_000, "bad.yaml:2:259", "not YAML: nested deeper than 256 levels"
+    ),
+    "alias bomb": (BOMB, "bad.yaml:1:1", "not YAML: document contains excessive aliasing: 12345679"),
+    "anchor in itself": ("kind: Pod\na: &a [*a]\n", "bad.yaml:2:8", "not YAML: anchor `a` contains itself"),
+    "control character": ("kind: Pod\né: \x01\n", "bad.yaml:2:4", "not YAML: control characters are not allowed"),
+    "tab": ("kind: Pod\na:\n\tb: 1\n", "bad.yaml:3:1", "not YAML: found character that cannot start any token"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "place", "message"), REFUSED.values(), ids=REFUSED)
+def test_a_document_that_is_no_yaml_is_one_finding(run: Run, content: str, place: str, message: str) -> None:
+    """Exit 3, at once, and the other file has its finding."""
+    start = time.perf_counter()
+    ran = run("check", write("bad.yaml", content), "flawed.yaml")
+
+    assert (3, [], [(place, "SPR001"), ("flawed.yaml:11:19", "SPR101")]) == (ran.code, ran.errors, ran.findings)
+    assert f"\n  {message}" in ran.out
+    assert time.perf_counter() - start < 1
+
+
+UNDECODABLE = {
+    "quantity": (
+        GOOD.replace("image: web", "resources: {requests: {cpu: 1x}}"), "bad.yaml:9:58", QUANTITY
+    ),
+    "label": (
+        GOOD.replace("app: good", "app: 7"), "bad.yaml:7:30",
+        "json: cannot unmarshal number into Go struct field ObjectMeta.spec.template.metadata.labels of type string",
+    ),
+    "replicas": (
+        GOOD.replace("replicas: 2", "replicas: two"), "bad.yaml:5:13",
+        "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32",
+    ),
+    "metadata": (
+        GOOD.replace("{name: good}", "[good]"), "bad.yaml:3:11",
+        "json: cannot unmarshal array into Go struct field Deployment.metadata of type v1.ObjectMeta",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "place", "message"), UNDECODABLE.values(), ids=UNDECODABLE)
+def test_an_object_that_does_not_decode_is_one_finding(run: Run, content: str, place: str, message: str) -> None:
+    """Exit 3 with the API server's words, and the other workload is placed."""
+    ran = run("check", write("bad.yaml", content), "good.yaml", "--topology", "zones=2")
+
+    assert (3, [], [(place, "SPR113")]) == (ran.code, ran.errors, ran.findings)
+    assert f'Deployment in version "v1" cannot be handled as a Deployment: {message}\n' in ran.out
+    assert "Deployment default/good: 2 of 2 replicas placed" in ran.out
+
+
+def test_a_missing_path_is_one_error(run: Run) -> None:
+    """Exit 3, and the other file has its finding."""
+    ran = run("check", "none.yaml", "flawed.yaml")
+
+    assert (3, ["error: none.yaml: the path does not exist"], [("flawed.yaml:11:19", "SPR101")]) == (
+        ran.code,
+        ran.errors,
+        ran.findings,
+    )
+
+
+def test_a_directory_without_manifests_is_one_error(run: Run) -> None:
+    """There is nothing that was checked."""
+    Path("nothing").mkdir()
+    ran = run("check", "nothing")
+
+    assert (3, "", ["error: nothing: no .yaml, .yml or .json file in it"]) == (ran.code, ran.out, ran.errors)
+
+
+def test_a_directory_without_permission_is_one_error(run: Run, tmp_path: Path) -> None:
+    """Exit 3, and the other file has its finding."""
+    if not hasattr(os, "geteuid"):
+        pytest.skip("this system has no file modes")
+    locked = Path("locked")
+    locked.mkdir()
+    for parent in [tmp_path, *list(tmp_path.parents)[:3]]:
+        if parent.stat().st_uid == os.geteuid():
+            parent.chmod(0o755)
+    run("check", "flawed.yaml")  # what is imported lazily need not be readable to others
+    locked.chmod(0)
+    is_root = os.geteuid() == 0
+    try:
+        if is_root:  # whom permissions do not bind
+            os.seteuid(65534)
+        ran = run("check", "locked", "flawed.yaml")
+    finally:
+        if is_root:
+            os.seteuid(0)
+        locked.chmod(0o755)
+
+    assert (3, ["error: locked: permission denied"], [("flawed.yaml:11:19", "SPR101")]) == (
+        ran.code,
+        ran.errors,
+        ran.findings,
+    )
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        (
+            "kind: Pod\nmetadata: {name: p}\n",
+            "no Node in it, so nothing can be placed; `kubectl get nodes,namespaces,pods -A -o yaml` prints one",
+        ),
+        ("", "no Node in it, so nothing can be placed; `kubectl get nodes,namespaces,pods -A -o yaml` prints one"),
+        ("kind: Node\nmetadata: [\n", None),
+    ],
+    ids=["without nodes", "empty", "truncated"],
+)
+@pytest.mark.parametrize("command", [("check", "good.yaml"), ("explain", "-f", "good.yaml"), ("explain", "pod", "p")])
+def test_facts_that_hold_no_cluster_are_one_error(run: Run, command: tuple[str, ...], facts: str, message: str) -> None:
+    """Nothing else is said: without the facts there is no answer."""
+    expected = (
+        f"facts.yaml: {message}"
+        if message
+        else "facts.yaml:3:1: did not find expected node content while parsing a flow node"
+    )
+    ran = run(*command, "--snapshot", write("facts.yaml", facts))
+
+    assert (3, "", [f"error: {expected}"]) == (ran.code, ran.out, ran.errors)
+
+
+def test_an_object_of_the_facts_that_does_not_decode_is_one_error(run: Run) -> None:
+    """Exit 3, and the pods are placed on the rest."""
+    write("facts.yaml", NODE + "---\n" + NODE.replace("n1", "n2").replace("cpu: 4", "cpu: 1x"))
+    ran = run("check", "good.yaml", "--snapshot", "facts.yaml")
+
+    assert (3, [f"error: facts.yaml:9:29: Node n2 is left out: status.allocatable.cpu: {QUANTITY}"]) == (
+        ran.code,
+        ran.errors,
+    )
+    assert "Deployment default/good: 2 of 2 replicas placed" in ran.out
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--bogus",),
+        ("bogus",),
+        ("check",),
+        ("check", "--bogus", "good.yaml"),
+        ("check", "-o", "xml", "good.yaml"),
+        ("check", "good.yaml", "--fail-on", "sometimes"),
+        ("check", "-", "-"),
+        ("check", "good.yaml", "--topology", "zones=1", "--snapshot", "good.yaml"),
+        ("explain",),
+        ("explain", "pod", "x"),
+        ("explain", "-f", "good.yaml", "pod/x"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_one_error_and_a_pointer_to_the_help(run: Run, args: tuple[str, ...]) -> None:
+    """Exit 2, on standard error alone."""
+    ran = run(*args)
+    first, *rest = ran.err.splitlines()
+
+    assert (2, "") == (ran.code, ran.out)
+    assert re.fullmatch(r"error: [^A-Z].*[^.]", first)
+    assert all(re.fullmatch(r"See 'kubectl spread( \w+)? --help' for usage", line.rstrip(".")) for line in rest)
+
+
+@pytest.mark.parametrize("spec", ["zones=x", "zones=0", "bogus=1", "cpu=1x", "zones=1,zones=2", "none.yaml"])
+def test_a_wrong_topology_is_one_error(run: Run, spec: str) -> None:
+    """Exit 2 or 3, before anything is checked."""
+    ran = run("check", "good.yaml", "--topology", spec)
+
+    assert ran.code in (2, 3)
+    assert ("", 1) == (ran.out, len(ran.errors))
+
+
+def test_ten_thousand_documents_are_checked_and_counted(run: Run) -> None:
+    """Exit 0; one in ten is a workload."""
+    other = "kind: Secret\napiVersion: v1\nmetadata: {name: s}\n"
+    pod = "kind: Pod\napiVersion: v1\nmetadata: {name: p}\nspec: {containers: [{name: c, image: web}]}\n"
+    start = time.perf_counter()
+    ran = run("check", write("many.yaml", "---\n".join([pod, *[other] * 9] * 1000)))
+
+    assert (0, "", "checked 1000 workloads in 1 file: no findings\n") == ran
+    assert time.perf_counter() - start < 5
+
+
+def test_one_flaw_in_ten_thousand_documents_is_found(run: Run) -> None:
+    """At its line."""
+    other = "kind: Secret\napiVersion: v1\nmetadata: {name: s}\n---\n"
+    ran = run("check", write("many.yaml", other * 5000 + FLAWED + "---\n" + other * 5000))
+
+    assert (1, [("many.yaml:20011:19", "SPR101")]) == (ran.code, ran.findings)
+
+
+HOSTILE = "a\x1b[2J\x9b1mb\u202ec\rd\x07"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("check", "hostile.yaml"),
+        ("check", "hostile.yaml", "--topology", "zones=1"),
+        ("check", "flawed\x1b[2J.yaml"),
+        ("check", "none\x1b[2J\r.yaml"),
+        ("explain", "-f", "hostile.yaml", "--topology", "zones=1"),
+        ("explain", "pod", "x\x1b[2J", "--topology", "zones=1"),
+        ("check", "good.yaml", "--snapshot", "hostile-facts.yaml"),
+        ("check", "good.yaml", "--topology", "x\x1b[2J=1"),
+        ("check", "good.yaml", "-o", "x\x1b[2J"),
+        ("\x1b[2J",),
+    ],
+    ids=lambda args: ascii(" ".join(args)),
+)
+def test_no_name_can_move_the_cursor(run: Run, args: tuple[str, ...]) -> None:
+    """Nothing that is printed holds a control character, wherever the name came from."""
+    name = '"' + "".join(f"\\u{ord(char):04x}" for char in HOSTILE) + '"'
+    both = GOOD.replace("name: good", f"name: {name}") + "---\n" + FLAWED.replace("name: flawed", f"name: {name}")
+    write("hostile.yaml", both)
+    write("flawed\x1b[2J.yaml", FLAWED)
+    write(
+        "hostile-facts.yaml", NODE.replace("n1", name) + "---\n" + NODE.replace("n1", name).replace("cpu: 4", "cpu: x")
+    )
+    ran = run(*args)
+
+    assert [] == [char for char in ran.out + ran.err if not char.isprintable() and char != "\n"]
+
+
+def test_standard_input_is_checked_like_a_file(tmp_path: Path) -> None:
+    """By a whole process: its name in the findings, its exit code."""
+    command = [sys.executable, "-m", "kubectl_spread", "check", "-"]
+
+    def piped(content: bytes) -> tuple[int, str, str]:
+        done = subprocess.run(command, input=content, capture_output=True, cwd=tmp_path, check=False)
+        return done.returncode, done.stdout.decode().partition(" ")[0], done.stderr.decode()
+
+    assert (0, "", "checked 1 workload in 1 file: no findings\n") == piped(GOOD.encode())
+    assert (1, "<stdin>:11:19:") == piped(FLAWED.encode())[:2]
+    assert (3, "", "error: <stdin>:1:1: not UTF-8: byte 0xff") == (
+        *(result := piped(b"\xff"))[:2],
+        result[2].splitlines()[0],
+    )
+    assert (3, "", "error: <stdin>: the file is empty") == (*(result := piped(b""))[:2], result[2].splitlines()[0])

@@ -1,0 +1,155 @@
+"""What a finding says beside the API server's sentence: hints and other places."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.run import check_source
+from kubectl_spread.text.source import SourceFile
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n"
+KEYED: dict[str, Any] = {
+    "maxSkew": 1,
+    "topologyKey": "zone",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchExpressions": [{"key": "hash", "operator": "In", "values": ["1"]}]},
+    "matchLabelKeys": ["hash"],
+}
+
+
+def findings(spec: str) -> tuple[Finding, ...]:
+    """The findings of a Pod with these lines in its spec."""
+    return check_source(SourceFile("f", POD + spec), named=True).findings
+
+
+def constraint(fields: str) -> str:
+    return f"  topologySpreadConstraints:\n  - {{topologyKey: zone, whenUnsatisfiable: ScheduleAnyway, {fields}}}\n"
+
+
+def hints(spec: str) -> dict[str, str]:
+    return {finding.rule.code: finding.hint for finding in findings(spec)}
+
+
+def pod(**more: Any) -> str:
+    metadata = {"name": "p", "labels": {"hash": "1"}, **more.pop("metadata", {})}
+    spec = {"topologySpreadConstraints": [KEYED]}
+    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, **more})
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ("maxSkew: 0", "use 1 or more; 1 is the evenest"),
+        ("maxSkew: -1", "use 1 or more; 1 is the evenest"),
+        ("minDomains: 1", "maxSkew has no default; 1 is the evenest"),
+        ("maxSkew: null", "maxSkew has no default; 1 is the evenest"),
+    ],
+)
+def test_a_missing_skew_and_a_wrong_one_have_hints_of_their_own(fields: str, expected: str) -> None:
+    """Who wrote a number need not be told that there is no default."""
+    assert expected == hints(constraint(fields))["SPR101"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        (constraint("maxSkew: '${SKEW}'"), "a placeholder? check the rendered manifest"),
+        (constraint("maxSkew: '{{ .skew }}'"), "a placeholder? check the rendered manifest"),
+        (constraint("maxSkew: '1'"), "write the number without quotes"),
+        (constraint("maxSkew: one"), ""),
+        (constraint("maxSkew: 1, labelSelector: {matchLabels: {a: 1}}"), "put the value in quotes"),
+        (constraint("maxSkew: 1, labelSelector: [a]"), "it is a mapping, not a list"),
+        (constraint("maxSkew: 1, matchLabelKeys: {a: b}"), "make it a list: put it in brackets"),
+        ("  topologySpreadConstraints:\n    maxSkew: 1\n", "make it a list: start with a dash"),
+        (
+            "  topologySpreadConstraints:\n  - maxSkew: 1\n    labelSelector:\n    - matchLabels: {a: b}\n",
+            "remove the dash: it is a mapping, not a list",
+        ),
+        (
+            "  topologySpreadConstraints:\n  - labelSelector:\n      matchLabels:\n      - a: b\n",
+            "remove the dash: it is a mapping, not a list",
+        ),
+    ],
+)
+def test_a_wrong_type_has_the_hint_that_fits_what_is_written(spec: str, expected: str) -> None:
+    """Placeholders, quotes, dashes."""
+    assert expected == hints(spec)["SPR113"]
+
+
+@pytest.mark.parametrize("name", ["topologySpreadConstraint", "TopologySpreadConstraints"])
+def test_a_misspelt_field_at_its_place_need_not_be_moved(name: str) -> None:
+    """Only its name is wrong."""
+    assert {"SPR115": "did you mean `topologySpreadConstraints`?"} == hints(f"  {name}: []\n")
+
+
+def test_a_misplaced_field_is_to_be_moved() -> None:
+    """Also where it is misspelt besides."""
+    expected = {"SPR115": "move it to spec.topologySpreadConstraints"}
+
+    assert expected == hints("  containers: []\ntopologySpreadConstraints: []\n")
+    assert expected == hints("  containers: []\ntopologySpreadConstraint: []\n")
+
+
+def test_unknown_fields_have_one_wording() -> None:
+    """In a constraint or as one: kubectl's sentence, and what becomes of the field without strict decoding."""
+    found = findings(f"{constraint('maxSkew: 1, minDomain: 2')}  topologySpreadConstraint: []\n")
+    sentence = 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "{}"'
+
+    assert [
+        (
+            "SPR114",
+            f"{sentence.format('spec.topologySpreadConstraints[0].minDomain')}; without strict decoding it is dropped",
+        ),
+        ("SPR115", f"{sentence.format('spec.topologySpreadConstraint')}; without strict decoding it is dropped"),
+    ] == [(finding.rule.code, finding.message) for finding in found]
+
+
+def test_a_duplicate_constraint_names_the_one_that_repeats_it() -> None:
+    """The finding is at the first, as the API server has it; the third is the same, the second is not."""
+    spec = (
+        "  topologySpreadConstraints:\n"
+        "  - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}\n"
+        "  - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}\n"
+        "  - {maxSkew: 2, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}\n"
+    )
+    (finding,) = findings(spec)
+    places = [finding.place, *(label.place for label in finding.related)]
+
+    assert [(6, 30), (8, 30)] == [place.source.position(place.span.start) for place in places]
+    assert ["repeated here"] == [label.text for label in finding.related]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (pod(), ["SPR110"]),
+        (pod(status={}), ["SPR110"]),
+        (pod(status={"phase": "Pending"}), []),
+        (pod(metadata={"uid": "0"}), []),
+    ],
+    ids=["new", "empty status", "status", "uid"],
+)
+def test_a_pod_of_a_cluster_is_not_created_again(text: str, expected: list[str]) -> None:
+    """Its matchLabelKeys were merged into the selector when it was created; a new pod's would be there twice."""
+    result = check_source(SourceFile("f", text), named=True)
+
+    assert expected == [finding.rule.code for finding in result.findings]
+
+
+def test_rejected_workloads_are_counted() -> None:
+    """What cannot be decoded, and what the rules refuse; a Service is no workload."""
+    text = "\n---\n".join(
+        (
+            POD + "  containers: []\n",
+            POD + constraint("maxSkew: 0"),
+            POD + constraint("maxSkew: one"),
+            "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n",
+        )
+    )
+    result = check_source(SourceFile("f", text), named=True)
+
+    assert (1, 2) == (len(result.workloads), result.rejected)
