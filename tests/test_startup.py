@@ -85,6 +85,16 @@ def test_a_file_without_a_workload_is_not_parsed(tmp_path: Path) -> None:
     assert PARSER not in imported_by("check", str(path))
 
 
+def test_json_imports_no_yaml_parser(tmp_path: Path) -> None:
+    """A manifest that a script has written."""
+    path = tmp_path / "pod.json"
+    path.write_text('{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}')
+    imported = imported_by("check", str(path))
+
+    assert "kubectl_spread.text.json_nodes" in imported
+    assert set() == imported & {*HEAVY, PARSER}
+
+
 def test_placing_replicas_imports_numpy_and_not_jsonschema_or_kubernetes(manifest: Path) -> None:
     imported = imported_by("check", str(manifest), "--topology", "zones=2,nodes=1")
 

@@ -14,6 +14,8 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import complain
+from kubectl_spread.cli.options import FactOptions
+from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.errors import SourceError
@@ -60,8 +62,7 @@ def command(
     files: tuple[str, ...],
     filename: tuple[str, ...],
     recursive: bool,
-    snapshot: Optional[str],
-    topology: Optional[str],
+    facts: FactOptions,
     namespace: Optional[str],
     output: str,
     fail_on: str,
@@ -97,10 +98,10 @@ def command(
         raise click.UsageError("name a file or directory to check, or - for standard input", ctx)
     if paths.count("-") > 1:
         raise click.UsageError("standard input cannot be read twice", ctx)
-    cluster, fact_errors = load_facts(snapshot, topology)
+    known = load_facts(facts)
     run = _check(paths, recursive=recursive)
-    run.errors.extend(fact_errors)
-    placements = _place(run.workloads, cluster, namespace or "default")
+    run.errors.extend(known.errors if known is not None else ())
+    placements = _place(run.workloads, known, namespace or "default")
     if output == "json":
         _print_json(run, placements)
     else:
@@ -138,8 +139,8 @@ def _check_input(given: Input, run: _Run) -> int:
     return result.rejected
 
 
-def _place(workloads: list[Checked], cluster: Any, namespace: str) -> list[Any]:
-    if cluster is None or not workloads:
+def _place(workloads: list[Checked], known: Optional[Facts], namespace: str) -> list[Any]:
+    if known is None or not workloads:
         return []
     from kubectl_spread.simulate.replicas import place  # numpy: 80 ms
 
@@ -148,7 +149,9 @@ def _place(workloads: list[Checked], cluster: Any, namespace: str) -> list[Any]:
             item.workload if item.manifest.namespace else item.workload._replace(namespace=namespace)
             for item in workloads
         ],
-        cluster,
+        known.cluster,
+        known.profiles,
+        all_nodes=known.all_nodes,
     )
 
 

@@ -13,6 +13,8 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import complain
+from kubectl_spread.cli.options import FactOptions
+from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.errors import NotFoundError
@@ -21,7 +23,6 @@ from kubectl_spread.objects.workload import kind_named
 from kubectl_spread.objects.workload import KINDS
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.cluster.snapshot import OwnerKey
     from kubectl_spread.explain.explanation import Explanation
     from kubectl_spread.objects.pod import Pod
@@ -47,8 +48,7 @@ def command(
     ctx: click.Context,
     targets: tuple[str, ...],
     filename: tuple[str, ...],
-    snapshot: Optional[str],
-    topology: Optional[str],
+    facts: FactOptions,
     namespace: Optional[str],
     output: str,
     color: str,
@@ -81,12 +81,13 @@ def command(
     if bool(targets) == bool(filename):
         raise click.UsageError("name a pod or workload, or a manifest with -f", ctx)
     wanted = _targets(targets, ctx)
-    cluster, errors = load_facts(snapshot, topology)
-    if cluster is None:
+    known = load_facts(facts)
+    if known is None:
         raise click.UsageError("no cluster facts: give --snapshot or --topology", ctx)
-    found = _from_files(filename, cluster, namespace, errors) if filename else []
+    errors = list(known.errors)
+    found = _from_files(filename, known, namespace, errors) if filename else []
     for target in wanted:
-        found += _from_cluster(target, cluster, namespace or "default")
+        found += _from_cluster(target, known, namespace or "default")
     _print(found, output, colour=wants_colour(color))
     sys.stdout.flush()
     for error in errors:
@@ -123,15 +124,16 @@ def _target(kind_word: str, name: str, ctx: click.Context) -> _Target:
     return _Target(kind, name)
 
 
-def _from_cluster(target: _Target, cluster: Cluster, namespace: str) -> list[Explanation]:
+def _from_cluster(target: _Target, known: Facts, namespace: str) -> list[Explanation]:
     from kubectl_spread.cluster.snapshot import OwnerKey
     from kubectl_spread.explain.explanation import explain
 
+    cluster = known.cluster
     if target.kind == "Pod":
         pods = [pod for pod in cluster.pods if pod.name == target.name and pod.namespace == namespace]
         if not pods:
             raise NotFoundError(f'pods "{target.name}" not found in namespace "{namespace}" of the cluster facts')
-        return [explain(pods[0], cluster)]
+        return [explain(pods[0], cluster, known.profiles)]
     key = OwnerKey(target.kind, namespace, target.name)
     owned = [pod for pod in cluster.pods if cluster.top_owner(pod) == key or _owned_by(pod, key)]
     if not owned:
@@ -140,7 +142,7 @@ def _from_cluster(target: _Target, cluster: Cluster, namespace: str) -> list[Exp
             "`explain -f FILE` explains a manifest"
         )
     pending = [pod for pod in owned if pod.is_visible and not pod.node_name]
-    return _grouped([explain(pod, cluster) for pod in pending or owned[:1]])
+    return _grouped([explain(pod, cluster, known.profiles) for pod in pending or owned[:1]])
 
 
 def _owned_by(pod: Pod, key: OwnerKey) -> bool:
@@ -157,12 +159,18 @@ def _grouped(items: list[Explanation]) -> list[Explanation]:
 
 
 def _from_files(
-    paths: tuple[str, ...], cluster: Cluster, namespace: Optional[str], errors: list[SourceError]
+    paths: tuple[str, ...], known: Facts, namespace: Optional[str], errors: list[SourceError]
 ) -> list[Explanation]:
     """What `check` would place, explained at the first pod that finds no node, or at the first pod."""
     from kubectl_spread.simulate.replicas import place
 
-    placements = place(_workloads(paths, namespace, errors), cluster, explain_first=True)
+    placements = place(
+        _workloads(paths, namespace, errors),
+        known.cluster,
+        known.profiles,
+        all_nodes=known.all_nodes,
+        explain_first=True,
+    )
     found: list[Explanation] = []
     for placement in placements:
         stuck = _grouped([item.explanation._replace(pod=item.pod) for item in placement.pending])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable
 from typing import Any
+from typing import NamedTuple
 from typing import Optional
+from typing import TYPE_CHECKING
 from typing import TypeVar
 
 import click
@@ -14,21 +17,62 @@ import click
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.table import safe
 
+if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.scheduler.framework.profile import Profile
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def cluster_facts(function: F) -> F:
-    """--snapshot and --topology."""
-    function = click.option(
-        "--topology",
-        metavar="SPEC",
-        help="A made-up cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file of node groups.",
-    )(function)
-    return click.option(
+class FactOptions(NamedTuple):
+    """Where the cluster facts come from, as the command line says it."""
+
+    snapshot: Optional[str]
+    topology: Optional[str]
+    scheduler_config: Optional[str]
+    kubernetes_version: Optional[str]
+    all_nodes: bool
+
+
+class Facts(NamedTuple):
+    """A cluster, its scheduler's profiles, and what could not be read of it."""
+
+    cluster: Cluster
+    profiles: dict[str, Profile]
+    all_nodes: bool
+    errors: tuple[SourceError, ...]
+
+
+_OPTIONS = (
+    click.option(
         "--snapshot",
         metavar="PATH",
         help="Cluster facts: a file or directory of what kubectl get -o yaml or json printed.",
-    )(function)
+    ),
+    click.option(
+        "--topology",
+        metavar="SPEC",
+        help="A made-up cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file of node groups.",
+    ),
+    click.option("--scheduler-config", metavar="FILE", help="The scheduler's KubeSchedulerConfiguration."),
+    click.option("--kubernetes-version", metavar="1.N", help="Whose rules to follow, 1.18 to 1.36. Default: 1.36."),
+    click.option("--all-nodes", is_flag=True, help="In clusters of 100 nodes and more, score every node that fits."),
+)
+
+
+def cluster_facts(function: F) -> F:
+    """The options that name a cluster; the command gets them as one argument, `facts`."""
+
+    @functools.wraps(function)
+    def gathered(*args: Any, **kwargs: Any) -> Any:
+        named = FactOptions(**{name: kwargs.pop(name) for name in FactOptions._fields})
+        return function(*args, facts=named, **kwargs)
+
+    wrapped: Any = gathered
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    result: F = wrapped
+    return result
 
 
 def colour_option(function: F) -> F:
@@ -54,21 +98,41 @@ def complain(error: SourceError) -> None:
     click.echo(f"error: {safe(str(error))}", err=True)
 
 
-def load_facts(snapshot: Optional[str], topology: Optional[str]) -> tuple[Any, list[SourceError]]:
-    """The cluster that the options name, and what could not be read of it; None without options.
+def load_facts(named: FactOptions) -> Optional[Facts]:
+    """The cluster that the options name; None where they name none.
 
     Raises:
-        SourceError: there is no cluster in what was named.
+        SourceError: there is no cluster in what was named, or no scheduler would start with the configuration.
     """
-    if snapshot and topology:
+    if named.snapshot and named.topology:
         raise click.UsageError("--snapshot and --topology exclude each other")
-    if snapshot:
+    if not named.snapshot and not named.topology:
+        return None
+    cluster, errors = _cluster(named)
+    return Facts(cluster, _profiles(named), named.all_nodes, errors)
+
+
+def _cluster(named: FactOptions) -> tuple[Cluster, tuple[SourceError, ...]]:
+    if named.snapshot:
         from kubectl_spread.sources import snapshot as snapshots
 
-        facts = snapshots.load(snapshot)
-        return facts.cluster, list(facts.errors)
-    if topology:
-        from kubectl_spread.sources import topology as topologies
+        return snapshots.load(named.snapshot)
+    from kubectl_spread.sources import topology as topologies
 
-        return topologies.load(topology), []
-    return None, []
+    return topologies.load(named.topology or ""), ()
+
+
+def _profiles(named: FactOptions) -> dict[str, Profile]:
+    from kubectl_spread.scheduler import config  # numpy: 80 ms
+    from kubectl_spread.sources import scheduler_config
+
+    try:
+        version = config.version_of(named.kubernetes_version) if named.kubernetes_version else config.LATEST
+    except config.VersionError as error:
+        raise click.UsageError(str(error)) from None
+    if not named.scheduler_config:
+        return config.profiles(None, version)
+    loaded = scheduler_config.load(named.scheduler_config, version)
+    for note in loaded.notes:
+        click.echo(f"warning: {safe(named.scheduler_config)}: {safe(note)}", err=True)
+    return loaded.profiles

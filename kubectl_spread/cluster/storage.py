@@ -52,10 +52,10 @@ class StorageState:
         return storage_class is not None and storage_class.waits and not claim.volume_name
 
     def reachable(self, volume: Volume) -> Bools:
-        """bool (N,): nodes that a volume's node affinity allows."""
+        """Bool (N,): nodes that a volume's node affinity allows."""
         found = self._masks.get(volume.name)
         if found is None:
-            allowed = [volume.matches_node(node.labels, node.name) for node in self._nodes]
+            allowed = [volume.matches_node(node.labels) for node in self._nodes]
             found = self._masks[volume.name] = np.array(allowed, np.bool_)
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 from typing import Optional
@@ -26,6 +27,7 @@ from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
+from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
@@ -43,6 +45,7 @@ class Verdict(Enum):
     RUNNING = "Running"
     GATED = "SchedulingGated"
     FINISHED = "Finished"
+    NO_SCHEDULER = "NoScheduler"  # no profile has the name that the pod asks for
 
 
 class NodeReport(NamedTuple):
@@ -117,7 +120,7 @@ class Explanation(NamedTuple):
     others: tuple[str, ...] = ()  # pods of the same workload for which the same holds
 
 
-def explain(pod: Pod, cluster: Cluster) -> Explanation:
+def explain(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Explanation:
     """Explain one pod: pending, or about to be created."""
     nothing = Diagnosis(len(cluster.nodes))
     if not pod.is_visible:
@@ -126,7 +129,9 @@ def explain(pod: Pod, cluster: Cluster) -> Explanation:
         return Explanation(pod, Verdict.RUNNING, nothing, beyond=pod.cls.beyond)
     if pod.cls.gates:
         return Explanation(pod, Verdict.GATED, nothing, reported=pod.message)
-    scheduler = Scheduler(Columns(cluster))
+    if pod.cls.scheduler_name not in profiles:
+        return Explanation(pod, Verdict.NO_SCHEDULER, nothing, reported=pod.message)
+    scheduler = Scheduler(Columns(cluster), profiles)
     return explain_filtered(pod, scheduler.filter(pod), scheduler)
 
 

@@ -102,9 +102,9 @@ def _taints(cls: PodClass, filtered: Filtered) -> list[Requirement]:
 
 
 _TEXTS = {
-    names.NODE_UNSCHEDULABLE: "the cordon",
+    names.NODE_UNSCHEDULABLE: "a cordon",
     names.NODE_NAME: "spec.nodeName",
-    names.NODE_PORTS: "host ports",
+    names.NODE_PORTS: "a host port in use",
 }
 
 
@@ -125,7 +125,11 @@ def _text(plugin: str, reason: str, cls: PodClass) -> str:
         parts += ["node affinity"] if cls.node_affinity.required is not None else []
         return " and ".join(parts)
     if plugin == names.NODE_RESOURCES_FIT:
-        return "pod slots" if reason == "Too many pods" else reason.removeprefix("Insufficient ") + " request"
+        return (
+            "the limit of pods per node"
+            if reason == "Too many pods"
+            else f"the {reason.removeprefix('Insufficient ')} request"
+        )
     if plugin == names.INTER_POD_AFFINITY:
         if "existing" in reason:
             return "anti-affinity of running pods"

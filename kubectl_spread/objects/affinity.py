@@ -35,10 +35,12 @@ class NodeSelectorTerm(NamedTuple):
         return all(map(_is_valid_expression, self.match_expressions)) and all(map(_is_valid_field, self.match_fields))
 
     def matches(self, labels: Labels, name: str) -> bool:
+        """Whether a node meets the term; without a name, conditions on `metadata.name` are not looked at."""
         if self.is_empty or not self.is_valid:
             return False
-        return all(expression.matches(labels) for expression in self.match_expressions) and all(
-            field.matches({"metadata.name": name}) for field in self.match_fields
+        fields = {"metadata.name": name}
+        return all(expression.matches(labels) for expression in self.match_expressions) and (
+            not name or all(field.matches(fields) for field in self.match_fields)
         )
 
 

@@ -219,7 +219,7 @@ def _features(spec: Plain) -> tuple[str, ...]:
 def _volumes(spec: Plain, pod_name: str) -> tuple[PodVolume, ...]:
     """The volumes with a claim or an inline disk; a generic ephemeral volume's claim is named for the pod."""
     found = []
-    for volume in spec.get("volumes") or ():
+    for volume in mappings(spec.get("volumes")):
         if volume.get("persistentVolumeClaim") is not None:
             found.append(PodVolume(claim=volume["persistentVolumeClaim"].get("claimName") or ""))
         elif volume.get("ephemeral") is not None:
@@ -246,7 +246,7 @@ def _disks(volume: Plain) -> list[PodVolume]:
     if volume.get("rbd") is not None:
         disk = volume["rbd"]
         pool, image = disk.get("pool") or "rbd", disk.get("image") or ""
-        monitors = tuple(disk.get("monitors") or ())
+        monitors = strings(disk.get("monitors"))
         found.append(PodVolume(disk=("rbd", pool, image, *monitors), read_only=bool(disk.get("readOnly"))))
     return found
 

@@ -11,6 +11,8 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
@@ -66,9 +68,12 @@ class Volume(NamedTuple):
     claim: Optional[ObjectKey]
     csi: Optional[tuple[str, str]]  # driver, volume handle
 
-    def matches_node(self, labels: Labels, name: str) -> bool:
-        """Source: staging/src/k8s.io/component-helpers/storage/volume/helpers.go, CheckNodeAffinity (v1.36.2)."""
-        return self.terms is None or any(term.matches(labels, name) for term in self.terms)
+    def matches_node(self, labels: Labels) -> bool:
+        """Source: staging/src/k8s.io/component-helpers/storage/volume/helpers.go, CheckNodeAffinity (v1.36.2).
+
+        The node's name is not given to the check, so conditions on it hold.
+        """
+        return self.terms is None or any(term.matches(labels, "") for term in self.terms)
 
 
 class StorageClass(NamedTuple):
@@ -116,8 +121,8 @@ def claim(plain: Plain) -> Claim:
         spec.get("volumeName") or "",
         _BIND_COMPLETED in annotations,
         class_name,
-        frozenset(spec.get("accessModes") or ()),
-        quantity.whole(quantity.parse(requests.get("storage", 0))),
+        frozenset(strings(spec.get("accessModes"))),
+        quantity.whole(quantity.parse(requests.get("storage") or 0)),
         None if selector is None else compiled(spread.label_selector(selector)),
         spec.get("volumeMode") or "Filesystem",
         annotations.get(_SELECTED_NODE) or "",
@@ -136,8 +141,8 @@ def volume(plain: Plain) -> Volume:
     return Volume(
         metadata.get("name") or "",
         (metadata.get("annotations") or {}).get(_CLASS_ANNOTATION) or spec.get("storageClassName") or "",
-        quantity.whole(quantity.parse((spec.get("capacity") or {}).get("storage", 0))),
-        frozenset(spec.get("accessModes") or ()),
+        quantity.whole(quantity.parse((spec.get("capacity") or {}).get("storage") or 0)),
+        frozenset(strings(spec.get("accessModes"))),
         spec.get("volumeMode") or "Filesystem",
         affinity.required,
         spread.labels(metadata),
@@ -159,17 +164,17 @@ def storage_class(plain: Plain) -> StorageClass:
         if topologies is None
         else tuple(
             tuple(
-                Requirement(item.get("key") or "", "In", tuple(item.get("values") or ()))
-                for item in term.get("matchLabelExpressions") or ()
+                Requirement(item.get("key") or "", "In", strings(item.get("values")))
+                for item in mappings(term.get("matchLabelExpressions"))
             )
-            for term in topologies
+            for term in mappings(topologies)
         ),
     )
 
 
 def csi_limits(plain: Plain) -> dict[str, int]:
     """A CSINode's volume limits, for the drivers that have one."""
-    drivers = (plain.get("spec") or {}).get("drivers") or ()
+    drivers = mappings((plain.get("spec") or {}).get("drivers"))
     return {
         driver.get("name") or "": int(driver["allocatable"]["count"])
         for driver in drivers
@@ -179,7 +184,8 @@ def csi_limits(plain: Plain) -> dict[str, int]:
 
 def capacity(plain: Plain) -> Capacity:
     """A CSIStorageCapacity."""
-    most = plain.get("maximumVolumeSize", plain.get("capacity"))
+    most = plain.get("maximumVolumeSize")
+    most = plain.get("capacity") if most is None else most
     return Capacity(
         plain.get("storageClassName") or "",
         compiled(spread.label_selector(plain.get("nodeTopology"))),

@@ -53,6 +53,9 @@ def verdict_sentence(explanation: Explanation) -> str:
         return f"Pod {pod} has finished ({explanation.pod.phase}); the scheduler does not look at it."
     if explanation.verdict is Verdict.GATED:
         return f"Pod {pod} waits for its scheduling gates: {listed(explanation.pod.cls.gates, most=_MOST_NAMES)}."
+    if explanation.verdict is Verdict.NO_SCHEDULER:
+        name = safe(explanation.pod.cls.scheduler_name)
+        return f"Pod {pod} waits for a scheduler named {name}, which is not one of the profiles known here."
     if explanation.verdict is Verdict.SCHEDULABLE:
         nodes = listed(explanation.diagnosis.feasible, most=_MOST_NAMES)
         fit = counted(len(explanation.diagnosis.feasible), "node")

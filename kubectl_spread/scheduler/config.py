@@ -6,6 +6,7 @@ expandMultiPointPlugins (v1.36.2).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from kubectl_spread.scheduler.plugins.dynamicresources import DynamicResources
 from kubectl_spread.scheduler.plugins.imagelocality import ImageLocality
 from kubectl_spread.scheduler.plugins.interpodaffinity import AffinityArgs
 from kubectl_spread.scheduler.plugins.interpodaffinity import InterPodAffinity
+from kubectl_spread.scheduler.plugins.nodeaffinity import NODE_AFFINITY_REASON
 from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity
 from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinityArgs
 from kubectl_spread.scheduler.plugins.nodedeclaredfeatures import NodeDeclaredFeatures
@@ -33,9 +35,11 @@ from kubectl_spread.scheduler.plugins.noderesources.fit import ResourceWeight
 from kubectl_spread.scheduler.plugins.noderesources.fit import ScoringStrategy
 from kubectl_spread.scheduler.plugins.noderesources.fit import ShapePoint
 from kubectl_spread.scheduler.plugins.nodeunschedulable import NodeUnschedulable
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import SpreadFields
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import SpreadArgs
 from kubectl_spread.scheduler.plugins.tainttoleration import TaintToleration
+from kubectl_spread.scheduler.plugins.tainttoleration import UNTOLERATED
 from kubectl_spread.scheduler.plugins.volumes.binding import VolumeBinding
 from kubectl_spread.scheduler.plugins.volumes.limits import NodeVolumeLimits
 from kubectl_spread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
@@ -47,31 +51,61 @@ DEFAULT_SCHEDULER = "default-scheduler"
 POINTS = ("preEnqueue", "preFilter", "filter", "postFilter", "preScore", "score")
 
 
+FIRST_MINOR, LAST_MINOR = 18, 36
+
+_TAINT = "node(s) had untolerated taint {{{key}: {value}}}"
+_OLD_TAINT = "node(s) had taint {{{key}: {value}}}, that the pod didn't tolerate"
+
+
 class Version(NamedTuple):
-    """What differs between releases of the scheduler, as data."""
+    """What differs between releases of the scheduler, as data. What is older than 1.34 comes from release notes."""
 
     minor: int
-    names_taint: bool = False  # TaintToleration tells the taint in its reason
-    balance_compares: bool = True  # BalancedAllocation scores the change that the pod makes
-    scores_claims: bool = True  # DynamicResources has a Score
-    deallocates_claims: bool = True  # DynamicResources has a PostFilter
-    declares_features: bool = True
+    taint_reason: str  # may tell the taint's {key} and {value}
+    affinity_reason: str
+    fields: SpreadFields  # fields of a constraint that are not ignored
+    has_system_defaults: bool
+    weights_differ: bool  # TaintToleration 3, NodeAffinity and InterPodAffinity 2; all 1 before
+    preemption_is_told: bool  # in the message of a pod that fits nowhere
+    claims: bool  # DynamicResources runs, and speaks in that message
+    claims_score: bool
+    balance_compares: bool  # BalancedAllocation scores the change that the pod makes
+    declares_features: bool
+
+
+class VersionError(ValueError):
+    """Not a version whose rules are known."""
 
 
 def version_of(text: str) -> Version:
-    """The behaviour of a release: `1.36`, `v1.34.1`."""
-    minor = int(text.lstrip("v").split(".")[1])
+    """The behaviour of a release: `1.36`, `v1.34.1`.
+
+    Raises:
+        VersionError: with a sentence.
+    """
+    match = re.match(r"v?1\.([0-9]+)\+?(\.[0-9]+)?([-+][-+.0-9A-Za-z]*)?\Z", text)
+    if match is None:
+        raise VersionError(f"not a Kubernetes version: {text}; write it as 1.{LAST_MINOR}")
+    minor = int(match[1])
+    if not FIRST_MINOR <= minor <= LAST_MINOR:
+        raise VersionError(f"the rules of Kubernetes 1.{minor} are not known: only 1.{FIRST_MINOR} to 1.{LAST_MINOR}")
+    taint = UNTOLERATED if minor >= 35 else _TAINT
     return Version(
         minor=minor,
-        names_taint=minor <= 34,
+        taint_reason=taint if minor >= 24 else _OLD_TAINT,
+        affinity_reason=NODE_AFFINITY_REASON if minor >= 22 else "node(s) didn't match node selector",
+        fields=SpreadFields(min_domains=minor >= 27, inclusion_policies=minor >= 26, match_label_keys=minor >= 27),
+        has_system_defaults=minor >= 20,
+        weights_differ=minor >= 23,
+        preemption_is_told=minor >= 24,
+        claims=minor >= 34,
+        claims_score=minor >= 35,
         balance_compares=minor >= 35,
-        scores_claims=minor >= 35,
-        deallocates_claims=minor >= 34,
         declares_features=minor >= 36,
     )
 
 
-LATEST = version_of("1.36")
+LATEST = version_of(f"1.{LAST_MINOR}")
 
 
 class _Known(NamedTuple):
@@ -116,8 +150,9 @@ def _balanced(args: Plain, version: Version) -> NodeResourcesBalancedAllocation:
     return NodeResourcesBalancedAllocation(balanced, compares=version.balance_compares)
 
 
-def _affinity(args: Plain, version: Version) -> NodeAffinity:  # noqa: ARG001
-    return NodeAffinity(NodeAffinityArgs(read.node_affinity(args.get("addedAffinity") or {})))
+def _affinity(args: Plain, version: Version) -> NodeAffinity:
+    added = read.node_affinity(args.get("addedAffinity") or {})
+    return NodeAffinity(NodeAffinityArgs(added), reason=version.affinity_reason)
 
 
 def _pod_affinity(args: Plain, version: Version) -> InterPodAffinity:  # noqa: ARG001
@@ -126,15 +161,15 @@ def _pod_affinity(args: Plain, version: Version) -> InterPodAffinity:  # noqa: A
     return InterPodAffinity(AffinityArgs(1 if weight is None else int(weight), ignores))
 
 
-def _spread(args: Plain, version: Version) -> PodTopologySpread:  # noqa: ARG001
+def _spread(args: Plain, version: Version) -> PodTopologySpread:
     if (args.get("defaultingType") or "System") == "System":
-        return PodTopologySpread()
+        return PodTopologySpread(SpreadArgs(None if version.has_system_defaults else ()), version.fields)
     defaults = spread.constraints({"topologySpreadConstraints": args.get("defaultConstraints") or ()})
-    return PodTopologySpread(SpreadArgs(defaults))
+    return PodTopologySpread(SpreadArgs(defaults), version.fields)
 
 
 def _taints(args: Plain, version: Version) -> TaintToleration:  # noqa: ARG001
-    return TaintToleration(names_taint=version.names_taint)
+    return TaintToleration(version.taint_reason)
 
 
 # In the order of the default MultiPoint list.
@@ -180,7 +215,8 @@ def _profile(written: Plain, version: Version, global_percentage: int) -> Profil
     sets: Plain = written.get("plugins") or {}
     args = {item.get("name"): item.get("args") or {} for item in written.get("pluginConfig") or ()}
     available = _available(version)
-    multi_point = _merged([_Entry(name, _PLUGINS[name].weight) for name in available], sets.get("multiPoint"))
+    defaults = [_Entry(name, _default_weight(name, version)) for name in available]
+    multi_point = _merged(defaults, sets.get("multiPoint"))
     weights = _weights(multi_point, _entries(sets.get("score"), "enabled"))
     made = {
         entry.name: _PLUGINS[entry.name].make(args.get(entry.name, {}), version) for entry in _all(sets, multi_point)
@@ -200,6 +236,7 @@ def _profile(written: Plain, version: Version, global_percentage: int) -> Profil
             if hasattr(made[name], "pre_score")
         ),
         post_filter=tuple(at["postFilter"]),
+        preemption_is_told=version.preemption_is_told,
         gates=names.SCHEDULING_GATES in at["preEnqueue"],
         percentage_of_nodes_to_score=global_percentage if percentage is None else int(percentage),
     )
@@ -207,13 +244,19 @@ def _profile(written: Plain, version: Version, global_percentage: int) -> Profil
 
 def _available(version: Version) -> list[str]:
     absent = set() if version.declares_features else {names.NODE_DECLARED_FEATURES}
-    if not version.deallocates_claims:
+    if not version.claims:
         absent.add(names.DYNAMIC_RESOURCES)
     return [name for name in _PLUGINS if name not in absent]
 
 
+def _default_weight(name: str, version: Version) -> int:
+    if version.weights_differ or name == names.POD_TOPOLOGY_SPREAD:
+        return _PLUGINS[name].weight
+    return min(_PLUGINS[name].weight, 1)
+
+
 def _implements(name: str, point: str, version: Version) -> bool:
-    if name == names.DYNAMIC_RESOURCES and point == "score" and not version.scores_claims:
+    if name == names.DYNAMIC_RESOURCES and point == "score" and not version.claims_score:
         return False
     return point in _PLUGINS[name].points
 

@@ -6,6 +6,7 @@ framework/runtime/framework.go, RunPreFilterPlugins, RunFilterPluginsWithNominat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
@@ -30,7 +31,8 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.framework.status import status_of
-from kubectl_spread.scheduler.plugins.defaults import DEFAULT
+from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
+from kubectl_spread.scheduler.sampling import Sampler
 
 
 class Verdict(NamedTuple):
@@ -117,13 +119,27 @@ class Scores(NamedTuple):
 class Scheduler:
     """Runs cycles against one cluster, whose columns change as pods are bound."""
 
-    def __init__(self, columns: Columns, profile: Profile = DEFAULT) -> None:
+    def __init__(self, columns: Columns, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> None:
+        """`profiles` are by scheduler name; `all_nodes` switches sampling off in clusters of 100 nodes and more."""
         self.columns = columns
-        self.profile = profile
+        self._profiles = profiles
+        self._sampler = None if all_nodes else Sampler(columns.nodes)
         self._prepared: dict[int, _Prepared] = {}  # by index of the class in columns.classes
         self._nominated: dict[int, list[Pod]] = {}
         for pod in columns.cluster.pending():
             self.nominate(pod)
+
+    def profile_of(self, cls: PodClass) -> Profile:
+        """The profile that a pod names.
+
+        Raises:
+            KeyError: there is none: no scheduler would ever look at the pod.
+        """
+        return self._profiles[cls.scheduler_name]
+
+    def has_profile(self, cls: PodClass) -> bool:
+        """Whether some profile schedules the pod."""
+        return cls.scheduler_name in self._profiles
 
     def nominate(self, pod: Pod) -> None:
         """Let a pending pod that has a nominated node be in the way of others there, until it is bound."""
@@ -146,17 +162,18 @@ class Scheduler:
             return filtered._replace(considered=only, feasible=only)
         return filtered
 
-    def score(self, pod: Pod, filtered: Filtered) -> Scores:
-        """Score the feasible nodes, of which there is at least one.
+    def score(self, pod: Pod, filtered: Filtered, nodes: Optional[NodeIndices] = None) -> Scores:
+        """Score the feasible nodes, of which there is at least one, or some of them.
 
         Raises:
             ScoreError: a plugin failed; the scheduler would not place the pod.
         """
-        prepared = self._prepare(pod.cls)
-        nodes = np.flatnonzero(filtered.feasible)
+        profile, prepared = self.profile_of(pod.cls), self._prepare(pod.cls)
+        if nodes is None:
+            nodes = np.flatnonzero(filtered.feasible)
         total = np.zeros(len(nodes), np.int64)
         by_plugin: dict[str, Int64s] = {}
-        for (plugin, weight), state in zip(self.profile.score, prepared.score_states(self), strict=True):
+        for (plugin, weight), state in zip(profile.score, prepared.score_states(profile, self.columns), strict=True):
             scores = state.score(nodes)
             if scores is not None:
                 by_plugin[plugin.name] = scores * weight
@@ -166,10 +183,15 @@ class Scheduler:
     def hosts(self, pod: Pod, filtered: Filtered) -> NodeIndices:
         """The nodes that may be taken, in the cluster's order: all with the highest score.
 
-        One feasible node is taken without scoring.
+        In a cluster of 100 nodes and more these are the nodes that a search would find before it stops, unless all
+        are asked for. One node is taken without scoring.
         """
-        nodes = np.flatnonzero(filtered.feasible)
-        return nodes if len(nodes) == 1 else self.score(pod, filtered).hosts()
+        if self._sampler is None or self.columns.n < MIN_FEASIBLE_NODES_TO_FIND:
+            nodes = np.flatnonzero(filtered.feasible)
+        else:
+            percentage = self.profile_of(pod.cls).percentage_of_nodes_to_score
+            nodes = self._sampler.sample(filtered.feasible, filtered.considered, percentage)
+        return nodes if len(nodes) == 1 else self.score(pod, filtered, nodes).hosts()
 
     def bind(self, pod: Pod, node: int) -> None:
         """Let a pod run on a node; every later cycle sees it."""
@@ -205,7 +227,7 @@ class Scheduler:
         at = self.columns.class_index(cls)
         found = self._prepared.get(at)
         if found is None:
-            found = self._prepared[at] = _prepare(cls, self.columns, self.profile)
+            found = self._prepared[at] = _prepare(cls, self.columns, self.profile_of(cls))
         return found
 
 
@@ -240,10 +262,9 @@ class _Prepared:
             if isinstance(state, Reserving):
                 state.reserve(node)
 
-    def score_states(self, scheduler: Scheduler) -> tuple[ScoreState, ...]:
+    def score_states(self, profile: Profile, columns: Columns) -> tuple[ScoreState, ...]:
         if self._score_states is None:
-            score = scheduler.profile.score
-            self._score_states = tuple(plugin.pre_score(self._cls, scheduler.columns) for plugin, _ in score)
+            self._score_states = tuple(plugin.pre_score(self._cls, columns) for plugin, _ in profile.score)
         return self._score_states
 
     def _nodes_to_filter(self, columns: Columns) -> Bools:

@@ -50,7 +50,8 @@ def post_filter(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> PostFilte
     prefixes: list[str] = []
     if not scheduler.columns.n:
         return PostFilterResult("")
-    for plugin in scheduler.profile.post_filter:
+    profile = scheduler.profile_of(pod.cls)
+    for plugin in profile.post_filter:
         if plugin == names.DYNAMIC_RESOURCES:
             if filtered.rejection is not None:
                 return PostFilterResult(", ".join((*prefixes, _STATE_NOT_FOUND)))
@@ -60,7 +61,7 @@ def post_filter(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> PostFilte
             if isinstance(found, _Candidate):
                 return PostFilterResult("", found.node, found.victims)
             prefixes.append(f"preemption: {found}")
-    return PostFilterResult(", ".join(prefixes))
+    return PostFilterResult(", ".join(prefixes) if profile.preemption_is_told else "")
 
 
 def _preempt(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Union[_Candidate, str]:

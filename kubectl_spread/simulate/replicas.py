@@ -7,6 +7,7 @@ the first by name, and `Placement.certainty` says that there was a choice.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 from typing import Optional
@@ -29,6 +30,7 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.scheduler.framework.profile import Profile
 
 
 class Certainty(Enum):
@@ -86,7 +88,14 @@ class Placement(NamedTuple):
         return len(self.placed) + len(self.pending) + len(self.gated)
 
 
-def place(workloads: Iterable[Workload], cluster: Cluster, *, explain_first: bool = False) -> list[Placement]:
+def place(
+    workloads: Iterable[Workload],
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    *,
+    all_nodes: bool = False,
+    explain_first: bool = False,
+) -> list[Placement]:
     """Place workloads in the order of their pods' priority, then in the order given, each seeing the pods before it.
 
     Pods of a workload that run in the cluster already are its first replicas; only the missing ones are placed.
@@ -94,9 +103,11 @@ def place(workloads: Iterable[Workload], cluster: Cluster, *, explain_first: boo
     Args:
         workloads: in the order they compete.
         cluster: where they go.
+        profiles: the scheduler's, by name.
+        all_nodes: look at every node, also where the scheduler would stop early.
         explain_first: explain also the first replica of each workload, at the moment it was placed.
     """
-    scheduler = Scheduler(Columns(cluster))
+    scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
     owners = [owner for owner in workloads if owner.kind != "PodTemplate"]
     placements: dict[int, Placement] = {}
     for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
@@ -165,6 +176,9 @@ class _Placing:
 
     def _schedule(self, pod: Pod) -> None:
         scheduler = self._scheduler
+        if not scheduler.has_profile(pod.cls):
+            self._beyond[f"the scheduler {pod.cls.scheduler_name}"] = None
+            return
         filtered = scheduler.filter(pod)
         if self._owner.kind == "DaemonSet" and not _is_wanted(filtered):
             return

@@ -29,7 +29,7 @@ from kubectl_spread.text.source import SourceFile
 Case = dict[str, Any]
 
 # What the dry run does not do yet; its families are reported as not run.
-NOT_YET = {"volumes": "volume plugins"}
+NOT_YET: dict[str, str] = {}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -71,10 +71,9 @@ def _check_validation(case: Case) -> None:
 def _check_scheduling(case: Case) -> None:
     columns = Columns(cluster_of(case["objects"] + case["incoming"]))
     by_name = profiles(_config(case.get("schedulerConfig")), version_of(case.get("kubernetesVersion", "1.36")))
-    scheduler = Scheduler(columns, next(iter(by_name.values())))
+    scheduler = Scheduler(columns, by_name, all_nodes=True)
     for incoming, expected in zip(case["incoming"], case["expected"], strict=True):
         pod = read.pod(incoming)
-        scheduler.profile = by_name.get(pod.cls.scheduler_name, scheduler.profile)
         decided = _decision(pod, scheduler, preempts=bool(case.get("preempt")))
 
         assert {key: value for key, value in expected.items() if key != "pod"} == decided, pod.name

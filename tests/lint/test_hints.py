@@ -119,7 +119,7 @@ def test_a_duplicate_constraint_names_the_one_that_repeats_it() -> None:
     (finding,) = findings(spec)
     places = [finding.place, *(label.place for label in finding.related)]
 
-    assert [(6, 30), (8, 30)] == [place.source.position(place.span.start) for place in places]
+    assert [(6, 31), (8, 31)] == [place.source.position(place.span.start) for place in places]
     assert ["repeated here"] == [label.text for label in finding.related]
 
 

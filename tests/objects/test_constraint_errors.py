@@ -125,7 +125,7 @@ def test_a_template_and_a_pod_are_told_the_same(
 def test_a_match_label_key_may_not_be_in_the_selector_too(
     keys: list[str], selector: dict[str, Any], labels: Optional[dict[str, str]], expected: list[str]
 ) -> None:
-    """T46 and T47: a Deployment is accepted whose pods are all refused; the path lacks the field's name."""
+    """A Deployment is accepted whose pods are all refused; the path lacks the field's name."""
     assert expected == errors({**VALID, "matchLabelKeys": keys, "labelSelector": selector}, labels=labels)
 
 
@@ -141,7 +141,7 @@ def test_a_match_label_key_may_not_be_in_the_selector_too(
 def test_all_but_the_last_of_equal_constraints_are_duplicates(
     count: int, expected: list[int], labels: Optional[dict[str, str]]
 ) -> None:
-    """T48: reported at the earlier index, once for each."""
+    """Reported at the earlier index, once for each."""
     assert [
         f"spec.topologySpreadConstraints[{index}].{{topologyKey, whenUnsatisfiable}}: Duplicate value: "
         '"{zone, DoNotSchedule}"'

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from kubectl_spread.cluster.assemble import Assembler
+from kubectl_spread.cluster.assemble import SHAPES
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import read
 from kubectl_spread.objects import replica
@@ -58,7 +60,7 @@ def test_a_node_that_decodes_is_read(plain: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["Pod", "Deployment", "StatefulSet", "Job"])
-@settings(FUZZ, max_examples=30)
+@settings(FUZZ, max_examples=20)
 @given(template=values(decode.POD_TEMPLATE_SPEC))
 def test_a_template_that_decodes_has_a_replica(kind: str, template: Any) -> None:
     """Of every kind that makes replicas, and as a daemon."""
@@ -66,3 +68,14 @@ def test_a_template_that_decodes_has_a_replica(kind: str, template: Any) -> None
     owner = workload({"metadata": {"name": "web"}, **plain} if kind != "Pod" else plain, kind)
     replica.replica(owner, 0)
     replica.daemon(owner._replace(kind="DaemonSet"), "n1")
+
+
+@pytest.mark.parametrize("kind", sorted(SHAPES))
+@settings(FUZZ, max_examples=20)
+@given(data=st.data())
+def test_an_object_that_decodes_is_a_part_of_the_cluster(kind: str, data: st.DataObject) -> None:
+    """Of every kind that a snapshot may hold."""
+    plain = data.draw(values(SHAPES[kind])) or {}
+    assembler = Assembler()
+    assembler.add({**plain, "kind": kind})
+    assembler.cluster()

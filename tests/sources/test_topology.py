@@ -141,6 +141,16 @@ pods:
     assert {"default", "shop"} == set(cluster.namespaces)
 
 
+def test_a_namespace_has_the_label_that_the_api_server_gives_it(tmp_path: Path) -> None:
+    """The default namespace, and every one that a pod names; a namespaceSelector may ask for it."""
+    cluster = in_file(tmp_path, "nodeGroups: [{}]\npods: [{node: node-1, namespace: shop}]\n")
+
+    assert {
+        "default": {"kubernetes.io/metadata.name": "default"},
+        "shop": {"kubernetes.io/metadata.name": "shop"},
+    } == cluster.namespaces
+
+
 NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 

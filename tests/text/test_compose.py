@@ -48,7 +48,7 @@ def spanned(text: str, route: Route, *, key: bool = False) -> str:
 
 
 def test_the_parser_is_the_c_parser_of_ruamel_yaml(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It can be imported, and without it nothing is composed: there is no slower one behind it."""
+    """It can be imported, and it is the one that is asked; the slower one hears only of what it refuses."""
     import _ruamel_yaml
 
     parsed: list[str] = []

@@ -25,5 +25,6 @@ class Profile(NamedTuple):
     filter_order: tuple[str, ...]
     score: tuple[WeightedPlugin, ...]
     post_filter: tuple[str, ...]
+    preemption_is_told: bool = True
     gates: bool = True
     percentage_of_nodes_to_score: int = 0

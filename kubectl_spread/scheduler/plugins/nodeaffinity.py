@@ -31,10 +31,8 @@ from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins import names
 
-REASONS = (
-    Reason("node(s) didn't match scheduler-enforced node affinity", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),
-    Reason("node(s) didn't match Pod's node affinity/selector", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),
-)
+ADDED_AFFINITY_REASON = "node(s) didn't match scheduler-enforced node affinity"
+NODE_AFFINITY_REASON = "node(s) didn't match Pod's node affinity/selector"
 CONFLICT = "pod affinity terms conflict"
 
 
@@ -50,8 +48,11 @@ _NO_ARGS = NodeAffinityArgs()
 class NodeAffinity:
     name = names.NODE_AFFINITY
 
-    def __init__(self, args: NodeAffinityArgs = _NO_ARGS) -> None:
+    def __init__(self, args: NodeAffinityArgs = _NO_ARGS, reason: str = NODE_AFFINITY_REASON) -> None:
         self._added = args.added_affinity
+        self._reasons = tuple(
+            Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE) for text in (ADDED_AFFINITY_REASON, reason)
+        )
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         requirement = cls.node_requirement
@@ -62,7 +63,7 @@ class NodeAffinity:
         if narrowed is not None and not narrowed:
             return Rejection(CONFLICT)
         bits = np.array([_bits(node.labels, node.name, added, requirement) for node in columns.nodes], np.uint64)
-        return FixedState(REASONS, bits, narrowed)
+        return FixedState(self._reasons, bits, narrowed)
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
         return _ScoreState((*self._added.preferred, *cls.node_affinity.preferred), columns)

@@ -30,9 +30,9 @@ UNTOLERATED = "node(s) had untolerated taint(s)"
 class TaintToleration:
     name = names.TAINT_TOLERATION
 
-    def __init__(self, *, names_taint: bool = False) -> None:
-        """`names_taint`: the reason tells the taint, as it did up to 1.34.1."""
-        self._names_taint = names_taint
+    def __init__(self, reason: str = UNTOLERATED) -> None:
+        """`reason` may tell the taint's `{key}` and `{value}`, as it did up to 1.34.1."""
+        self._reason = reason
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
         untolerated = [first_untolerated(node.taints, cls.tolerations) for node in columns.nodes]
@@ -47,9 +47,7 @@ class TaintToleration:
         return _ScoreState(cls, columns)
 
     def _text(self, taint: Taint) -> str:
-        if self._names_taint:
-            return f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
-        return UNTOLERATED
+        return self._reason.format(key=taint.key, value=taint.value)
 
 
 class _ScoreState:

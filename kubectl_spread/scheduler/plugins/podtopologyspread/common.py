@@ -34,10 +34,33 @@ class Constraint(NamedTuple):
     self_match_num: int  # 1 when the selector matches the incoming pod's own labels
 
 
-def filter_topology_spread_constraints(cls: PodClass, *, hard: bool) -> tuple[Constraint, ...]:
+class SpreadFields(NamedTuple):
+    """Fields of a constraint that a release does not ignore."""
+
+    min_domains: bool = True
+    inclusion_policies: bool = True
+    match_label_keys: bool = True
+
+    def known(self, constraint: TopologySpreadConstraint) -> TopologySpreadConstraint:
+        """A constraint as the release sees it: what it does not know is dropped in silence."""
+        if not self.min_domains:
+            constraint = constraint._replace(min_domains=None)
+        if not self.inclusion_policies:
+            constraint = constraint._replace(node_affinity_policy=None, node_taints_policy=None)
+        return constraint if self.match_label_keys else constraint._replace(match_label_keys=())
+
+
+ALL_FIELDS = SpreadFields()
+
+
+def filter_topology_spread_constraints(
+    cls: PodClass, *, hard: bool, fields: SpreadFields = ALL_FIELDS
+) -> tuple[Constraint, ...]:
     """The pod's constraints of one action, in order."""
     labels = dict(cls.labels)
-    return tuple(_constraint(constraint, labels) for constraint in cls.constraints if constraint.is_hard == hard)
+    return tuple(
+        _constraint(fields.known(constraint), labels) for constraint in cls.constraints if constraint.is_hard == hard
+    )
 
 
 def effective_selector(constraint: TopologySpreadConstraint, labels: dict[str, str]) -> Selector:

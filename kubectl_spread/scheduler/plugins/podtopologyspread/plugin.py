@@ -22,8 +22,10 @@ from kubectl_spread.objects.selector import Selector
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import Skip
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import ALL_FIELDS
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import SpreadFields
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_selector
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.scoring import ScoreState
@@ -53,8 +55,9 @@ _NO_ARGS = SpreadArgs()
 class PodTopologySpread:
     name = names.POD_TOPOLOGY_SPREAD
 
-    def __init__(self, args: SpreadArgs = _NO_ARGS) -> None:
+    def __init__(self, args: SpreadArgs = _NO_ARGS, fields: SpreadFields = ALL_FIELDS) -> None:
         self._args = args
+        self._fields = fields
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
         constraints = self.constraints(cls, columns, hard=True)
@@ -67,7 +70,7 @@ class PodTopologySpread:
     def constraints(self, cls: PodClass, columns: Columns, *, hard: bool) -> tuple[Constraint, ...]:
         """The pod's own constraints of one action; where it has none at all, the cluster's."""
         if cls.constraints:
-            return filter_topology_spread_constraints(cls, hard=hard)
+            return filter_topology_spread_constraints(cls, hard=hard, fields=self._fields)
         defaults = SYSTEM_DEFAULTS if self._args.default_constraints is None else self._args.default_constraints
         if not any(constraint.is_hard == hard for constraint in defaults):
             return ()

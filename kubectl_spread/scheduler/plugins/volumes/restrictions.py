@@ -26,7 +26,8 @@ from kubectl_spread.scheduler.plugins import names
 REASONS = (
     Reason("node(s) had no available disk", Code.UNSCHEDULABLE),
     Reason(
-        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by "
+        "another pod",
         Code.UNSCHEDULABLE,
     ),
 )
@@ -60,7 +61,7 @@ class _State:
         self._disks = disks
         self._columns = columns
         self._seen = 0
-        self._users = 0
+        self._used: set[str] = set()  # of the claims that one pod may use
         self._bits: Bits = no_bits(columns)
 
     def filter(self) -> Bits:
@@ -70,26 +71,35 @@ class _State:
             if self._disks and self._conflicts((pod,)):
                 self._bits[nodes[at]] = 1
         self._seen = len(pods)
-        self._users += self._uses(fresh)
-        if self._users:
+        self._used.update(
+            volume.claim
+            for pod in fresh
+            if pod.cls.namespace == self._namespace
+            for volume in pod.cls.volumes
+            if volume.claim in self._exclusive
+        )
+        if self._used:
             self._bits[self._bits == 0] = 2
         return self._bits
 
     def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+        """A claim in use counts once at first, and then once for each volume that comes or goes.
+
+        The change looks at the claim's name alone, whatever the namespace. A plugin with nothing to check was skipped,
+        and no change wakes it.
+        """
         self.filter()
+        if not self._disks and not self._used:
+            return 0
         gone = {id(pod) for pod in removed}
         staying = [pod for pod in self._columns.pods[node] if id(pod) not in gone]
         if self._conflicts((*staying, *added)):
             return 1
-        return 2 if self._users - self._uses(removed) + self._uses(added) > 0 else 0
+        return 2 if len(self._used) - self._uses(removed) + self._uses(added) > 0 else 0
 
     def _uses(self, pods: Iterable[Pod]) -> int:
-        """How often pods use the claims that one pod may use."""
         return sum(
-            volume.claim in self._exclusive and not volume.is_ephemeral
-            for pod in pods
-            if pod.cls.namespace == self._namespace
-            for volume in pod.cls.volumes
+            volume.claim in self._exclusive and not volume.is_ephemeral for pod in pods for volume in pod.cls.volumes
         )
 
     def _conflicts(self, pods: Iterable[Pod]) -> bool:

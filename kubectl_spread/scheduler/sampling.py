@@ -1,0 +1,66 @@
+"""How many nodes of a large cluster are looked at, and in which order.
+
+Source: pkg/scheduler/schedule_one.go, numFeasibleNodesToFind, findNodesThatPassFilters; backend/cache/node_tree.go
+(v1.36.2). Difference: upstream looks at nodes in parallel and may find a few more or others; here it is one by one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.node import Node
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+
+MIN_FEASIBLE_NODES_TO_FIND = 100
+MIN_PERCENTAGE = 5
+
+_LEGACY = {REGION: "failure-domain.beta.kubernetes.io/region", ZONE: "failure-domain.beta.kubernetes.io/zone"}
+
+
+def num_feasible_nodes_to_find(percentage: int, nodes: int) -> int:
+    """How many feasible nodes are enough among so many candidates; a percentage of 0 adapts to the number."""
+    if nodes < MIN_FEASIBLE_NODES_TO_FIND:
+        return nodes
+    if percentage == 0:
+        percentage = max(50 - nodes // 125, MIN_PERCENTAGE)
+    return max(nodes * percentage // 100, MIN_FEASIBLE_NODES_TO_FIND)
+
+
+def tree_order(nodes: tuple[Node, ...]) -> NodeIndices:
+    """Intp (N,): the first node of each zone, then the second of each, and so on."""
+    zones: dict[tuple[str, ...], list[int]] = {}
+    for at, node in enumerate(nodes):
+        zones.setdefault(tuple(_label(node, key) for key in (REGION, ZONE)), []).append(at)
+    longest = max(map(len, zones.values()), default=0)
+    order = [members[at] for at in range(longest) for members in zones.values() if at < len(members)]
+    return np.array(order, np.intp)
+
+
+def _label(node: Node, key: str) -> str:
+    """The legacy label comes first, where a node has it."""
+    return node.labels.get(_LEGACY[key], node.labels.get(key, ""))
+
+
+class Sampler:
+    """Remembers where the last search ended, where the next one starts."""
+
+    def __init__(self, nodes: tuple[Node, ...]) -> None:
+        self._order = tree_order(nodes)
+        self._start = 0
+
+    def sample(self, feasible: Bools, considered: Bools, percentage: int) -> NodeIndices:
+        """Intp (F,): the feasible nodes that a search would find before it stops, in the cluster's order."""
+        order = np.concatenate([self._order[self._start :], self._order[: self._start]])
+        candidates = order if considered.all() else order[considered[order]]
+        want = num_feasible_nodes_to_find(percentage, len(candidates))
+        at = np.flatnonzero(feasible[candidates])
+        processed = len(candidates)
+        if len(at) >= want:
+            at = at[:want]
+            processed = int(at[-1]) + 1
+        self._start = (self._start + processed) % len(self._order)
+        found: NodeIndices = np.sort(candidates[at])
+        return found

@@ -1,0 +1,53 @@
+"""What `check` says it looked at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  topologySpreadConstraints:
+  - {maxSkew: SKEW, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}
+"""
+
+
+def write(tmp_path: Path, *skews: str) -> str:
+    path = tmp_path / "pods.yaml"
+    path.write_text("---\n".join(POD.replace("SKEW", skew) for skew in skews))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("skews", "expected"),
+    [
+        (["1"], "checked 1 workload in 1 file: no findings"),
+        (["0"], "checked 1 workload in 1 file: 1 finding, 1 workload rejected"),
+        (["1", "0", "one"], "checked 3 workloads in 1 file: 2 findings, 2 workloads rejected"),
+    ],
+)
+def test_rejected_workloads_were_checked_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], skews: list[str], expected: str
+) -> None:
+    """They count among those that were looked at, and by themselves."""
+    run(["check", write(tmp_path, *skews)])
+
+    assert expected == capsys.readouterr().err.strip()
+
+
+def test_the_report_counts_them_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`workloads` are those that the API server would accept."""
+    run(["check", write(tmp_path, "1", "0", "one"), "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load("check-report"))
+
+    assert {"files": 1, "workloads": 1, "rejected": 2} == document["checked"]

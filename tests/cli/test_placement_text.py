@@ -1,0 +1,102 @@
+"""What `check` and `explain` print of replicas and domains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kubectl_spread.cli.main import run
+
+Printed = Callable[[str, str, str], list[str]]
+
+ZONE = "topology.kubernetes.io/zone"
+HEAD = "apiVersion: kubectl-spread/v1\nkind: Topology\n"
+WEB = f"""\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec:
+  replicas: 3
+  selector: {{matchLabels: {{app: web}}}}
+  template:
+    metadata: {{labels: {{app: web}}}}
+    spec:
+      nodeSelector: {{}}
+      containers: [{{name: c, image: c, resources: {{requests: {{cpu: 1}}}}}}]
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: {ZONE}
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {{matchLabels: {{app: web}}}}
+      - maxSkew: 5
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {{matchLabels: {{app: web}}}}
+"""
+TAINTED_ZONE = "nodeGroups:\n- {zones: [a]}\n- {name: other, zones: [b], taints: ['old:NoSchedule']}\n"
+
+
+@pytest.fixture
+def printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Printed:
+    """Run a command with a manifest and a cluster: the lines it prints."""
+
+    def lines(command: str, manifest: str, cluster: str) -> list[str]:
+        for name, text in (("web.yaml", manifest), ("cluster.yaml", cluster)):
+            (tmp_path / name).write_text(text)
+        run([command, "-f", str(tmp_path / "web.yaml"), "--topology", str(tmp_path / "cluster.yaml")])
+        return capsys.readouterr().out.splitlines()
+
+    return lines
+
+
+def test_only_a_minimum_that_refuses_the_pod_is_told(printed: Printed) -> None:
+    """Node b1 is the hostname constraint's minimum as well, but that one refuses nothing."""
+    lines = printed("check", WEB, HEAD + TAINTED_ZONE)
+
+    assert [
+        f"    the global minimum 0 comes from {ZONE}=b, where no node can run the pod: untolerated taint old:NoSchedule"
+    ] == [line for line in lines if "global minimum" in line]
+
+
+def test_a_minimum_that_min_domains_makes_comes_from_no_domain(printed: Printed) -> None:
+    """With fewer domains than minDomains it is 0 whatever they hold."""
+    manifest = WEB.replace("  - maxSkew: 1\n", "  - maxSkew: 1\n        minDomains: 3\n")
+    lines = printed("check", manifest, HEAD + TAINTED_ZONE)
+
+    assert any("Pending" in line for line in lines)
+    assert [] == [line for line in lines if "global minimum" in line]
+
+
+def test_a_pod_that_runs_already_is_told_with_its_node(printed: Printed) -> None:
+    """Of a single pod there is nothing to count."""
+    manifest = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: c, image: c}]}\n"
+    lines = printed("check", manifest, HEAD + "nodeGroups: [{nodes: 2}]\npods: [{node: node-2, name: web}]\n")
+
+    assert "Pod default/web: running already on node-2" == lines[0]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        (2, "Deployment default/web: 2 of 3 replicas placed, 1 Pending (another choice of nodes might place more)"),
+        (1, "Deployment default/web: 1 of 3 replicas placed, 2 Pending"),
+    ],
+)
+def test_where_there_was_a_choice_another_might_place_more(printed: Printed, nodes: int, expected: str) -> None:
+    """Nodes of one CPU take one pod each; of two equal ones either may be the first."""
+    cluster = f"{HEAD}nodeGroups: [{{zones: [a], nodes: {nodes}, cpu: 1}}]\n"
+    lines = printed("check", WEB, cluster)
+
+    assert expected == lines[0]
+
+
+def test_a_domain_that_is_not_eligible_neither_fits_nor_not(printed: Printed) -> None:
+    """It is outside the comparison, and its nodes are nobody's business."""
+    manifest = WEB.replace("nodeSelector: {}", f"nodeSelector: {{{ZONE}: a}}")
+    lines = printed("explain", manifest, HEAD + "nodeGroups: [{zones: [a, b], nodes: 1}]\n")
+    (row,) = [line for line in lines if line.startswith("  b ")]
+
+    assert "-" == row.split()[-1]
+    assert not [line for line in lines if "no usable node" in line]
