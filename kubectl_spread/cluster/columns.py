@@ -8,6 +8,7 @@ units, `pods` in slots.
 from __future__ import annotations
 
 from typing import NamedTuple
+from typing import Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.taints import first_untolerated
+from kubectl_spread.objects.taints import Taint
+from kubectl_spread.objects.taints import Toleration
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
@@ -57,6 +61,14 @@ class Columns:
         self.nodes: tuple[Node, ...] = cluster.nodes
         self.index = {node.name: at for at, node in enumerate(cluster.nodes)}
         self.n = len(cluster.nodes)
+        self._taints = [node.taints for node in cluster.nodes]
+        self.has_taints = any(self._taints)
+        self.images: dict[str, tuple[int, list[int]]] = {}  # name -> bytes, nodes
+        for at, node in enumerate(cluster.nodes):
+            for name, size in node.images:
+                having = self.images.setdefault(name, (size, []))[1]  # the size that the first node reports
+                if not having or having[-1] != at:
+                    having.append(at)
         self.allocatable: dict[str, Int64s] = {}
         self.requested: dict[str, Int64s] = {}
         self.pod_count: Int64s = self.zeros()
@@ -72,6 +84,7 @@ class Columns:
         self._groups: dict[Group, int] = {}
         self._group_of: dict[tuple[int, bool], int] = {}  # by class and terminating
         self.classes: list[PodClass] = []
+        self.has_pod_affinity = False  # whether any class has affinity or anti-affinity to pods
         self._class_by_id: dict[int, int] = {}
         self._class_by_value: dict[PodClass, int] = {}
         self._kept: list[PodClass] = []  # so that an id() in _class_by_id stays theirs
@@ -80,9 +93,9 @@ class Columns:
                 [node.allocatable.get(resource, 0) for node in cluster.nodes], np.int64
             )
         for pod in cluster.bound():
-            at = self.index.get(pod.node_name)
-            if at is not None:  # pods on a node that does not exist are invisible
-                self.bind(pod, at)
+            bound_to = self.index.get(pod.node_name)
+            if bound_to is not None:  # pods on a node that does not exist are invisible
+                self.bind(pod, bound_to)
 
     @property
     def bound_nodes(self) -> Int32s:
@@ -96,6 +109,10 @@ class Columns:
     def bound_classes(self) -> Int32s:
         """Indices into `classes`."""
         return self._bound_classes.array()
+
+    def last_bound(self) -> tuple[int, int]:
+        """The node and the group of the pod that was bound last."""
+        return self._bound_nodes.last, self._bound_groups.last
 
     @property
     def groups(self) -> list[Group]:
@@ -153,9 +170,18 @@ class Columns:
             found = self._class_by_value.setdefault(cls, len(self.classes))
             if found == len(self.classes):
                 self.classes.append(cls)
+                self.has_pod_affinity |= cls.has_pod_affinity
             self._class_by_id[id(cls)] = found
             self._kept.append(cls)
         return found
+
+    def untolerated(self, tolerations: tuple[Toleration, ...]) -> list[Optional[Taint]]:
+        """The first NoSchedule or NoExecute taint of each node that is not tolerated (N)."""
+        known: dict[tuple[Taint, ...], Optional[Taint]] = {}
+        for taints in self._taints:
+            if taints not in known:
+                known[taints] = first_untolerated(taints, tolerations)
+        return [known[taints] for taints in self._taints]
 
     def labels_of(self, name: str) -> Labels:
         """A namespace's labels; none where the cluster facts do not have it."""
@@ -200,20 +226,23 @@ class MatchCounter:
         end = len(columns.bound_pods)
         if self._seen == end:
             return _NO_NODES
-        self._learn_groups()
+        if len(self._matches) != columns.group_count:
+            self._learn_groups()
         new = slice(self._seen, end)
         self._seen = end
+        if new.stop - new.start == 1:
+            node, group = columns.last_bound()
+            if not self._matches[group]:
+                return _NO_NODES
+            self.counts[node] += 1
+            return np.array([node], np.int32)
         nodes = columns.bound_nodes[new][self._matches[columns.bound_groups[new]]]
-        if len(nodes) == 1:
-            self.counts[nodes[0]] += 1
-        elif len(nodes):
+        if len(nodes):
             np.add.at(self.counts, nodes, 1)
         return nodes
 
     def _learn_groups(self) -> None:
         known = len(self._matches)
-        if known == self._columns.group_count:
-            return
         fresh = [
             group.namespace == self._namespace and not group.terminating and self._selector.matches(dict(group.labels))
             for group in self._columns.groups[known:]
@@ -230,11 +259,12 @@ class _Grown:
     def __init__(self) -> None:
         self._buffer = np.zeros(64, np.int32)
         self._size = 0
+        self.last = -1
 
     def append(self, value: int) -> None:
         if self._size == len(self._buffer):
             self._buffer = np.concatenate([self._buffer, np.zeros_like(self._buffer)])
-        self._buffer[self._size] = value
+        self._buffer[self._size] = self.last = value
         self._size += 1
 
     def array(self) -> Int32s:

@@ -81,6 +81,13 @@ class PodClass(NamedTuple):
     beyond: tuple[str, ...] = ()  # what it asks for that the prediction does not cover
 
     @property
+    def has_pod_affinity(self) -> bool:
+        """Whether it wants other pods beside it or away from it, in whatever way."""
+        return bool(
+            self.pod_affinity or self.pod_anti_affinity or self.preferred_affinity or self.preferred_anti_affinity
+        )
+
+    @property
     def node_requirement(self) -> NodeRequirement:
         return NodeRequirement(self.node_selector, self.node_affinity.required)
 

@@ -22,6 +22,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import FixedState
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import Rejection
 from kubectl_spread.scheduler.framework.plugin import Reserving
@@ -36,11 +37,15 @@ from kubectl_spread.scheduler.sampling import Sampler
 
 
 class Verdict(NamedTuple):
-    """One plugin's answer for every node: bits uint64 (N,) into `state.reasons`, as they were when it was asked."""
+    """One plugin's answer for every node; right until the next pod is bound."""
 
     plugin: str
     state: FilterState
-    bits: Bits
+
+    @property
+    def bits(self) -> Bits:
+        """uint64 (N,) into `state.reasons`."""
+        return self.state.filter()
 
 
 class Filtered(NamedTuple):
@@ -107,12 +112,13 @@ class Scores(NamedTuple):
     """
 
     nodes: NodeIndices
-    by_plugin: dict[str, Int64s]
+    by_plugin: dict[str, Union[Int64s, int]]
     total: Int64s
 
     def hosts(self) -> NodeIndices:
-        """The nodes with the highest total: any of them may be taken."""
+        """The nodes with the highest total, in the cluster's order: any of them may be taken."""
         highest: NodeIndices = self.nodes[self.total == self.total.max()]
+        highest.sort()
         return highest
 
 
@@ -171,13 +177,18 @@ class Scheduler:
         profile, prepared = self.profile_of(pod.cls), self._prepare(pod.cls)
         if nodes is None:
             nodes = np.flatnonzero(filtered.feasible)
+        same_for_all = 0
         total = np.zeros(len(nodes), np.int64)
-        by_plugin: dict[str, Int64s] = {}
+        by_plugin: dict[str, Union[Int64s, int]] = {}
         for (plugin, weight), state in zip(profile.score, prepared.score_states(profile, self.columns), strict=True):
             scores = state.score(nodes)
             if scores is not None:
-                by_plugin[plugin.name] = scores * weight
-                total += by_plugin[plugin.name]
+                by_plugin[plugin.name] = weighted = scores * weight
+                if isinstance(weighted, int):
+                    same_for_all += weighted
+                else:
+                    total += weighted
+        total += same_for_all
         return Scores(nodes, by_plugin, total)
 
     def hosts(self, pod: Pod, filtered: Filtered) -> NodeIndices:
@@ -190,8 +201,21 @@ class Scheduler:
             nodes = np.flatnonzero(filtered.feasible)
         else:
             percentage = self.profile_of(pod.cls).percentage_of_nodes_to_score
-            nodes = self._sampler.sample(filtered.feasible, filtered.considered, percentage)
-        return nodes if len(nodes) == 1 else self.score(pod, filtered, nodes).hosts()
+            considered = filtered.considered if filtered.narrowed_by else None
+            nodes = self._sampler.sample(filtered.feasible, considered, percentage)
+        return nodes if len(nodes) == 1 else self._best(pod, nodes)
+
+    def _best(self, pod: Pod, nodes: NodeIndices) -> NodeIndices:
+        """The nodes with the highest total: `score(...).hosts()` without the table."""
+        profile, total = self.profile_of(pod.cls), None
+        states = self._prepare(pod.cls).score_states(profile, self.columns)
+        for (_, weight), state in zip(profile.score, states, strict=True):
+            scores = state.score(nodes)
+            if scores is not None and not isinstance(scores, int):  # a number for all decides nothing
+                weighted = scores if weight == 1 else scores * weight
+                total = weighted if total is None else total + weighted
+        best = nodes if total is None else nodes[total == total.max()]
+        return np.sort(best)
 
     def bind(self, pod: Pod, node: int) -> None:
         """Let a pod run on a node; every later cycle sees it."""
@@ -246,16 +270,17 @@ class _Prepared:
         self.rejection = rejection
         self.rejected_by = rejected_by
         self._considered: Optional[Bools] = None
+        self._verdicts = tuple(Verdict(plugin, state) for plugin, state in states)
+        self._changing = [state for _, state in states if not isinstance(state, FixedState)]
         self._narrowed_by = tuple(plugin for plugin, state in states if state.narrowed is not None)
         self._score_states: Optional[tuple[ScoreState, ...]] = None
 
     def filtered(self, columns: Columns) -> Filtered:
-        verdicts = tuple(Verdict(plugin, state, state.filter()) for plugin, state in self._states)
         considered = self._nodes_to_filter(columns)
-        feasible = considered.copy()
-        for verdict in verdicts:
-            feasible &= verdict.bits == 0
-        return Filtered(columns, verdicts, considered, feasible, self._narrowed_by)
+        feasible = self._fixed.copy()
+        for state in self._changing:
+            feasible &= state.fits()
+        return Filtered(columns, self._verdicts, considered, feasible, self._narrowed_by)
 
     def reserve(self, node: int) -> None:
         for _, state in self._states:
@@ -274,6 +299,10 @@ class _Prepared:
                 if state.narrowed is not None:
                     considered &= np.array([node.name in state.narrowed for node in columns.nodes], np.bool_)
             self._considered = considered
+            self._fixed = considered.copy()
+            for _, state in self._states:
+                if isinstance(state, FixedState):
+                    self._fixed &= state.fits()
         return self._considered
 
 

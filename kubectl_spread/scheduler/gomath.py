@@ -19,9 +19,10 @@ def divide(number: Int64s, by: Int64s | int) -> Int64s:
 
 
 def round_half_away(number: Floats) -> Int64s:
-    """math.Round: 0.49999999999999994 is 0, 2.5 is 3, -2.5 is -3."""
-    whole = np.trunc(number)
-    return (whole + np.where(np.abs(number - whole) >= 0.5, np.sign(number), 0.0)).astype(np.int64)
+    """math.Round of numbers that are not negative: 0.49999999999999994 is 0, 2.5 is 3."""
+    nearest = np.rint(number)  # but for halves, which go to the even neighbour
+    nearest += number - nearest == 0.5
+    return nearest.astype(np.int64)
 
 
 def default_normalize(scores: Int64s, *, reverse: bool) -> Int64s:

@@ -6,6 +6,8 @@ Source: pkg/scheduler/schedule_one.go, numFeasibleNodesToFind, findNodesThatPass
 
 from __future__ import annotations
 
+from typing import Optional
+
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
@@ -48,19 +50,33 @@ class Sampler:
     """Remembers where the last search ended, where the next one starts."""
 
     def __init__(self, nodes: tuple[Node, ...]) -> None:
-        self._order = tree_order(nodes)
+        self._n = len(nodes)
+        order = tree_order(nodes)
+        self._twice = np.concatenate([order, order])  # so that every rotation is a slice
         self._start = 0
 
-    def sample(self, feasible: Bools, considered: Bools, percentage: int) -> NodeIndices:
-        """Intp (F,): the feasible nodes that a search would find before it stops, in the cluster's order."""
-        order = np.concatenate([self._order[self._start :], self._order[: self._start]])
-        candidates = order if considered.all() else order[considered[order]]
-        want = num_feasible_nodes_to_find(percentage, len(candidates))
-        at = np.flatnonzero(feasible[candidates])
-        processed = len(candidates)
+    def sample(self, feasible: Bools, considered: Optional[Bools], percentage: int) -> NodeIndices:
+        """Intp (F,): the feasible nodes that a search would find before it stops, in the order it finds them.
+
+        Args:
+            feasible: bool (N,).
+            considered: bool (N,), the only nodes to look at; None for all.
+            percentage: of the nodes that have to be found; 0 adapts to their number.
+        """
+        order = self._twice[self._start : self._start + self._n]
+        if considered is not None:
+            order = order[considered[order]]
+        want = num_feasible_nodes_to_find(percentage, len(order))
+        looked = min(2 * want, len(order))
+        while True:
+            at = feasible[order[:looked]].nonzero()[0]
+            if len(at) >= want or looked == len(order):
+                break
+            looked = min(3 * looked, len(order))
+        processed = looked
         if len(at) >= want:
             at = at[:want]
             processed = int(at[-1]) + 1
-        self._start = (self._start + processed) % len(self._order)
-        found: NodeIndices = np.sort(candidates[at])
+        self._start = (self._start + processed) % self._n
+        found: NodeIndices = order[at]
         return found

@@ -20,6 +20,7 @@ from typing import Union
 import numpy as np
 from numpy.typing import NDArray
 
+from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.pod import Pod
@@ -51,6 +52,9 @@ class FilterState(Protocol):
     def narrowed(self) -> Optional[frozenset[str]]:
         """The names of the only nodes worth filtering; None for all."""
 
+    def fits(self) -> Bools:
+        """Bool (N,): whether the bits of a node are 0, now. The array is the state's own: do not write to it."""
+
     def filter(self) -> Bits:
         """The bits of every node, now. The array is the state's own: do not write to it."""
 
@@ -80,8 +84,11 @@ class FilterPlugin(Protocol):
 class ScoreState(Protocol):
     """What a Score plugin knows of one pod class."""
 
-    def score(self, feasible: NodeIndices) -> Optional[Int64s]:
-        """Normalised scores of the feasible nodes, 0 to 100; None where PreScore skips the plugin."""
+    def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
+        """Normalised scores of the feasible nodes, 0 to 100.
+
+        A number stands for the same score on every node; None where PreScore skips the plugin.
+        """
 
 
 class ScorePlugin(Protocol):
@@ -102,6 +109,10 @@ class FixedState:
         self.reasons = reasons
         self.narrowed = narrowed
         self._bits = bits
+        self._fits: Bools = bits == 0
+
+    def fits(self) -> Bools:
+        return self._fits
 
     def filter(self) -> Bits:
         return self._bits

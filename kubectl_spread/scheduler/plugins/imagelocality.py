@@ -5,6 +5,8 @@ Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go (v1.36.2
 
 from __future__ import annotations
 
+from typing import Union
+
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
@@ -28,24 +30,20 @@ class ImageLocality:
 
 class _State:
     def __init__(self, cls: PodClass, columns: Columns) -> None:
+        self._is_nowhere = False
         total = columns.zeros()
-        wanted = (*cls.images, *cls.image_volumes)
-        having = {name: np.zeros(columns.n, np.bool_) for name in wanted}
-        sizes: dict[str, int] = {}
-        for at, node in enumerate(columns.nodes):
-            for name, size in node.images:
-                if name in having:
-                    having[name][at] = True
-                    sizes.setdefault(name, size)  # of the first node that reports it
-        for name in wanted:
-            if name in sizes:
-                spread = int(having[name].sum()) / columns.n
-                total += np.where(having[name], int(sizes[name] * spread), 0)
+        for name in (*cls.images, *cls.image_volumes):
+            size, having = columns.images.get(name, (0, []))
+            total[having] += int(size * (len(having) / columns.n))
+        if not total.any():
+            self._is_nowhere = True
+            return
         most = _MAX_CONTAINER_THRESHOLD * len(cls.images)
         clamped = np.minimum(np.maximum(total, _MIN_THRESHOLD), most)
         self._scores: Int64s = (
             100 * (clamped - _MIN_THRESHOLD) // (most - _MIN_THRESHOLD) if cls.images else columns.zeros()
         )
+        self._is_nowhere = not self._scores.any()
 
-    def score(self, feasible: NodeIndices) -> Int64s:
-        return self._scores[feasible]
+    def score(self, feasible: NodeIndices) -> Union[Int64s, int]:
+        return 0 if self._is_nowhere else self._scores[feasible]

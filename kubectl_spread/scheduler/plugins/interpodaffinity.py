@@ -151,14 +151,18 @@ class _DomainTable:
 class _ByClass:
     """Newly bound pods, class by class."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, cls: PodClass, columns: Columns) -> None:
         self._columns = columns
         self._seen = 0
+        self._looks_at_all = cls.has_pod_affinity
 
     def fresh(self) -> Iterator[tuple[int, Int32s]]:
         """Each class that has new pods, and their nodes."""
         end = len(self._columns.bound_pods)
         if self._seen == end:
+            return
+        if not self._looks_at_all and not self._columns.has_pod_affinity:
+            self._seen = end  # pods without affinity matter only to those that have it
             return
         nodes = self._columns.bound_nodes[self._seen : end]
         classes = self._columns.bound_classes[self._seen : end]
@@ -196,7 +200,14 @@ class _FilterState:
         self._anti_affinity = _DomainTable(columns)
         self._existing_anti_affinity = _DomainTable(columns)
         self._effects: dict[int, _Effect] = {}
-        self._fresh = _ByClass(columns)
+        self._fresh = _ByClass(cls, columns)
+        self._fits: Optional[Bools] = None  # as long as no table changes
+
+    def fits(self) -> Bools:
+        self._catch_up()
+        if self._fits is None:
+            self._fits = self.filter() == 0
+        return self._fits
 
     def filter(self) -> Bits:
         self._catch_up()
@@ -243,6 +254,7 @@ class _FilterState:
             self._add(self._effect(pod.cls), nodes, sign)
 
     def _add(self, effect: _Effect, nodes: Int32s, sign: int) -> None:
+        self._fits = None
         for key in effect.existing_anti_affinity:
             self._existing_anti_affinity.add(key, nodes, sign)
         for key in effect.affinity:
@@ -291,7 +303,7 @@ class _ScoreState:
         self._terms += [(-weight, _incoming(term, columns)) for weight, term in cls.preferred_anti_affinity]
         self._table = _DomainTable(columns)
         self._effects: dict[int, tuple[tuple[str, int], ...]] = {}
-        self._fresh = _ByClass(columns)
+        self._fresh = _ByClass(cls, columns)
         self._skips = args.ignore_preferred_terms_of_existing_pods and not self._terms
 
     def score(self, feasible: NodeIndices) -> Optional[Int64s]:

@@ -81,10 +81,13 @@ class _ScoreState:
         self._skips = not preferred
         terms = [item for item in preferred if item.weight and not item.term.is_empty]
         self._invalid = any(not item.term.is_valid for item in terms)
-        self._raw: Int64s = np.array(
-            [sum(item.weight for item in terms if item.term.matches(node.labels, node.name)) for node in columns.nodes],
-            np.int64,
-        )
+        self._raw: Int64s = columns.zeros()
+        if terms:
+            scores = [
+                sum(item.weight for item in terms if item.term.matches(node.labels, node.name))
+                for node in columns.nodes
+            ]
+            self._raw = np.array(scores, np.int64)
 
     def score(self, feasible: NodeIndices) -> Optional[Int64s]:
         if self._invalid:

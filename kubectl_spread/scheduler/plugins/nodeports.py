@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Union
 
+from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import HostPort
 from kubectl_spread.objects.pod import Pod
@@ -39,6 +40,10 @@ class _State:
         self._columns = columns
         self._seen = 0
         self._bits: Bits = no_bits(columns)
+
+    def fits(self) -> Bools:
+        fits: Bools = self.filter() == 0
+        return fits
 
     def filter(self) -> Bits:
         pods, nodes = self._columns.bound_pods, self._columns.bound_nodes

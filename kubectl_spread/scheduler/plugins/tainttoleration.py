@@ -5,12 +5,13 @@ Source: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (v1.
 
 from __future__ import annotations
 
+from typing import Union
+
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler import gomath
@@ -35,7 +36,9 @@ class TaintToleration:
         self._reason = reason
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
-        untolerated = [first_untolerated(node.taints, cls.tolerations) for node in columns.nodes]
+        if not columns.has_taints:
+            return FixedState((), no_bits(columns))
+        untolerated = columns.untolerated(cls.tolerations)
         texts = list(dict.fromkeys(self._text(taint) for taint in untolerated if taint is not None))
         bits = no_bits(columns)
         for at, taint in enumerate(untolerated):
@@ -52,17 +55,27 @@ class TaintToleration:
 
 class _ScoreState:
     def __init__(self, cls: PodClass, columns: Columns) -> None:
-        tolerations = [item for item in cls.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
-        self._raw: Int64s = np.array(
-            [
-                sum(
-                    taint.effect == PREFER_NO_SCHEDULE and not any(item.tolerates(taint) for item in tolerations)
-                    for taint in node.taints
-                )
-                for node in columns.nodes
-            ],
-            np.int64,
-        )
+        self._raw: Int64s = columns.zeros()
+        if columns.has_taints:
+            self._raw = _count_untolerated(cls, columns)
+        self._is_nowhere = not self._raw.any()
 
-    def score(self, feasible: NodeIndices) -> Int64s:
+    def score(self, feasible: NodeIndices) -> Union[Int64s, int]:
+        if self._is_nowhere:
+            return 100
         return gomath.default_normalize(self._raw[feasible], reverse=True)
+
+
+def _count_untolerated(cls: PodClass, columns: Columns) -> Int64s:
+    """int64 (N,): PreferNoSchedule taints that the pod does not tolerate."""
+    tolerations = [item for item in cls.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
+    return np.array(
+        [
+            sum(
+                taint.effect == PREFER_NO_SCHEDULE and not any(item.tolerates(taint) for item in tolerations)
+                for taint in node.taints
+            )
+            for node in columns.nodes
+        ],
+        np.int64,
+    )

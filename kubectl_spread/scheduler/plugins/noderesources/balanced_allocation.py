@@ -20,7 +20,7 @@ from kubectl_spread.objects.resources import MEMORY
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.noderesources.fit import CatchUp
+from kubectl_spread.scheduler.plugins.noderesources.fit import NodeValues
 
 Floats = NDArray[np.float64]
 
@@ -53,16 +53,13 @@ class _State:
         self._requests = dict(cls.requests)
         self._skips = not any(self._requests.get(resource) for resource in args.resources)
         self._resources = [name for name in args.resources if not is_scalar(name) or self._requests.get(name)]
-        self._catch_up = CatchUp(columns)
-        self._scores = self._compute(np.arange(columns.n))
+        watched: list[Int64s] = []
+        for resource in self._resources:
+            watched += [columns.allocatable_of(resource), columns.requested_of(resource)]
+        self._scores = NodeValues(columns, watched, self._compute)
 
     def score(self, feasible: NodeIndices) -> Optional[Int64s]:
-        if self._skips:
-            return None
-        changed = self._catch_up.changed()
-        if changed is not None:
-            self._scores[changed] = self._compute(changed)
-        return self._scores[feasible]
+        return None if self._skips else self._scores.now()[feasible]
 
     def _compute(self, nodes: NodeIndices) -> Int64s:
         after = self._balance(nodes, with_pod=True)

@@ -7,12 +7,15 @@ Difference: resources that a DeviceClass takes over are not known here.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from collections.abc import Sequence
+from typing import Any
 from typing import NamedTuple
-from typing import Union
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.pod import Pod
@@ -84,21 +87,45 @@ class NodeResourcesFit:
         return _ScoreState(cls, columns, self._args.strategy)
 
 
-class CatchUp:
-    """Which nodes changed since the last time: a part of every state that depends on a node's own pods."""
+class NodeValues:
+    """One number for each node, which depends on the node's own account alone, kept up to date.
 
-    def __init__(self, columns: Columns) -> None:
+    Nodes alike have the same number, so that what was computed once is remembered by the account it came from.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        accounts: Sequence[NDArray[np.int64]],
+        compute: Callable[[NodeIndices], NDArray[Any]],
+    ) -> None:
+        """`accounts`: every array (N,) that `compute` looks at."""
         self._columns = columns
+        self._accounts = accounts
+        self._compute = compute
         self._seen = len(columns.bound_pods)
+        self._known: dict[tuple[int, ...], Any] = {}
+        self._values = compute(np.arange(columns.n))
 
-    def changed(self) -> Union[NodeIndices, None]:
-        """Intp (K,), without repetition; None where nothing changed."""
+    def now(self) -> NDArray[Any]:
+        """(N,): the array is the object's own."""
         end = len(self._columns.bound_pods)
-        if self._seen == end:
-            return None
-        nodes = self._columns.bound_nodes[self._seen : end].astype(np.intp)
-        self._seen = end
-        return nodes if len(nodes) == 1 else np.unique(nodes)
+        if self._seen != end:
+            nodes = self._columns.bound_nodes[self._seen : end]
+            self._seen = end
+            if len(nodes) == 1:
+                self._update(int(nodes[0]))
+            else:
+                changed = np.unique(nodes).astype(np.intp)
+                self._values[changed] = self._compute(changed)
+        return self._values
+
+    def _update(self, node: int) -> None:
+        account = tuple([array.item(node) for array in self._accounts])
+        value = self._known.get(account)
+        if value is None:
+            value = self._known[account] = self._compute(np.array([node], np.intp))[0]
+        self._values[node] = value
 
 
 def _wanted(cls: PodClass, args: FitArgs) -> list[tuple[str, int]]:
@@ -123,14 +150,17 @@ class _FilterState:
             reasons.append(Reason(text, Code.UNSCHEDULABLE))
             reasons.append(Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE))
         self.reasons = tuple(reasons)
-        self._catch_up = CatchUp(columns)
-        self._bits = self._compute(np.arange(columns.n))
+        watched = [columns.pod_count, columns.slots()]
+        for resource, _ in self._wanted:
+            watched += [columns.allocatable_of(resource), columns.requested_of(resource)]
+        self._bits = NodeValues(columns, watched, self._compute)
+        self._fits = NodeValues(columns, watched, lambda nodes: self._compute(nodes) == 0)
+
+    def fits(self) -> Bools:
+        return self._fits.now()
 
     def filter(self) -> Bits:
-        changed = self._catch_up.changed()
-        if changed is not None:
-            self._bits[changed] = self._compute(changed)
-        return self._bits
+        return self._bits.now()
 
     def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         columns = self._columns
@@ -169,14 +199,13 @@ class _ScoreState:
             for resource in strategy.resources
             if not is_scalar(resource.name) or self._requests.get(resource.name)
         ]
-        self._catch_up = CatchUp(columns)
-        self._scores = self._compute(np.arange(columns.n))
+        watched: list[Int64s] = []
+        for resource in self._resources:
+            watched += [columns.allocatable_of(resource.name), nonzero_requested(columns, resource.name)]
+        self._scores = NodeValues(columns, watched, self._compute)
 
     def score(self, feasible: NodeIndices) -> Int64s:
-        changed = self._catch_up.changed()
-        if changed is not None:
-            self._scores[changed] = self._compute(changed)
-        return self._scores[feasible]
+        return self._scores.now()[feasible]
 
     def _compute(self, nodes: NodeIndices) -> Int64s:
         total = np.zeros(len(nodes), np.int64)

@@ -18,7 +18,6 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.taints import first_untolerated
 
 
 class Constraint(NamedTuple):
@@ -105,13 +104,16 @@ def _internal(constraint: TopologySpreadConstraint, labels: dict[str, str], sele
 
 def match_affinity(requirement: NodeRequirement, columns: Columns) -> Bools:
     """Bool (N,): nodes that nodeAffinityPolicy Honor includes."""
+    if requirement.is_empty:
+        return np.ones(columns.n, np.bool_)
     return np.array([requirement.matches(node.labels, node.name) for node in columns.nodes], np.bool_)
 
 
 def match_taints(cls: PodClass, columns: Columns) -> Bools:
     """Bool (N,): nodes that nodeTaintsPolicy Honor includes; `spec.unschedulable` is not looked at."""
-    untolerated = [first_untolerated(node.taints, cls.tolerations) is not None for node in columns.nodes]
-    return ~np.array(untolerated, np.bool_)
+    if not columns.has_taints:
+        return np.ones(columns.n, np.bool_)
+    return np.array([taint is None for taint in columns.untolerated(cls.tolerations)], np.bool_)
 
 
 def match_node_inclusion_policies(constraint: Constraint, cls: PodClass, columns: Columns) -> Bools:

@@ -24,6 +24,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import no_bits
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
@@ -39,6 +40,7 @@ REASONS = (
     ),
 )
 MAX_INT32 = 2**31 - 1
+_FEW = 8  # domains, up to which one at a time is faster than all at once
 
 
 class DomainCounts:
@@ -67,6 +69,9 @@ class DomainCounts:
         self._counter = MatchCounter(cls.namespace, constraint.selector, columns)
         # match_num, with the largest number where a domain is not eligible: its least is the minimum.
         self._match_num: Int64s = np.where(self.eligible, 0, MAX_INT32).astype(np.int64)
+        self._too_full: Bools = np.zeros(size, np.bool_)
+        self._fits: Bools = self.topology.codes >= 0
+        self._nodes_of: dict[int, NodeIndices] = {}
         self.catch_up()
 
     @property
@@ -107,15 +112,36 @@ class DomainCounts:
         """int64 (D,): the left side of the inequality for a pod placed in each domain."""
         return self.match_num + self.constraint.self_match_num - self.global_min
 
+    def fits(self) -> Bools:
+        """Bool (N,): nodes that pass the constraint, kept up to date domain by domain."""
+        self.catch_up()
+        too_full = self._domains_too_full()
+        changed = np.flatnonzero(too_full != self._too_full)
+        if len(changed) > _FEW:
+            has_key = self.topology.codes >= 0
+            self._fits = has_key & ~too_full[self.topology.codes]
+        else:
+            for domain in changed.tolist():
+                self._fits[self._nodes(domain)] = not too_full[domain]
+        self._too_full = too_full
+        return self._fits
+
     def violates(self) -> Bools:
-        """Bool (N,): nodes whose domain would be too full; without meaning where the key is missing."""
-        if not self.topology.values:
-            return np.zeros(len(self.topology.codes), np.bool_)
+        """Bool (N,): nodes whose domain would be too full; False where the key is missing."""
+        return (self.topology.codes >= 0) & ~self.fits()
+
+    def _domains_too_full(self) -> Bools:
         most = self.constraint.max_skew - self.constraint.self_match_num + self.global_min
-        too_full = self._match_num > most
+        too_full: Bools = self._match_num > most
         if self.domains_num < len(self.eligible):
             too_full = np.where(self.eligible, too_full, most < 0)
-        return too_full[self.topology.codes]
+        return too_full
+
+    def _nodes(self, domain: int) -> NodeIndices:
+        found = self._nodes_of.get(domain)
+        if found is None:
+            found = self._nodes_of[domain] = np.flatnonzero(self.topology.codes == domain)
+        return found
 
     def violates_after(self, node: int, change: int) -> bool:
         """Whether a node violates the constraint once its domain counts `change` more."""
@@ -163,13 +189,21 @@ class PreFilterState:
             for constraint in constraints
         )
 
+    def fits(self) -> Bools:
+        first, *others = self.counts
+        if not others:
+            return first.fits()
+        fits = first.fits() & others[0].fits()
+        for counts in others[1:]:
+            fits &= counts.fits()
+        return fits
+
     def filter(self) -> Bits:
         bits = no_bits(self._columns)
         undecided = np.ones(self._columns.n, np.bool_)
         for counts in self.counts:
-            counts.catch_up()
             missing = counts.topology.codes < 0
-            violating = counts.violates() & ~missing
+            violating = counts.violates()
             # The first constraint a node fails decides the reason.
             bits[undecided & missing] = bit(1)
             bits[undecided & violating] = bit(0)

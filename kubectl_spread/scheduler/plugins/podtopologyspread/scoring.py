@@ -8,6 +8,7 @@ Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go (v1.36.2).
 from __future__ import annotations
 
 import math
+from typing import Any
 from typing import Optional
 
 import numpy as np
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int32s
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.cluster.columns import MatchCounter
 from kubectl_spread.objects.labels import HOSTNAME
@@ -43,15 +43,20 @@ class ScoreState:
     def score(self, feasible: NodeIndices) -> Optional[Int64s]:
         if not self._accounts:
             return None
-        scored = np.ones(len(feasible), np.bool_) if self._all_keyed else self._keyed[feasible]
-        counted = feasible if self._all_keyed else feasible[scored]
-        total = np.zeros(len(counted), np.float64)
-        for account in self._accounts:
-            total += account.score(counted)
+        if self._all_keyed:
+            return self._scores(feasible)
+        scored = self._keyed[feasible]
         result = np.zeros(len(feasible), np.int64)
-        if len(counted):
-            result[scored] = _normalize(gomath.round_half_away(total))
+        if scored.any():
+            result[scored] = self._scores(feasible[scored])
         return result
+
+    def _scores(self, counted: NodeIndices) -> Int64s:
+        first, *others = self._accounts
+        total = first.score(counted)
+        for account in others:
+            total += account.score(counted)
+        return _normalize(gomath.round_half_away(total))
 
 
 def _normalize(raw: Int64s) -> Int64s:
@@ -59,7 +64,7 @@ def _normalize(raw: Int64s) -> Int64s:
     least, most = int(raw.min()), max(int(raw.max()), 0)
     if most == 0:
         return np.full_like(raw, MAX_NODE_SCORE)
-    return gomath.divide(MAX_NODE_SCORE * (most + least - raw), most)
+    return MAX_NODE_SCORE * (most + least - raw) // most  # never negative, so that // is Go's division
 
 
 class _Account:
@@ -76,20 +81,23 @@ class _Account:
         # A node without the label stands in the domain of the empty value: only default constraints let it come here.
         values = topology.values
         empty = values.index("") if "" in values else len(values)
-        self._codes: Int32s = np.where(self._has_key, topology.codes, empty).astype(np.int32)
+        self._codes = np.where(self._has_key, topology.codes, empty).astype(np.intp)
         self._in_domain = np.zeros(len(values) + 1, np.int64)
 
     def score(self, nodes: NodeIndices) -> NDArray[np.float64]:
         """float64 (F,): what the constraint adds to each node's raw score."""
         self._catch_up()
+        offset = float(self._constraint.max_skew - 1)
+        added: NDArray[Any]
         if self._by_node:
-            counts, size = self._counter.counts[nodes], len(nodes)
+            added = self._counter.counts[nodes] * math.log(len(nodes) + 2) + offset
         else:
             codes = self._codes[nodes]
-            counts, size = self._in_domain[codes], int((np.bincount(codes) > 0).sum())
-        weight = math.log(size + 2)
-        added = (counts * weight + float(self._constraint.max_skew - 1)).astype(np.float64)
-        return added if self._all_have_key else np.where(self._has_key[nodes], added, 0.0)
+            weight = math.log(np.count_nonzero(np.bincount(codes)) + 2)
+            added = (self._in_domain * weight + offset)[codes]
+        if not self._all_have_key:
+            added[~self._has_key[nodes]] = 0.0
+        return added
 
     def _catch_up(self) -> None:
         if self._constraint.selector.is_empty:
@@ -97,4 +105,7 @@ class _Account:
         nodes = self._counter.catch_up()
         if self._by_node or not len(nodes):
             return
-        np.add.at(self._in_domain, self._codes[nodes[self._included[nodes]]], 1)
+        if len(nodes) == 1:
+            self._in_domain[self._codes[nodes[0]]] += int(self._included[nodes[0]])
+        else:
+            np.add.at(self._in_domain, self._codes[nodes[self._included[nodes]]], 1)

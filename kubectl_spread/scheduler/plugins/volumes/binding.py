@@ -14,6 +14,7 @@ from typing import Union
 
 import numpy as np
 
+from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.objects.pod import Pod
@@ -95,6 +96,10 @@ class _State:
         self._unbound = unbound
         self._version = -1
         self._bits: Bits = no_bits(columns)
+
+    def fits(self) -> Bools:
+        fits: Bools = self.filter() == 0
+        return fits
 
     def filter(self) -> Bits:
         if self._version != self._storage.version:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
@@ -47,6 +48,10 @@ class _State:
             for at, node in enumerate(columns.nodes)
             if (limits := columns.storage.storage.limits.get(node.name))
         ]
+
+    def fits(self) -> Bools:
+        fits: Bools = self.filter() == 0
+        return fits
 
     def filter(self) -> Bits:
         bits = no_bits(self._columns)

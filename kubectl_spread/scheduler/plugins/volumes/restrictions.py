@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Union
 
+from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
@@ -63,6 +64,10 @@ class _State:
         self._seen = 0
         self._used: set[str] = set()  # of the claims that one pod may use
         self._bits: Bits = no_bits(columns)
+
+    def fits(self) -> Bools:
+        fits: Bools = self.filter() == 0
+        return fits
 
     def filter(self) -> Bits:
         pods, nodes = self._columns.bound_pods, self._columns.bound_nodes
