@@ -28,7 +28,7 @@ test: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m compileall -q kubectl_spread
-	$(BIN)/python tests/bench/startup.py
+	$(BIN)/python tests/bench/startup.py; startup=$$?; $(BIN)/python tests/bench/scheduling.py && exit $$startup
 
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py

@@ -5,11 +5,13 @@ Go's integer division truncates toward zero and its math.Round goes half away fr
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 Int64s = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 
 
 def divide(number: Int64s, by: Int64s | int) -> Int64s:

@@ -84,11 +84,11 @@ class _Account:
         self._codes = np.where(self._has_key, topology.codes, empty).astype(np.intp)
         self._in_domain = np.zeros(len(values) + 1, np.int64)
 
-    def score(self, nodes: NodeIndices) -> NDArray[np.float64]:
+    def score(self, nodes: NodeIndices) -> NDArray[np.floating[Any]]:
         """float64 (F,): what the constraint adds to each node's raw score."""
         self._catch_up()
         offset = float(self._constraint.max_skew - 1)
-        added: NDArray[Any]
+        added: NDArray[np.floating[Any]]
         if self._by_node:
             added = self._counter.counts[nodes] * math.log(len(nodes) + 2) + offset
         else:

@@ -1,0 +1,150 @@
+"""Placing the replicas of workloads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.simulate.replicas import Certainty
+from kubectl_spread.simulate.replicas import place
+from kubectl_spread.simulate.replicas import Placement
+
+Plain = dict[str, Any]
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+def node(name: str, cpu: str = "1", zone: str = "", **spec: Any) -> Plain:
+    labels = {"kubernetes.io/hostname": name, **({ZONE: zone} if zone else {})}
+    status = {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}}
+    return {"kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": spec, "status": status}
+
+
+def running(name: str, on: str, cpu: str = "1", owner: Plain | None = None, **spec: Any) -> Plain:
+    container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
+    metadata: Plain = {"name": name, "labels": {"app": name.partition("-")[0]}}
+    if owner:
+        metadata["ownerReferences"] = [{**owner, "controller": True}]
+    return {"kind": "Pod", "metadata": metadata, "spec": {"nodeName": on, "containers": [container], **spec}}
+
+
+def workload(kind: str = "Deployment", name: str = "web", replicas: int = 1, cpu: str = "1", **spec: Any) -> Workload:
+    container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container], **spec}}
+    count = None if kind == "DaemonSet" else replicas
+    return Workload(kind, "apps/v1", "default", name, count, template)
+
+
+def nodes_of(placement: Placement) -> list[str]:
+    return [pod.node for pod in placement.placed]
+
+
+def placed(cluster: Cluster, *owners: Workload) -> list[Placement]:
+    return place(owners, cluster, profiles())
+
+
+def test_workloads_compete_by_priority_and_are_reported_as_given() -> None:
+    """There is room for one pod: the one of higher priority gets it, although it is given last."""
+    low, high = placed(cluster_of([node("n1")]), workload(name="low"), workload(name="high", priority=10))
+
+    assert ([], ["n1"]) == (nodes_of(low), nodes_of(high))
+    assert ["low-1"] == [item.pod.name for item in low.pending]
+
+
+def test_a_pod_goes_where_the_scheduler_scores_highest() -> None:
+    """The emptier node is less allocated; there is no choice."""
+    (web,) = placed(cluster_of([node("n1", "4"), node("n2", "4"), running("db-0", "n1")]), workload())
+
+    assert (["n2"], Certainty.CERTAIN) == (nodes_of(web), web.certainty)
+
+
+def test_nodes_of_equal_score_are_a_choice() -> None:
+    """The first by name is taken, and the placement is only possible."""
+    (web,) = placed(cluster_of([node("n2"), node("n1")]), workload())
+
+    assert (["n1"], Certainty.POSSIBLE) == (nodes_of(web), web.certainty)
+    assert [2] == [pod.hosts for pod in web.placed]
+
+
+def test_pods_that_run_already_are_the_first_replicas() -> None:
+    """The Deployment's ReplicaSet owns the running pod; only the second replica is placed."""
+    replicaset = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1"}
+    deployment = [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}]
+    facts = [
+        node("n1"),
+        node("n2"),
+        {"kind": "ReplicaSet", "metadata": {"name": "web-1", "ownerReferences": deployment}},
+        running("web-1-x", "n1", owner=replicaset),
+    ]
+    (web,) = placed(cluster_of(facts), workload(replicas=2))
+
+    assert ["n1", "n2"] == nodes_of(web)
+    assert [0, 1] == [pod.fitting for pod in web.placed]
+
+
+def test_a_daemonset_gets_a_pod_for_each_node_it_may_run_on() -> None:
+    """A tainted node gets none; a cordoned one does, for daemons tolerate the cordon."""
+    taint = [{"key": "gpu", "value": "", "effect": "NoSchedule"}]
+    cluster = cluster_of([node("n1"), node("n2", taints=taint), node("n3", unschedulable=True)])
+    (agent,) = placed(cluster, workload("DaemonSet", "agent"))
+
+    assert (["n1", "n3"], 0) == (nodes_of(agent), len(agent.pending))
+
+
+def test_a_daemon_that_does_not_fit_its_node_is_pending() -> None:
+    (agent,) = placed(cluster_of([node("n1", "2"), node("n2", "500m")]), workload("DaemonSet", "agent"))
+    (pending,) = agent.pending
+
+    assert ["n1"] == nodes_of(agent)
+    assert pending.explanation.message.startswith(
+        "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity]."
+    )
+
+
+def test_gated_pods_are_told_and_not_placed() -> None:
+    (web,) = placed(cluster_of([node("n1")]), workload(schedulingGates=[{"name": "wait"}]))
+
+    assert ([], 0, ["web-1"]) == (nodes_of(web), len(web.pending), [pod.pod for pod in web.gated])
+
+
+def test_a_pod_of_an_unknown_scheduler_is_not_predictable() -> None:
+    (web,) = placed(cluster_of([node("n1")]), workload(schedulerName="mine"))
+
+    assert (Certainty.NOT_PREDICTABLE, ("the scheduler mine",)) == (web.certainty, web.not_predictable)
+
+
+def test_whom_preemption_would_evict_is_told() -> None:
+    """The message ends before preemption where preemption helps."""
+    (web,) = placed(cluster_of([node("n1"), running("low-0", "n1")]), workload(priority=5))
+    (pending,) = web.pending
+
+    assert "0/1 nodes are available: 1 Insufficient cpu." == pending.explanation.message
+    assert ("n1", ["default/low-0"]) == (
+        pending.explanation.nominated_node,
+        [victim.key for victim in pending.explanation.victims],
+    )
+
+
+def test_a_preference_that_does_not_parse_aborts_scheduling_where_there_is_a_choice() -> None:
+    """With one feasible node nothing is scored, and the pod is placed."""
+    term = {"preference": {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["x"]}]}, "weight": 1}
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}}
+    (two,) = placed(cluster_of([node("n1"), node("n2")]), workload(affinity=affinity))
+    (one,) = placed(cluster_of([node("n1")]), workload(affinity=affinity))
+
+    assert ["n1"] == nodes_of(one)
+    assert two.pending[0].explanation.message.startswith('running PreScore plugin "NodeAffinity": ')
+
+
+@pytest.mark.parametrize(("all_nodes", "expected"), [(True, "n119"), (False, "n000")])
+def test_a_large_cluster_is_sampled_unless_all_nodes_are_asked_for(all_nodes: bool, expected: str) -> None:
+    """The best of 120 nodes is the last; a search that stops after 100 does not see it."""
+    facts = [node(f"n{at:03d}", "2" if at < 119 else "64") for at in range(120)]
+    (web,) = place([workload()], cluster_of(facts), profiles(), all_nodes=all_nodes)
+
+    assert [expected] == nodes_of(web)
