@@ -312,6 +312,22 @@ def problems(value: Any, shape: Shape) -> list[Problem]:
     return list(_walk(value, shape, (), ""))
 
 
+def decodes(value: Any, shape: Shape) -> bool:
+    """Whether no problem of kind TYPE is in a plain value; several times faster than to list them."""
+    if value is None or shape is Atom.ANY:
+        return True
+    if isinstance(shape, Atom):
+        return not _atom_error(value, shape, (), "")
+    if isinstance(shape, ListOf):
+        return isinstance(value, list) and all([decodes(item, shape.item) for item in value])  # noqa: C419 (perf: a list is faster)
+    if not isinstance(value, dict):
+        return False
+    if isinstance(shape, MapOf):
+        return all([decodes(item, shape.value) for item in value.values()])  # noqa: C419
+    fields = shape.fields
+    return all([decodes(item, fields[key]) for key, item in value.items() if key in fields])  # noqa: C419
+
+
 def path_text(route: Route) -> str:
     """A route as the API server prints paths: `spec.containers[0].name`."""
     text = ""

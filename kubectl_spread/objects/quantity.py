@@ -8,6 +8,7 @@ Source: staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go, suffix.go 
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -40,7 +41,11 @@ def parse(value: Any) -> int:
     Raises:
         QuantityError: with the API server's words.
     """
-    text = value.strip(" ") if isinstance(value, str) else _number_text(value)
+    return _parse(value.strip(" ") if isinstance(value, str) else _number_text(value))
+
+
+@functools.lru_cache(maxsize=4096)  # a cluster has few different ones
+def _parse(text: str) -> int:
     match = _NUMBER.match(text)
     if not text or match is None:
         raise QuantityError(FORMAT_WRONG)

@@ -62,11 +62,11 @@ def _add(item: _Item, assembler: Assembler, errors: list[SourceError]) -> None:
     shape = SHAPES.get(str(item.plain.get("kind")))
     if shape is None:
         return
-    problems = [problem for problem in decode.problems(item.plain, shape) if problem.kind is decode.Kind.TYPE]
-    if problems:
-        errors += [_located(item, problem) for problem in problems]
-    else:
+    if decode.decodes(item.plain, shape):
         assembler.add(item.plain)
+        return
+    problems = [problem for problem in decode.problems(item.plain, shape) if problem.kind is decode.Kind.TYPE]
+    errors += [_located(item, problem) for problem in problems]
 
 
 def _items(source: SourceFile, errors: list[SourceError]) -> Iterator[_Item]:

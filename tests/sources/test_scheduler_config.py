@@ -115,7 +115,8 @@ REFUSED = {
         "      - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway, labelSelector: {}}\n",
         9,
         (
-            "profiles[0].pluginConfig[0].args.defaultConstraints[0].labelSelector: Forbidden: constraint must not define a "
+            "profiles[0].pluginConfig[0].args.defaultConstraints[0].labelSelector: Forbidden: "
+            "constraint must not define a "
             "selector, as they deduced for each pod"
         ),
     ),
@@ -123,7 +124,10 @@ REFUSED = {
         SPREAD + "      defaultingType: List\n      defaultConstraints:\n"
         "      - {topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}\n",
         9,
-        "profiles[0].pluginConfig[0].args.defaultConstraints[0].maxSkew: Invalid value: 0: not in valid range (0, inf)",
+        (
+            "profiles[0].pluginConfig[0].args.defaultConstraints[0].maxSkew: Invalid value: 0: "
+            "not in valid range (0, inf)"
+        ),
     ),
     "a pair twice, told at the later one": (
         SPREAD + "      defaultingType: List\n      defaultConstraints:\n"
