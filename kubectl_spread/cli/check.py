@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from kubectl_spread.cli.options import complain
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import load_facts
+from kubectl_spread.cli.options import placed
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.table import counted
@@ -24,6 +24,7 @@ from kubectl_spread.report.table import counted
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.run import Checked
+    from kubectl_spread.simulate.replicas import Placement
     from kubectl_spread.sources.files import Input
 
 _LEVELS = ("error", "warning", "info")  # the worst first
@@ -139,23 +140,16 @@ def _check_input(given: Input, run: _Run) -> int:
     return result.rejected
 
 
-def _place(workloads: list[Checked], known: Optional[Facts], namespace: str) -> list[Any]:
+def _place(workloads: list[Checked], known: Optional[Facts], namespace: str) -> list[Placement]:
     if known is None or not workloads:
         return []
-    from kubectl_spread.simulate.replicas import place  # numpy: 80 ms
-
-    return place(
-        [
-            item.workload if item.manifest.namespace else item.workload._replace(namespace=namespace)
-            for item in workloads
-        ],
-        known.cluster,
-        known.profiles,
-        all_nodes=known.all_nodes,
-    )
+    owners = [
+        item.workload if item.manifest.namespace else item.workload._replace(namespace=namespace) for item in workloads
+    ]
+    return placed(owners, known)
 
 
-def _print_text(run: _Run, placements: list[Any], *, colour: bool) -> None:
+def _print_text(run: _Run, placements: list[Placement], *, colour: bool) -> None:
     blocks: list[list[str]] = []
     if run.findings:
         from kubectl_spread.report import findings as finding_text
@@ -173,7 +167,7 @@ def _print_text(run: _Run, placements: list[Any], *, colour: bool) -> None:
     click.echo(_summary(run, placements), err=True)
 
 
-def _summary(run: _Run, placements: list[Any]) -> str:
+def _summary(run: _Run, placements: list[Placement]) -> str:
     workloads = len(run.workloads) + run.rejected
     parts = [f"checked {counted(workloads, 'workload')} in {counted(run.files, 'file')}"]
     parts.append(counted(len(run.findings), "finding") if run.findings else "no findings")
@@ -189,7 +183,7 @@ def _summary(run: _Run, placements: list[Any]) -> str:
     return text
 
 
-def _print_json(run: _Run, placements: list[Any]) -> None:
+def _print_json(run: _Run, placements: list[Placement]) -> None:
     from kubectl_spread.report import json as documents
 
     checked = {"files": run.files, "workloads": len(run.workloads), "rejected": run.rejected}
@@ -199,7 +193,7 @@ def _print_json(run: _Run, placements: list[Any]) -> None:
         complain(error)
 
 
-def _exit_code(run: _Run, placements: list[Any], fail_on: str) -> int:
+def _exit_code(run: _Run, placements: list[Placement], fail_on: str) -> int:
     if run.errors or any(finding.is_unreadable for finding in run.findings):
         return Exit.UNREADABLE
     if any(placement.pending for placement in placements):

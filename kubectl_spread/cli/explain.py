@@ -16,6 +16,7 @@ from kubectl_spread.cli.options import complain
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import load_facts
+from kubectl_spread.cli.options import placed
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.errors import SourceError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.explain.explanation import Explanation
     from kubectl_spread.objects.pod import Pod
     from kubectl_spread.objects.workload import Workload
+    from kubectl_spread.simulate.replicas import Placement
 
 
 class _Target(NamedTuple):
@@ -162,20 +164,25 @@ def _from_files(
     paths: tuple[str, ...], known: Facts, namespace: Optional[str], errors: list[SourceError]
 ) -> list[Explanation]:
     """What `check` would place, explained at the first pod that finds no node, or at the first pod."""
-    from kubectl_spread.simulate.replicas import place
-
-    placements = place(
-        _workloads(paths, namespace, errors),
-        known.cluster,
-        known.profiles,
-        all_nodes=known.all_nodes,
-        explain_first=True,
-    )
+    placements = placed(_workloads(paths, namespace, errors), known, explain_first=True)
     found: list[Explanation] = []
     for placement in placements:
         stuck = _grouped([item.explanation._replace(pod=item.pod) for item in placement.pending])
         found += stuck or ([placement.first] if placement.first is not None else [])
+        if not stuck and placement.first is None:
+            click.echo(f"{placement.workload.key}: {_why_nothing(placement)}", err=True)
     return found
+
+
+def _why_nothing(placement: Placement) -> str:
+    """Why a workload has no pod to explain."""
+    if placement.gated:
+        return f"its pods wait for their scheduling gates: {placement.gated[0].message}"
+    if placement.not_predictable:
+        return f"not predictable: its pods need {', '.join(placement.not_predictable)}"
+    if placement.placed:
+        return f"all its pods run already, {len(placement.placed)} of them"
+    return "it asks for no pods"
 
 
 def _workloads(paths: tuple[str, ...], namespace: Optional[str], errors: list[SourceError]) -> list[Workload]:

@@ -19,7 +19,9 @@ from kubectl_spread.report.table import safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.objects.workload import Workload
     from kubectl_spread.scheduler.framework.profile import Profile
+    from kubectl_spread.simulate.replicas import Placement
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,14 +34,16 @@ class FactOptions(NamedTuple):
     scheduler_config: Optional[str]
     kubernetes_version: Optional[str]
     all_nodes: bool
+    seed: Optional[int]
 
 
 class Facts(NamedTuple):
-    """A cluster, its scheduler's profiles, and what could not be read of it."""
+    """A cluster, its scheduler's profiles, and what could not be read of it; with a `seed` ties are drawn."""
 
     cluster: Cluster
     profiles: dict[str, Profile]
     all_nodes: bool
+    seed: Optional[int]
     errors: tuple[SourceError, ...]
 
 
@@ -56,6 +60,9 @@ _OPTIONS = (
     ),
     click.option("--scheduler-config", metavar="FILE", help="The scheduler's KubeSchedulerConfiguration."),
     click.option("--kubernetes-version", metavar="1.N", help="Whose rules to follow, 1.18 to 1.36. Default: 1.36."),
+    click.option(
+        "--seed", type=int, metavar="N", help="Draw among nodes of equal score, the same for the same N; else by name."
+    ),
     click.option("--all-nodes", is_flag=True, help="In clusters of 100 nodes and more, score every node that fits."),
 )
 
@@ -109,7 +116,21 @@ def load_facts(named: FactOptions) -> Optional[Facts]:
     if not named.snapshot and not named.topology:
         return None
     cluster, errors = _cluster(named)
-    return Facts(cluster, _profiles(named), named.all_nodes, errors)
+    return Facts(cluster, _profiles(named), named.all_nodes, named.seed, errors)
+
+
+def placed(workloads: list[Workload], known: Facts, *, explain_first: bool = False) -> list[Placement]:
+    """Place workloads as the options say."""
+    from kubectl_spread.simulate import replicas  # numpy: 80 ms
+
+    return replicas.place(
+        workloads,
+        known.cluster,
+        known.profiles,
+        pick=None if known.seed is None else replicas.seeded(known.seed),
+        all_nodes=known.all_nodes,
+        explain_first=explain_first,
+    )
 
 
 def _cluster(named: FactOptions) -> tuple[Cluster, tuple[SourceError, ...]]:

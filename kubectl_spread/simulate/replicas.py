@@ -1,11 +1,13 @@
 """Placing the replicas of workloads one after another.
 
-A pod goes to the node with the highest score. Where several have it, kube-scheduler may take any of them; here it is
-the first by name, and `Placement.certainty` says that there was a choice.
+A pod goes to the node with the highest score. Where several have it, kube-scheduler may take any of them; a `Pick`
+chooses, and `Placement.certainty` says that there was a choice.
 """
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from enum import Enum
@@ -29,6 +31,7 @@ from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
 
@@ -88,11 +91,26 @@ class Placement(NamedTuple):
         return len(self.placed) + len(self.pending) + len(self.gated)
 
 
+Pick = Callable[[NodeIndices], int]
+
+
+def first(hosts: NodeIndices) -> int:
+    """The first by name."""
+    return int(hosts[0])
+
+
+def seeded(seed: int) -> Pick:
+    """Any of them, the same ones for the same seed."""
+    generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
+    return lambda hosts: int(hosts[generator.randrange(len(hosts))])
+
+
 def place(
     workloads: Iterable[Workload],
     cluster: Cluster,
     profiles: Mapping[str, Profile],
     *,
+    pick: Optional[Pick] = None,
     all_nodes: bool = False,
     explain_first: bool = False,
 ) -> list[Placement]:
@@ -104,6 +122,7 @@ def place(
         workloads: in the order they compete.
         cluster: where they go.
         profiles: the scheduler's, by name.
+        pick: chooses among nodes of equal score; the first by name without one.
         all_nodes: look at every node, also where the scheduler would stop early.
         explain_first: explain also the first replica of each workload, at the moment it was placed.
     """
@@ -111,7 +130,7 @@ def place(
     owners = [owner for owner in workloads if owner.kind != "PodTemplate"]
     placements: dict[int, Placement] = {}
     for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
-        placements[at] = _Placing(owners[at], cluster, scheduler, explain_first=explain_first).run()
+        placements[at] = _Placing(owners[at], cluster, scheduler, pick or first, explain_first=explain_first).run()
     return [placements[at] for at in range(len(owners))]
 
 
@@ -143,10 +162,13 @@ def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
 class _Placing:
     """One workload on its way to a Placement."""
 
-    def __init__(self, owner: Workload, cluster: Cluster, scheduler: Scheduler, *, explain_first: bool) -> None:
+    def __init__(
+        self, owner: Workload, cluster: Cluster, scheduler: Scheduler, pick: Pick, *, explain_first: bool
+    ) -> None:
         self._owner = owner
         self._cluster = cluster
         self._scheduler = scheduler
+        self._pick = pick
         self._explain_first = explain_first
         self._placed = [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
         self._pending: list[PendingPod] = []
@@ -193,7 +215,7 @@ class _Placing:
             explained = explain_filtered(pod, filtered, scheduler)
             self._pending.append(PendingPod(pod, explained._replace(verdict=Verdict.PENDING, message=str(error))))
             return
-        node = int(hosts[0])
+        node = int(self._pick(hosts))
         name = scheduler.columns.nodes[node].name
         self._placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
         scheduler.bind(_labelled(pod, scheduler.columns, node), node)

@@ -13,6 +13,7 @@ from kubectl_spread.scheduler.config import profiles
 from kubectl_spread.simulate.replicas import Certainty
 from kubectl_spread.simulate.replicas import place
 from kubectl_spread.simulate.replicas import Placement
+from kubectl_spread.simulate.replicas import seeded
 
 Plain = dict[str, Any]
 
@@ -148,3 +149,15 @@ def test_a_large_cluster_is_sampled_unless_all_nodes_are_asked_for(all_nodes: bo
     (web,) = place([workload()], cluster_of(facts), profiles(), all_nodes=all_nodes)
 
     assert [expected] == nodes_of(web)
+
+
+def test_a_seed_draws_among_nodes_of_equal_score() -> None:
+    """The same seed draws the same nodes; over many seeds every node is drawn."""
+    cluster = cluster_of([node("n1"), node("n2"), node("n3")])
+
+    def drawn(seed: int) -> list[str]:
+        (web,) = place([workload()], cluster, profiles(), pick=seeded(seed))
+        return nodes_of(web)
+
+    assert drawn(7) == drawn(7)
+    assert {"n1", "n2", "n3"} == {name for seed in range(30) for name in drawn(seed)}
