@@ -111,9 +111,9 @@ def load_facts(named: FactOptions) -> Optional[Facts]:
     Raises:
         SourceError: there is no cluster in what was named, or no scheduler would start with the configuration.
     """
-    if named.snapshot and named.topology:
+    if named.snapshot is not None and named.topology is not None:
         raise click.UsageError("--snapshot and --topology exclude each other")
-    if not named.snapshot and not named.topology:
+    if named.snapshot is None and named.topology is None:
         return None
     cluster, errors = _cluster(named)
     return Facts(cluster, _profiles(named), named.all_nodes, named.seed, errors)
@@ -134,7 +134,7 @@ def placed(workloads: list[Workload], known: Facts, *, explain_first: bool = Fal
 
 
 def _cluster(named: FactOptions) -> tuple[Cluster, tuple[SourceError, ...]]:
-    if named.snapshot:
+    if named.snapshot is not None:
         from kubectl_spread.sources import snapshot as snapshots
 
         return snapshots.load(named.snapshot)

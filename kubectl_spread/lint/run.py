@@ -35,6 +35,16 @@ from kubectl_spread.text.source import SourceFile
 
 FIELD = "topologySpreadConstraints"
 
+# What a controller's spec says about how many pods there are.
+_CONTROLLER_FIELDS = {
+    "replicas": decode.Atom.INT32,
+    "parallelism": decode.Atom.INT32,
+    "completions": decode.Atom.INT32,
+    "completionMode": decode.Atom.STRING,
+    "suspend": decode.Atom.BOOL,
+    "ordinals": decode.Struct("StatefulSetOrdinals", {"start": decode.Atom.INT32}),
+}
+
 
 class Checked(NamedTuple):
     """A workload that the API server would accept, ready to be placed, and the manifest it came from."""
@@ -111,16 +121,14 @@ def _shape(kind: str, template: Route) -> decode.Struct:
     """The Go type of a kind, from the root to its pod template."""
     if not template:
         return decode.POD
-    shape = decode.POD_TEMPLATE_SPEC
-    for depth, step in enumerate(reversed(template)):
-        fields: dict[str, Any] = {str(step): shape}
-        if step == "template":
-            fields.update(replicas=decode.Atom.INT32, parallelism=decode.Atom.INT32, completions=decode.Atom.INT32)
-        is_root = depth == len(template) - 1
-        if is_root:
-            fields["metadata"] = decode.OBJECT_META
-        shape = decode.Struct(kind if is_root else f"{kind}Spec", fields)
-    return shape
+    holder = "Job" if kind == "CronJob" else kind
+    shape = decode.Struct(f"{holder}Spec", {**_CONTROLLER_FIELDS, "template": decode.POD_TEMPLATE_SPEC})
+    if kind == "PodTemplate":
+        return decode.Struct(kind, {"metadata": decode.OBJECT_META, "template": decode.POD_TEMPLATE_SPEC})
+    if kind == "CronJob":
+        job = decode.Struct("JobTemplateSpec", {"metadata": decode.OBJECT_META, "spec": shape})
+        shape = decode.Struct("CronJobSpec", {"suspend": decode.Atom.BOOL, "jobTemplate": job})
+    return decode.Struct(kind, {"metadata": decode.OBJECT_META, "spec": shape})
 
 
 def _field_errors(manifest: Manifest, owner: Workload, template: Route) -> list[Finding]:

@@ -52,6 +52,8 @@ class Workload(NamedTuple):
     name: str
     replicas: Optional[int]
     template: Plain
+    first_ordinal: int = 0  # of a StatefulSet
+    is_indexed: bool = False  # a Job whose pods know their index
 
     @property
     def key(self) -> str:
@@ -84,6 +86,8 @@ def workload(plain: Plain, kind: str) -> Workload:
         name=metadata.get("name") or metadata.get("generateName") or "",
         replicas=_replicas(plain.get("spec") or {}, kind),
         template=_template(plain, kind),
+        first_ordinal=int(((plain.get("spec") or {}).get("ordinals") or {}).get("start") or 0),
+        is_indexed=_job_spec(plain.get("spec") or {}, kind).get("completionMode") == "Indexed",
     )
 
 
@@ -92,7 +96,7 @@ def replica_name(owner: Workload, ordinal: int) -> str:
     if owner.kind == "Pod":
         return owner.name
     if owner.kind == "StatefulSet":
-        return f"{owner.name}-{ordinal}"
+        return f"{owner.name}-{owner.first_ordinal + ordinal}"
     return f"{owner.name}-{ordinal + 1}"
 
 
@@ -119,11 +123,15 @@ def _replicas(spec: Plain, kind: str) -> Optional[int]:
     if kind == "CronJob":
         if spec.get("suspend"):
             return 0
-        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+        spec = _job_spec(spec, kind)
     if kind in ("Job", "CronJob"):
         return _job_pods(spec)
     replicas = spec.get("replicas")
     return 1 if replicas is None else max(0, int(replicas))
+
+
+def _job_spec(spec: Plain, kind: str) -> Plain:
+    return (spec.get("jobTemplate") or {}).get("spec") or {} if kind == "CronJob" else spec
 
 
 def _job_pods(spec: Plain) -> int:
@@ -143,13 +151,15 @@ def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, st
         return {
             WELL_KNOWN.controller_revision_hash: f"{owner.name}-{_hash(owner.template)}",
             WELL_KNOWN.statefulset_pod: name,
-            WELL_KNOWN.pod_index: str(ordinal),
+            WELL_KNOWN.pod_index: str(owner.first_ordinal + ordinal),
         }
     if owner.kind == "DaemonSet":
         return {WELL_KNOWN.controller_revision_hash: _hash(owner.template), "pod-template-generation": "1"}
     if owner.kind in ("Job", "CronJob"):
         uid = _hash(owner.template)
+        index = {"batch.kubernetes.io/job-completion-index": str(ordinal)} if owner.is_indexed else {}
         return {
+            **index,
             "batch.kubernetes.io/job-name": owner.name,
             "batch.kubernetes.io/controller-uid": uid,
             "job-name": owner.name,

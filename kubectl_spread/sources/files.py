@@ -82,7 +82,7 @@ def _bytes(path: str, name: str) -> bytes:
         with open(path, "rb") as file:
             return file.read()
     except FileNotFoundError:
-        raise SourceError(name, "the path does not exist") from None
+        raise SourceError(name or '""', "the path does not exist") from None
     except OSError as error:
         raise SourceError(name, _reason(error)) from None
 

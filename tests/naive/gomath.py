@@ -20,3 +20,8 @@ def round_half_away(number: float) -> int:
     if rest <= -0.5:
         return whole - 1
     return whole
+
+
+def int64(number: int) -> int:
+    """What is left of a number that does not fit into 64 bits: Go wraps around."""
+    return (number + 2**63) % 2**64 - 2**63

@@ -10,6 +10,7 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
+from tests.naive import gomath
 from tests.naive import objects
 from tests.naive import requests
 from tests.naive import selectors
@@ -33,7 +34,7 @@ class Resource:
     def add(self, wanted: requests.ResourceList, sign: int = 1) -> None:
         for name, thousandths in wanted.items():
             if name in ("cpu", "memory", "ephemeral-storage", "pods") or requests.is_scalar_resource_name(name):
-                self.amounts[name] = self[name] + sign * requests.value(name, thousandths)
+                self.amounts[name] = gomath.int64(self[name] + sign * requests.value(name, thousandths))
 
     def copy(self) -> Resource:
         twin = Resource()

@@ -78,14 +78,15 @@ class Fit:
         native = ("cpu", "memory", "ephemeral-storage")
         for name in native:
             self._check(found, wanted, name=name, node=node)
-        for name in wanted.amounts:
+        # Upstream's order is that of a Go map.
+        for name in sorted(wanted.amounts):
             if name not in (*native, "pods") and not self._is_ignored(name):
                 self._check(found, wanted, name=name, node=node)
         return found
 
     def _check(self, found: list[InsufficientResource], wanted: Resource, *, name: str, node: NodeInfo) -> None:
         amount = wanted[name]
-        if amount > 0 and amount > node.allocatable[name] - node.requested[name]:
+        if amount > 0 and amount > gomath.int64(node.allocatable[name] - node.requested[name]):
             found.append(InsufficientResource(f"Insufficient {name}", amount > node.allocatable[name]))
 
     def _is_ignored(self, name: str) -> bool:
@@ -130,37 +131,39 @@ def calculate_resource_allocatable_request(
     if pod_request == 0 and scalar:
         return 0, 0
     if name in ("cpu", "memory") and not use_requested:
-        return node.allocatable[name], node.non_zero_requested[name] + pod_request
+        return node.allocatable[name], gomath.int64(node.non_zero_requested[name] + pod_request)
     if scalar or name in ("cpu", "memory", "ephemeral-storage"):
-        return node.allocatable[name], node.requested[name] + pod_request
+        return node.allocatable[name], gomath.int64(node.requested[name] + pod_request)
     return 0, 0
 
 
 def least_resource_scorer(rows: list[tuple[int, int, int]]) -> int:
     return _weighted(
         [
-            (0 if requested > capacity else (capacity - requested) * MAX_NODE_SCORE // capacity, weight)
+            (0 if requested > capacity else _percentage(capacity - requested, capacity), weight)
             for requested, capacity, weight in rows
         ]
     )
 
 
 def most_resource_scorer(rows: list[tuple[int, int, int]]) -> int:
-    return _weighted(
-        [(min(requested, capacity) * MAX_NODE_SCORE // capacity, weight) for requested, capacity, weight in rows]
-    )
+    return _weighted([(_percentage(min(requested, capacity), capacity), weight) for requested, capacity, weight in rows])
+
+
+def _percentage(part: int, of: int) -> int:
+    return gomath.divide(gomath.int64(part * MAX_NODE_SCORE), of)
 
 
 def _weighted(scores: list[tuple[int, int]]) -> int:
     weight_sum = sum(weight for _, weight in scores)
-    return sum(score * weight for score, weight in scores) // weight_sum if weight_sum else 0
+    return gomath.divide(sum(score * weight for score, weight in scores), weight_sum) if weight_sum else 0
 
 
 def requested_to_capacity_ratio_scorer(rows: list[tuple[int, int, int]], shape: list[Plain]) -> int:
     """Score by a piecewise linear function; a resource that scores 0 has no weight."""
     node_score = weight_sum = 0
     for requested, capacity, weight in rows:
-        utilization = 100 if requested > capacity else requested * 100 // capacity
+        utilization = 100 if requested > capacity else _percentage(requested, capacity)
         score = build_broken_linear_function(shape, utilization)
         if score > 0:
             node_score += score * weight

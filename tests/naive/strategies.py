@@ -86,7 +86,7 @@ _NAMESPACE_SELECTORS = st.one_of(
 
 # Quantities.
 
-_CPU = _of("100m", "1", "0", "0.5", "100.5m", "1e3m"[:3], "250m", "2", "3n")
+_CPU = _of("100m", "1", "0", "0.5", "100.5m", "1e-1", "250m", "2", "3n")
 _MEMORY = _of("1Gi", "64Mi", "0", "1e9", "0.5", "1500000k", "200Mi", "128974848")
 _COUNTS = _of("1", "2", "0")
 _HUGE = _of("9E", "8Ei", "-1", "1P", "9223372036854775807", "100E", "92233720368547759")
@@ -162,7 +162,7 @@ class _Taste:
     """What a case is about: how likely each group of oddities is in it."""
 
     def __init__(self, draw: st.DrawFn) -> None:
-        self.roomy = draw(st.booleans())
+        self.roomy = draw(_of(True, True, True, False))
         self.huge = draw(_one_in(12))
         self.taints = draw(st.booleans())
         self.volumes = draw(_one_in(4))
@@ -172,7 +172,7 @@ class _Taste:
         self.ports = draw(_one_in(4))
         self.priorities = draw(_one_in(3))
         self.resources = draw(st.booleans())
-        self.ranks = draw(_of(2, 2, 8))
+        self.gates = draw(_one_in(30))
 
 
 def _one_in(number: int) -> Strategy:
@@ -198,7 +198,7 @@ def _node(draw: st.DrawFn, name: str, taste: _Taste) -> Plain:
 
 @st.composite
 def _nodes(draw: st.DrawFn, taste: _Taste) -> list[Plain]:
-    count = draw(_of(2, 3, 4, 1, 0, 5, 6, 60))
+    count = 60 if draw(_one_in(40)) else draw(_of(2, 3, 4, 1, 0, 5, 2, 3))
     if count < 60:
         return [draw(_node(f"n{at}", taste)) for at in range(count)]
     # Many domains: few shapes of nodes, each node in a zone of its own, or nearly.
@@ -231,12 +231,16 @@ _TOLERATIONS = _lists(
 )
 
 
+_NUMBERS = ("1", "3", "007")
+# They pass validation, and the scheduler cannot parse them.
+_NO_NUMBERS = ("abc", "-4", "+2", "9" * 20)
+
+
 @st.composite
-def _node_expression(draw: st.DrawFn) -> Plain:
+def _node_expression(draw: st.DrawFn, numbers: tuple[str, ...] = (*_NUMBERS, *_NO_NUMBERS)) -> Plain:
     operator = draw(_of("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"))
     if operator in ("Gt", "Lt"):
-        # A text that is no number passes validation; the scheduler cannot parse it.
-        return {"key": "rank", "operator": operator, "values": [draw(_of("1", "3", "-4", "abc", "+2", "9" * 20))]}
+        return {"key": "rank", "operator": operator, "values": [draw(st.sampled_from(numbers))]}
     written = {"key": draw(_of("tier", ZONE, "rack", "rank", HOSTNAME)), "operator": operator}
     if operator in ("In", "NotIn"):
         written["values"] = draw(_lists(_of("a", "b", "", "n0", "n1", "5", LONGEST), 2, 1))
@@ -250,14 +254,21 @@ _NODE_FIELDS = st.fixed_dictionaries(
         "values": _of("n0", "n1", "n2", "n3", "elsewhere").map(lambda name: [name]),
     }
 )
-_NODE_TERMS = _fields(2, {"matchExpressions": _lists(_node_expression(), 2), "matchFields": _lists(_NODE_FIELDS, 2)})
-_NODE_AFFINITY = _fields(
-    2,
-    {
-        _REQUIRED: st.fixed_dictionaries({"nodeSelectorTerms": _lists(_NODE_TERMS, 2, 1)}),
-        _PREFERRED: _lists(st.fixed_dictionaries({"weight": _of(1, 100, 30), "preference": _NODE_TERMS}), 2),
-    },
-)
+
+
+def _node_affinity(numbers: tuple[str, ...] = (*_NUMBERS, *_NO_NUMBERS)) -> Strategy:
+    expressions = _lists(_node_expression(numbers), 2)
+    terms = _fields(2, {"matchExpressions": expressions, "matchFields": _lists(_NODE_FIELDS, 2)})
+    return _fields(
+        2,
+        {
+            _REQUIRED: st.fixed_dictionaries({"nodeSelectorTerms": _lists(terms, 2, 1)}),
+            _PREFERRED: _lists(st.fixed_dictionaries({"weight": _of(1, 100, 30), "preference": terms}), 2),
+        },
+    )
+
+
+_NODE_AFFINITY = _node_affinity()
 
 
 @st.composite
@@ -337,7 +348,7 @@ def _container(draw: st.DrawFn, name: str, taste: _Taste, *, host_network: bool)
         written["resources"] = {"requests": draw(_of({"cpu": "500m"}, {"cpu": "1", "memory": "1Gi"}, {}))}
     if taste.huge and draw(_one_in(3)):
         written["resources"] = {"requests": draw(_fields(2, {"cpu": _HUGE, "memory": _HUGE, GPU: _HUGE}))}
-    if taste.ports:
+    if taste.ports and draw(st.booleans()):
         written["ports"] = draw(_ports(host_network=host_network))
     return written
 
@@ -397,10 +408,12 @@ def _pod_spec(draw: st.DrawFn, taste: _Taste) -> Plain:
         spec.update(draw(_fields(2, {"volumes": _VOLUMES})))
     if taste.spread:
         spec.update(draw(_fields(2, {"topologySpreadConstraints": _CONSTRAINTS})))
+    if taste.gates:
+        spec["schedulingGates"] = [{"name": "a"}, {"name": "b"}]
     if taste.priorities:
         spec["priority"] = draw(st.sampled_from(PRIORITIES))
         rare["preemptionPolicy"] = _of("Never", "PreemptLowerPriority")
-    spec.update(draw(_fields(8, {**rare, "schedulingGates": _of([{"name": "a"}, {"name": "b"}])})))
+    spec.update(draw(_fields(4, rare)))
     affinity: Plain = {}
     if taste.nodes:
         spec.update(draw(_fields(4, {"nodeSelector": _of({"tier": "a"}, {ZONE: "a"}, {}, {"rack": ""})})))
@@ -527,7 +540,7 @@ def _budgets(draw: st.DrawFn) -> list[Plain]:
     return made
 
 
-_SIZES = _of("1Gi", "2Gi", "500M", "0.5", "0")
+_SIZES = _of("1Gi", "2Gi", "500M", "0.5", "0.4")
 _MODES = _of(["ReadWriteOnce"], ["ReadWriteMany", "ReadWriteOnce"], ["ReadWriteOncePod"])
 _CLASS_NAMES = ("late", "made", "now", "")
 _VOLUME_TERMS = _fields(
@@ -625,7 +638,7 @@ def _storage(draw: st.DrawFn, nodes: tuple[str, ...]) -> list[Plain]:
     made += [draw(_volume(f"pv{at}")) for at in range(draw(_of(1, 2, 3, 0)))]
     made += [draw(_claim(name, nodes)) for name in _CLAIM_NAMES if name != "missing" and not draw(_one_in(8))]
     if draw(st.booleans()):
-        owner = {"apiVersion": "v1", "kind": "Pod", "name": "i0", "controller": True, "uid": draw(_of("default/i0", "x"))}
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": "i0", "controller": True, "uid": "default/i0"}
         claim = draw(_claim("late", nodes))
         claim["metadata"] = {**claim["metadata"], "name": "i0-v0", "ownerReferences": [owner]}
         made.append(claim)
@@ -775,7 +788,7 @@ _PLUGIN_ARGS: dict[str, Strategy] = {
     "InterPodAffinity": _fields(
         2, {"hardPodAffinityWeight": _of(0, 1, 100), "ignorePreferredTermsOfExistingPods": st.just(True)}
     ),
-    "NodeAffinity": st.fixed_dictionaries({"addedAffinity": _NODE_AFFINITY}),
+    "NodeAffinity": st.fixed_dictionaries({"addedAffinity": _node_affinity(_NUMBERS)}),
 }
 
 

@@ -268,3 +268,19 @@ def test_a_kind_belongs_to_its_group(kind: str, api_version: str, expected: bool
 def test_a_kind_has_the_names_that_kubectl_knows(name: str, expected: Optional[str]) -> None:
     """Singular, plural, short, with a group, in any case."""
     assert expected == kind_named(name)
+
+
+def test_a_statefulset_counts_from_its_first_ordinal() -> None:
+    """`spec.ordinals.start` numbers the pods, and is their index label."""
+    plain = {"metadata": {"name": "db"}, "spec": {"replicas": 2, "ordinals": {"start": 5}, "template": {}}}
+    owner = workload(plain, "StatefulSet")
+    labels = dict(replica.replica(owner, 1).cls.labels)
+
+    assert ("db-6", "6") == (replica.replica(owner, 1).name, labels["apps.kubernetes.io/pod-index"])
+
+
+def test_the_pods_of_an_indexed_job_know_their_index() -> None:
+    job = {"completionMode": "Indexed", "completions": 3, "parallelism": 3, "template": {}}
+    owner = workload({"metadata": {"name": "import"}, "spec": job}, "Job")
+
+    assert "2" == dict(replica.replica(owner, 2).cls.labels)["batch.kubernetes.io/job-completion-index"]
