@@ -26,8 +26,8 @@ def _with_spec(kind: str, fields: dict[str, Any]) -> decode.Struct:
     return decode.Struct(kind, {"metadata": decode.OBJECT_META, "spec": decode.Struct(f"{kind}Spec", fields)})
 
 
-_STRINGS = decode.MapOf(decode.Atom.STRING)
-_STRING_LIST = decode.ListOf(decode.Atom.STRING)
+_STRING_MAP = decode.MapOf(decode.Atom.STRING)
+_STRINGS = decode.ListOf(decode.Atom.STRING)
 _SELECTED_BY_LABELS = {"selector": decode.LABEL_SELECTOR}
 
 # Every kind that is looked at, and what of it must decode.
@@ -35,8 +35,8 @@ SHAPES: dict[str, decode.Struct] = {
     "Node": decode.NODE,
     "Pod": decode.POD,
     "Namespace": decode.Struct("Namespace", {"metadata": decode.OBJECT_META}),
-    "Service": _with_spec("Service", {"selector": _STRINGS}),
-    "ReplicationController": _with_spec("ReplicationController", {"selector": _STRINGS}),
+    "Service": _with_spec("Service", {"selector": _STRING_MAP}),
+    "ReplicationController": _with_spec("ReplicationController", {"selector": _STRING_MAP}),
     "ReplicaSet": _with_spec("ReplicaSet", _SELECTED_BY_LABELS),
     "StatefulSet": _with_spec("StatefulSet", _SELECTED_BY_LABELS),
     "Job": decode.Struct("Job", {"metadata": decode.OBJECT_META}),
@@ -46,7 +46,7 @@ SHAPES: dict[str, decode.Struct] = {
             "volumeName": decode.Atom.STRING,
             "storageClassName": decode.Atom.STRING,
             "volumeMode": decode.Atom.STRING,
-            "accessModes": _STRING_LIST,
+            "accessModes": _STRINGS,
             "selector": decode.LABEL_SELECTOR,
             "resources": decode.RESOURCE_REQUIREMENTS,
         },
@@ -56,7 +56,7 @@ SHAPES: dict[str, decode.Struct] = {
         {
             "storageClassName": decode.Atom.STRING,
             "volumeMode": decode.Atom.STRING,
-            "accessModes": _STRING_LIST,
+            "accessModes": _STRINGS,
             "capacity": decode.MapOf(decode.Atom.QUANTITY),
             "claimRef": decode.Struct("ObjectReference", {"namespace": decode.Atom.STRING, "name": decode.Atom.STRING}),
             "csi": decode.Struct(
@@ -78,7 +78,7 @@ SHAPES: dict[str, decode.Struct] = {
                         "matchLabelExpressions": decode.ListOf(
                             decode.Struct(
                                 "TopologySelectorLabelRequirement",
-                                {"key": decode.Atom.STRING, "values": _STRING_LIST},
+                                {"key": decode.Atom.STRING, "values": _STRINGS},
                             )
                         )
                     },
@@ -202,7 +202,7 @@ class _StorageAssembler:
         self._classes: dict[str, storage.StorageClass] = {}
         self._limits: dict[str, dict[str, int]] = {}
         self._tracking: set[str] = set()
-        self._capacities: dict[str, storage.Capacity] = {}
+        self._capacities: dict[storage.ObjectKey, storage.Capacity] = {}
         self._attachments: dict[str, tuple[str, str]] = {}
 
     def add(self, kind: str, name: str, plain: Plain) -> None:
@@ -219,15 +219,17 @@ class _StorageAssembler:
         elif kind == "CSIDriver" and spec.get("storageCapacity"):
             self._tracking.add(name)
         elif kind == "CSIStorageCapacity":
-            self._capacities[name] = storage.capacity(plain)
+            namespace = (plain.get("metadata") or {}).get("namespace") or "default"
+            self._capacities[storage.ObjectKey(namespace, name)] = storage.capacity(plain)
         elif kind == "VolumeAttachment":
             volume = (spec.get("source") or {}).get("persistentVolumeName") or ""
             self._attachments[name] = (spec.get("nodeName") or "", volume)
 
     def storage(self) -> storage.Storage:
+        """What was collected, volumes in the order of their names."""
         return storage.Storage(
             self._claims,
-            self._volumes,
+            dict(sorted(self._volumes.items())),
             self._classes,
             self._limits,
             frozenset(self._tracking),

@@ -151,10 +151,11 @@ class Columns:
     def bind(self, pod: Pod, node: int) -> None:
         """Let a pod count on a node from now on."""
         cls = pod.cls
+        at = slice(node, node + 1)  # of an array numpy lets sums wrap around, as Go does, and says nothing
         for resource, amount in cls.requests:
-            self.requested_of(resource)[node] += amount
-        self.nonzero_cpu[node] += cls.nonzero[0]
-        self.nonzero_memory[node] += cls.nonzero[1]
+            self.requested_of(resource)[at] += amount
+        self.nonzero_cpu[at] += cls.nonzero[0]
+        self.nonzero_memory[at] += cls.nonzero[1]
         self.pod_count[node] += 1
         self.pods[node].append(pod)
         self.bound_pods.append(pod)

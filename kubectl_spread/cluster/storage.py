@@ -63,6 +63,6 @@ class StorageState:
         """Give a claim a volume, or have one made for it on a node."""
         self.version += 1
         if volume is not None:
-            self.volumes[volume.name] = volume._replace(claim=claim.key)
+            self.volumes[volume.name] = volume._replace(claim=claim.key, claim_uid=claim.uid)
         else:
             self.claims[claim.key] = claim._replace(selected_node=node)

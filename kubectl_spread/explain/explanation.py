@@ -13,12 +13,14 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Topology
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.requirements import Conflict
 from kubectl_spread.explain.requirements import conflicts
 from kubectl_spread.explain.requirements import Requirement
 from kubectl_spread.explain.requirements import requirements
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
@@ -30,7 +32,7 @@ from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
@@ -78,10 +80,12 @@ class DomainReport(NamedTuple):
 class ConstraintReport(NamedTuple):
     """One constraint's arithmetic; `domains` sorted by value.
 
-    For a ScheduleAnyway constraint the numbers are told, but nothing is refused.
+    For a ScheduleAnyway constraint the numbers are told, but nothing is refused. `is_default`: the pod has none, and
+    this is one of the scheduler's configuration.
     """
 
     constraint: TopologySpreadConstraint
+    is_default: bool
     selector: Selector
     self_match: bool
     min_domains: int
@@ -169,15 +173,31 @@ def _nodes(diagnosis: Diagnosis, filtered: Filtered) -> tuple[NodeReport, ...]:
     return tuple(reports)
 
 
+class _Group(NamedTuple):
+    """What constraints of one action are reported with.
+
+    usable: bool (N,), nodes that pass everything but the spread constraints. keys: of all constraints of the action;
+    a node that lacks one of them is counted by none.
+    """
+
+    cls: PodClass
+    filtered: Filtered
+    usable: Bools
+    keys: tuple[str, ...]
+
+
 def _constraints(cls: PodClass, filtered: Filtered) -> tuple[ConstraintReport, ...]:
-    """Hard constraints as the plugin counted them; soft ones counted the same way, among themselves."""
+    """Hard constraints as the plugin counted them; soft ones of the pod counted the same way, among themselves."""
     if filtered.rejection is not None:
         return ()
     hard = next((v.state.counts for v in filtered.verdicts if isinstance(v.state, PreFilterState)), ())
     soft = soft_counts(cls, filtered.columns, filtered.feasible)
     usable = _passes_all_but_spread(filtered)
-    reports = {counts.constraint.position: _constraint(cls, counts, filtered, usable) for counts in (*hard, *soft)}
-    return tuple(reports[index] for index in sorted(reports))
+    reports: list[ConstraintReport] = []
+    for accounts in (hard, soft):
+        group = _Group(cls, filtered, usable, tuple(counts.constraint.topology_key for counts in accounts))
+        reports += [_constraint(counts, group) for counts in accounts]
+    return tuple(sorted(reports, key=lambda report: report.constraint.position))
 
 
 def _passes_all_but_spread(filtered: Filtered) -> Bools:
@@ -188,15 +208,14 @@ def _passes_all_but_spread(filtered: Filtered) -> Bools:
     return passes
 
 
-def _constraint(cls: PodClass, counts: DomainCounts, filtered: Filtered, usable: Bools) -> ConstraintReport:
-    columns, topology = filtered.columns, counts.topology
-    written = cls.constraints[counts.constraint.position]
-    selector = effective_selector(written, dict(cls.labels))
+def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
+    columns, topology = group.filtered.columns, counts.topology
     lowest = counts.match_num == counts.min_match_num
     minimum_in = [value for at, value in enumerate(topology.values) if counts.eligible[at] and lowest[at]]
     return ConstraintReport(
-        constraint=written,
-        selector=selector,
+        constraint=_written(counts.constraint, group.cls),
+        is_default=not group.cls.constraints,
+        selector=counts.constraint.selector,
         self_match=bool(counts.constraint.self_match_num),
         min_domains=counts.constraint.min_domains,
         global_minimum=counts.global_min,
@@ -204,19 +223,34 @@ def _constraint(cls: PodClass, counts: DomainCounts, filtered: Filtered, usable:
         eligible_domains=counts.domains_num,
         without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(topology.codes < 0)),
         ignored_pods=int(counts.on_nodes[~counts.included].sum()),
-        domains=_domains(cls, counts, filtered, usable),
+        domains=_domains(counts, group),
     )
 
 
-def _domains(cls: PodClass, counts: DomainCounts, filtered: Filtered, usable: Bools) -> tuple[DomainReport, ...]:
+def _written(constraint: Constraint, cls: PodClass) -> TopologySpreadConstraint:
+    """The constraint in the pod, or the scheduler's default one in the same form; only hard defaults come here."""
+    if cls.constraints:
+        return cls.constraints[constraint.position]
+    return TopologySpreadConstraint(
+        position=constraint.position,
+        max_skew=constraint.max_skew,
+        topology_key=constraint.topology_key,
+        when_unsatisfiable=DO_NOT_SCHEDULE,
+        min_domains=constraint.min_domains,
+        node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
+        node_taints_policy=HONOR if constraint.honors_taints else IGNORE,
+    )
+
+
+def _domains(counts: DomainCounts, group: _Group) -> tuple[DomainReport, ...]:
     topology = counts.topology
     size = len(topology.values)
     with_key = topology.codes >= 0
     in_domain = np.bincount(topology.codes[with_key], minlength=size)
     counted = np.bincount(topology.codes[counts.included], minlength=size)
-    usable_in = np.bincount(topology.codes[with_key & usable], minlength=size)
+    usable_in = np.bincount(topology.codes[with_key & group.usable], minlength=size)
     skew = counts.skew()
-    why = _WhyNot(cls, counts, filtered)
+    why = _WhyNot(counts, group)
     order = sorted(range(size), key=lambda at: topology.values[at])
     return tuple(
         DomainReport(
@@ -238,42 +272,35 @@ def _domains(cls: PodClass, counts: DomainCounts, filtered: Filtered, usable: Bo
 class _WhyNot:
     """Sentences about the nodes of a domain."""
 
-    def __init__(self, cls: PodClass, counts: DomainCounts, filtered: Filtered) -> None:
-        self._cls = cls
+    def __init__(self, counts: DomainCounts, group: _Group) -> None:
         self._counts = counts
-        self._filtered = filtered
-        self._columns: Columns = filtered.columns
+        self._group = group
+        self._nodes = group.filtered.columns.nodes
 
     def not_counted(self, domain: int) -> str:
         """Why no node of a domain is counted: the most frequent reason first."""
-        return _most_common(self._not_counted(node) for node in self._nodes(domain))
+        return _most_common(self._not_counted(node) for node in self._members(domain))
 
     def not_usable(self, domain: int) -> str:
         """Why no node of a domain can run the pod, whatever the spread."""
-        return _most_common(self._not_usable(node) for node in self._nodes(domain))
+        return _most_common(self._not_usable(node) for node in self._members(domain))
 
-    def _nodes(self, domain: int) -> list[int]:
-        topology: Topology = self._counts.topology
-        return [int(at) for at in np.flatnonzero(topology.codes == domain)]
+    def _members(self, domain: int) -> list[int]:
+        return [int(at) for at in np.flatnonzero(self._counts.topology.codes == domain)]
 
     def _not_counted(self, at: int) -> str:
-        node, constraint = self._columns.nodes[at], self._counts.constraint
-        if constraint.honors_affinity and not self._cls.node_requirement.matches(node.labels, node.name):
+        node, constraint, cls = self._nodes[at], self._counts.constraint, self._group.cls
+        if constraint.honors_affinity and not cls.node_requirement.matches(node.labels, node.name):
             return "nodeAffinityPolicy Honor: outside the pod's node affinity/selector"
-        taint = first_untolerated(node.taints, self._cls.tolerations)
+        taint = first_untolerated(node.taints, cls.tolerations)
         if constraint.honors_taints and taint is not None:
             return f"nodeTaintsPolicy Honor: untolerated taint {taint}"
-        keys = [
-            other.topology_key
-            for other in self._cls.constraints
-            if other.is_hard == self._cls.constraints[constraint.position].is_hard
-            and other.topology_key not in node.labels
-        ]
-        return f"lacks the label {keys[0]}" if keys else "no node of it fits"
+        missing = [key for key in self._group.keys if key not in node.labels]
+        return f"lacks the label {missing[0]}" if missing else "no node of it fits"
 
     def _not_usable(self, at: int) -> str:
-        taint = first_untolerated(self._columns.nodes[at].taints, self._cls.tolerations)
-        for status in self._filtered.failures(at):
+        taint = first_untolerated(self._nodes[at].taints, self._group.cls.tolerations)
+        for status in self._group.filtered.failures(at):
             if status.plugin == names.TAINT_TOLERATION and taint is not None:
                 return f"untolerated taint {taint}"
             if status.plugin == names.NODE_UNSCHEDULABLE:

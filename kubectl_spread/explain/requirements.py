@@ -7,6 +7,7 @@ every node, so that what would fail next is seen too.
 from __future__ import annotations
 
 from typing import NamedTuple
+from typing import Optional
 
 import numpy as np
 
@@ -25,12 +26,13 @@ MAX_SETS = 20
 class Requirement(NamedTuple):
     """One condition that a node must meet.
 
-    allowed: bool (N,).
+    allowed: bool (N,). `position` is that of a spread constraint, None for anything else.
     """
 
     plugin: str
     text: str
     allowed: Bools
+    position: Optional[int] = None
 
 
 class Conflict(NamedTuple):
@@ -44,7 +46,7 @@ def requirements(cls: PodClass, filtered: Filtered) -> list[Requirement]:
     found: list[Requirement] = []
     for verdict in filtered.verdicts:
         if isinstance(verdict.state, PreFilterState):
-            found += [_spread(counts) for counts in verdict.state.counts]
+            found += [_spread(cls, counts) for counts in verdict.state.counts]
         elif verdict.plugin == names.TAINT_TOLERATION:
             found += _taints(cls, filtered)
         else:
@@ -72,7 +74,7 @@ def conflicts(found: list[Requirement]) -> list[Conflict]:
     return [Conflict(tuple(found[at] for at in sorted(chosen))) for chosen in ordered[:MAX_SETS]]
 
 
-def spread_violation(counts: DomainCounts) -> Bools:
+def _spread_violation(counts: DomainCounts) -> Bools:
     """Bool (N,): nodes that one constraint refuses, whatever the others say."""
     codes = counts.topology.codes
     if not len(counts.topology.values):
@@ -80,12 +82,16 @@ def spread_violation(counts: DomainCounts) -> Bools:
     return (codes < 0) | (counts.skew() > counts.constraint.max_skew)[codes]
 
 
-def _spread(counts: DomainCounts) -> Requirement:
+def constraint_name(position: int, *, is_default: bool) -> str:
+    """A constraint where it is written: in the pod, or in the arguments of the scheduler's plugin."""
+    return f"{'defaultConstraints' if is_default else 'topologySpreadConstraints'}[{position}]"
+
+
+def _spread(cls: PodClass, counts: DomainCounts) -> Requirement:
     constraint = counts.constraint
-    text = (
-        f"topologySpreadConstraints[{constraint.position}] ({constraint.topology_key}, maxSkew {constraint.max_skew})"
-    )
-    return Requirement(names.POD_TOPOLOGY_SPREAD, text, ~spread_violation(counts))
+    name = constraint_name(constraint.position, is_default=not cls.constraints)
+    text = f"{name} ({constraint.topology_key}, maxSkew {constraint.max_skew})"
+    return Requirement(names.POD_TOPOLOGY_SPREAD, text, ~_spread_violation(counts), constraint.position)
 
 
 def _taints(cls: PodClass, filtered: Filtered) -> list[Requirement]:

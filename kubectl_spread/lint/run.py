@@ -54,16 +54,10 @@ class Checked(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What one source held.
-
-    `objects` counts Kubernetes objects of any kind that were looked at, `rejected` the workloads among them that
-    the API server would not take.
-    """
+    """What one source held; `rejected` counts the workloads that the API server would not take."""
 
     findings: tuple[Finding, ...]
     workloads: tuple[Checked, ...]
-    objects: int
-    has_objects: bool
     rejected: int = 0
 
 
@@ -74,21 +68,20 @@ def check_source(source: SourceFile, *, named: bool) -> Result:
         return _check_foreign(source, named=named)
     findings: list[Finding] = []
     workloads: list[Checked] = []
-    count = rejected = 0
+    rejected = 0
     for document in compose.compose(source, looks_like_workloads):
         if isinstance(document, compose.SyntaxProblem):
             findings.append(_syntax(document))
             continue
         findings += _duplicate_keys(document)
         for manifest in manifests(document):
-            count += 1
             found, checked = _check_manifest(manifest)
             findings += found
             if checked is not None:
                 workloads.append(checked)
             elif manifest.workload_kind is not None:
                 rejected += 1
-    return Result(_without_template_noise(findings), tuple(workloads), count, has_objects=True, rejected=rejected)
+    return Result(_without_template_noise(findings), tuple(workloads), rejected)
 
 
 def _check_foreign(source: SourceFile, *, named: bool) -> Result:
@@ -98,7 +91,7 @@ def _check_foreign(source: SourceFile, *, named: bool) -> Result:
         documents = compose.compose(source)
         problems = [item for item in documents if isinstance(item, compose.SyntaxProblem)]
         findings = _without_template_noise([_syntax(problem) for problem in problems])[:1]
-    return Result(findings, (), 0, has_objects=False)
+    return Result(findings, ())
 
 
 def _check_manifest(manifest: Manifest) -> tuple[list[Finding], Optional[Checked]]:

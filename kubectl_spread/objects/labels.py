@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 Labels = Mapping[str, str]
 
@@ -36,18 +35,6 @@ ZONE = "topology.kubernetes.io/zone"
 REGION = "topology.kubernetes.io/region"
 HOSTNAME = "kubernetes.io/hostname"
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
-
-
-class WellKnown(NamedTuple):
-    """Labels that a controller puts on the pods it creates."""
-
-    pod_template_hash: str = "pod-template-hash"
-    controller_revision_hash: str = "controller-revision-hash"
-    statefulset_pod: str = "statefulset.kubernetes.io/pod-name"
-    pod_index: str = "apps.kubernetes.io/pod-index"
-
-
-WELL_KNOWN = WellKnown()
 
 
 def key_errors(key: str) -> list[str]:

@@ -58,12 +58,14 @@ def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
     Source: pkg/scheduler/framework/types.go, calculateResource; noderesources/resource_allocation.go,
     calculatePodResourceRequest (v1.36.2).
     """
-    plain = _total(spec, status, {}, pod_level=True)
+    pod_level = _pod_level(spec)
+    effective = _only_pod_level(_resized(pod_level, status, status)) if pod_level else {}
+    plain = _total(spec, status, {}, effective)
     defaults = _DEFAULTS
-    if any(map(_is_pod_level, _parsed((spec.get("resources") or {}).get("requests")))):
+    if pod_level:
         defaults = {name: amount for name, amount in _DEFAULTS.items() if name not in plain}
-    nonzero = units(_total(spec, status, defaults, pod_level=True))
-    scored = _total(spec, status, _DEFAULTS, pod_level=False)
+    nonzero = units(_total(spec, status, defaults, effective))
+    scored = _total(spec, status, _DEFAULTS, {})
     return Requests(units(plain), (nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)), units(scored))
 
 
@@ -84,18 +86,27 @@ def allocatable(status: dict[str, Any]) -> dict[str, int]:
     return found
 
 
-def _total(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities, *, pod_level: bool) -> Quantities:
+def _total(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities, pod_level: Quantities) -> Quantities:
+    total = _aggregate(spec, status, defaults)
+    total.update(pod_level)
+    _add(total, _parsed(spec.get("overhead")))
+    return total
+
+
+def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities) -> Quantities:
+    """What the containers request together (AggregateContainerRequests)."""
     running: Quantities = {}
     statuses = _by_name(status.get("containerStatuses"))
     for container in mappings(spec.get("containers")):
-        _add(running, {**defaults, **container_requests(container, statuses.get(container.get("name") or "", {}))})
+        own = statuses.get(container.get("name") or "", {})
+        _add(running, {**defaults, **_resized(container_requests(container), own, status)})
     sidecars: Quantities = {}
     peak: Quantities = {}
     statuses = _by_name(status.get("initContainerStatuses"))
     for container in mappings(spec.get("initContainers")):
         is_sidecar = container.get("restartPolicy") == "Always"
-        of_status = statuses.get(container.get("name") or "", {}) if is_sidecar else {}
-        requests = {**defaults, **container_requests(container, of_status)}
+        own = statuses.get(container.get("name") or "", {}) if is_sidecar else {}
+        requests = {**defaults, **_resized(container_requests(container), own, status)}
         if is_sidecar:
             _add(running, requests)
             _add(sidecars, requests)
@@ -104,32 +115,56 @@ def _total(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities, *
             _add(requests, sidecars)
             _raise_to(peak, requests)
     _raise_to(running, peak)
-    if pod_level:
-        running.update(_pod_level(spec, running))
-    _add(running, _parsed(spec.get("overhead")))
     return running
 
 
-def container_requests(container: dict[str, Any], status: dict[str, Any]) -> Quantities:
-    """Requests with limits filled in; a bound container counts the most of what it asks, uses and was given."""
+def container_requests(container: dict[str, Any]) -> Quantities:
+    """Requests with limits filled in."""
     resources = container.get("resources") or {}
     requests = _parsed(resources.get("limits"))
     requests.update(_parsed(resources.get("requests")))
-    if status.get("resources") is not None:
-        _raise_to(requests, _parsed(status["resources"].get("requests")))
-        _raise_to(requests, _parsed(status.get("allocatedResources")))
     return requests
 
 
-def _pod_level(spec: dict[str, Any], aggregated: Quantities) -> Quantities:
-    """Pod-level requests, defaulted from pod-level limits (SetDefaults_PodSpec)."""
+def _resized(requests: Quantities, own: dict[str, Any], status: dict[str, Any]) -> Quantities:
+    """What counts while something is resized: the most of what it asks, uses and was given.
+
+    What it asks does not count where the resize is not feasible.
+
+    Args:
+        requests: of a container, or of the pod.
+        own: its status.
+        status: the pod's.
+    """
+    if own.get("resources") is None:
+        return requests
+    most = {} if _is_resize_infeasible(status) else dict(requests)
+    _raise_to(most, _parsed(own["resources"].get("requests")))
+    _raise_to(most, _parsed(own.get("allocatedResources")))
+    return most
+
+
+def _is_resize_infeasible(status: dict[str, Any]) -> bool:
+    for condition in mappings(status.get("conditions")):
+        if condition.get("type") == "PodResizePending":
+            return bool(condition.get("reason") == "Infeasible")
+    return False
+
+
+def _pod_level(spec: dict[str, Any]) -> Quantities:
+    """Pod-level requests; where there are limits they are completed (defaultPodRequests)."""
     resources = spec.get("resources") or {}
     requests = _parsed(resources.get("requests"))
-    for name, limit in _parsed(resources.get("limits")).items():
-        if _is_pod_level(name) and name not in requests:
-            overcommits = not name.startswith("hugepages-")
-            requests[name] = aggregated[name] if overcommits and name in aggregated else limit
-    return {name: amount for name, amount in requests.items() if _is_pod_level(name)}
+    limits = _parsed(resources.get("limits"))
+    if limits:
+        aggregated = _aggregate(spec, {}, {})
+        overcommitted = {name: amount for name, amount in aggregated.items() if name in (CPU, MEMORY)}
+        requests = {**limits, **overcommitted, **requests}
+    return _only_pod_level(requests)
+
+
+def _only_pod_level(quantities: Quantities) -> Quantities:
+    return {name: amount for name, amount in quantities.items() if _is_pod_level(name)}
 
 
 def _is_pod_level(name: str) -> bool:

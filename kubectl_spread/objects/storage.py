@@ -34,9 +34,10 @@ class ObjectKey(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A PersistentVolumeClaim; `request` in bytes."""
+    """A PersistentVolumeClaim; `request` in thousandths of a byte."""
 
     key: ObjectKey
+    uid: str
     volume_name: str
     is_bind_completed: bool
     storage_class: str
@@ -54,7 +55,7 @@ class Claim(NamedTuple):
 
 
 class Volume(NamedTuple):
-    """A PersistentVolume; `capacity` in bytes."""
+    """A PersistentVolume; `capacity` in thousandths of a byte, `claim_uid` empty where only the name is held."""
 
     name: str
     storage_class: str
@@ -66,6 +67,7 @@ class Volume(NamedTuple):
     is_available: bool
     is_deleted: bool
     claim: Optional[ObjectKey]
+    claim_uid: str
     csi: Optional[tuple[str, str]]  # driver, volume handle
 
     def matches_node(self, labels: Labels) -> bool:
@@ -113,16 +115,16 @@ def claim(plain: Plain) -> Claim:
     """A PersistentVolumeClaim."""
     metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
     annotations = metadata.get("annotations") or {}
-    class_name = annotations.get(_CLASS_ANNOTATION) or spec.get("storageClassName") or ""
     selector = spec.get("selector")
     requests = (spec.get("resources") or {}).get("requests") or {}
     return Claim(
         ObjectKey(metadata.get("namespace") or "default", metadata.get("name") or ""),
+        metadata.get("uid") or "",
         spec.get("volumeName") or "",
         _BIND_COMPLETED in annotations,
-        class_name,
+        _class_name(metadata, spec),
         frozenset(strings(spec.get("accessModes"))),
-        quantity.whole(quantity.parse(requests.get("storage") or 0)),
+        quantity.parse(requests.get("storage") or 0),
         None if selector is None else compiled(spread.label_selector(selector)),
         spec.get("volumeMode") or "Filesystem",
         annotations.get(_SELECTED_NODE) or "",
@@ -140,8 +142,8 @@ def volume(plain: Plain) -> Volume:
     affinity = read.node_affinity({"requiredDuringSchedulingIgnoredDuringExecution": required})
     return Volume(
         metadata.get("name") or "",
-        (metadata.get("annotations") or {}).get(_CLASS_ANNOTATION) or spec.get("storageClassName") or "",
-        quantity.whole(quantity.parse((spec.get("capacity") or {}).get("storage") or 0)),
+        _class_name(metadata, spec),
+        quantity.parse((spec.get("capacity") or {}).get("storage") or 0),
         frozenset(strings(spec.get("accessModes"))),
         spec.get("volumeMode") or "Filesystem",
         affinity.required,
@@ -149,8 +151,15 @@ def volume(plain: Plain) -> Volume:
         (plain.get("status") or {}).get("phase") == "Available",
         metadata.get("deletionTimestamp") is not None,
         None if reference is None else ObjectKey(reference.get("namespace") or "", reference.get("name") or ""),
+        (reference or {}).get("uid") or "",
         None if csi is None else (csi.get("driver") or "", csi.get("volumeHandle") or ""),
     )
+
+
+def _class_name(metadata: Plain, spec: Plain) -> str:
+    """The class of a claim or a volume; the annotation wins where it is there, even if it is empty."""
+    annotations = metadata.get("annotations") or {}
+    return (annotations[_CLASS_ANNOTATION] if _CLASS_ANNOTATION in annotations else spec.get("storageClassName")) or ""
 
 
 def storage_class(plain: Plain) -> StorageClass:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import spread
-from kubectl_spread.objects.labels import WELL_KNOWN
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
@@ -146,15 +145,15 @@ def _job_pods(spec: Plain) -> int:
 def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
     """The labels a controller adds; hashes and uids are stand-ins, equal for equal templates."""
     if owner.kind == "Deployment":
-        return {WELL_KNOWN.pod_template_hash: _hash(owner.template)}
+        return {"pod-template-hash": _hash(owner.template)}
     if owner.kind == "StatefulSet":
         return {
-            WELL_KNOWN.controller_revision_hash: f"{owner.name}-{_hash(owner.template)}",
-            WELL_KNOWN.statefulset_pod: name,
-            WELL_KNOWN.pod_index: str(owner.first_ordinal + ordinal),
+            "controller-revision-hash": f"{owner.name}-{_hash(owner.template)}",
+            "statefulset.kubernetes.io/pod-name": name,
+            "apps.kubernetes.io/pod-index": str(owner.first_ordinal + ordinal),
         }
     if owner.kind == "DaemonSet":
-        return {WELL_KNOWN.controller_revision_hash: _hash(owner.template), "pod-template-generation": "1"}
+        return {"controller-revision-hash": _hash(owner.template), "pod-template-generation": "1"}
     if owner.kind in ("Job", "CronJob"):
         uid = _hash(owner.template)
         index = {"batch.kubernetes.io/job-completion-index": str(ordinal)} if owner.is_indexed else {}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kubectl_spread.explain.explanation import ConstraintReport
 from kubectl_spread.explain.explanation import DomainReport
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import NodeReport
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.requirements import Conflict
+from kubectl_spread.explain.requirements import constraint_name
 from kubectl_spread.explain.requirements import Requirement
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
@@ -114,9 +113,9 @@ def _constraint(report: ConstraintReport) -> list[str]:
     constraint = report.constraint
     own = "the pod itself is one" if report.self_match else "the pod itself is not one: it adds 0"
     affinity, taints = constraint.node_affinity_policy or HONOR, constraint.node_taints_policy or IGNORE
-    title = f"topologySpreadConstraints[{constraint.position}]: {safe(constraint.topology_key)}"
+    name = constraint_name(constraint.position, is_default=report.is_default)
     out = [
-        f"{title}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}",
+        f"{name}: {safe(constraint.topology_key)}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}",
         f"  counts pods of the namespace with {selector_text(report.selector)}; {own}",
         f"  nodeAffinityPolicy {affinity}, nodeTaintsPolicy {taints}",
     ]
@@ -213,7 +212,7 @@ def _conflicts(explanation: Explanation) -> list[str]:
 
 
 def _left(requirement: Requirement, names: tuple[str, ...]) -> str:
-    left = [names[at] for at in np.flatnonzero(requirement.allowed)]
+    left = [name for name, fits in zip(names, requirement.allowed, strict=True) if fits]
     return f"only {listed(left, most=_MOST_NAMES)}" if left else "no node"
 
 

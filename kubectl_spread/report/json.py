@@ -134,7 +134,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
             {
                 "pod": pod.pod,
                 "node": pod.node,
-                "alreadyRunning": pod.fitting == 0,
+                "alreadyRunning": pod.ran_already,
                 "choices": pod.hosts,
                 "fitting": pod.fitting,
             }
@@ -163,7 +163,7 @@ def _constraint(report: ConstraintReport) -> dict[str, Any]:
     constraint = report.constraint
     return {
         "index": constraint.position,
-        "origin": "pod",
+        "origin": "scheduler" if report.is_default else "pod",
         "topologyKey": constraint.topology_key,
         "maxSkew": constraint.max_skew,
         "whenUnsatisfiable": constraint.when_unsatisfiable,

@@ -41,7 +41,7 @@ def blocked_by(pending: PendingPod) -> list[str]:
 
 def _headline(placement: Placement, *, colour: bool) -> str:
     total, placed = placement.replicas, len(placement.placed)
-    running = sum(1 for pod in placement.placed if pod.fitting == 0)
+    running = sum(pod.ran_already for pod in placement.placed)
     noun = "pods" if placement.workload.kind in ("DaemonSet", "Pod") else "replicas"
     key = safe(placement.workload.key)
     if running == total == 1:
@@ -95,11 +95,10 @@ def _pending(group: list[PendingPod], *, colour: bool) -> list[str]:
 
 def _stuck_minima(explanation: Explanation) -> list[str]:
     """Where a constraint that refuses the pod takes its minimum from a domain that cannot run it."""
-    refusing = [requirement.text for requirement in explanation.conflicts[0].requirements]
+    refusing = {requirement.position for requirement in explanation.conflicts[0].requirements}
     out = []
     for report in explanation.constraints:
-        title = f"topologySpreadConstraints[{report.constraint.position}] "
-        if report.is_below_min_domains or not any(text.startswith(title) for text in refusing):
+        if report.is_below_min_domains or report.constraint.position not in refusing:
             continue  # without the domains that minDomains asks for, the minimum is 0 whatever they hold
         for domain in report.domains:
             if domain.eligible and not domain.usable and domain.value in report.minimum_in:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_CODES = {"red": "31", "yellow": "33", "green": "32", "cyan": "36", "bold": "1"}
+_CODES = {"red": "31", "yellow": "33", "cyan": "36", "bold": "1"}
 
 
 def paint(text: str, style: str, *, colour: bool) -> str:
@@ -31,9 +31,9 @@ def table(rows: Iterable[tuple[str, ...]], *, indent: str = "") -> list[str]:
     ]
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
+def counted(count: int, noun: str) -> str:
     """`1 node`, `2 nodes`."""
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+    return f"{count} {noun if count == 1 else noun + 's'}"
 
 
 def listed(names: Iterable[str], *, most: int) -> str:

@@ -14,6 +14,7 @@ from typing import Optional
 
 from kubectl_spread.objects import read
 from kubectl_spread.objects import spread
+from kubectl_spread.scheduler.framework.plugin import ScorePlugin
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.profile import WeightedPlugin
 from kubectl_spread.scheduler.plugins import names
@@ -238,8 +239,15 @@ def _profile(written: Plain, version: Version, global_percentage: int) -> Profil
         post_filter=tuple(at["postFilter"]),
         preemption_is_told=version.preemption_is_told,
         gates=names.SCHEDULING_GATES in at["preEnqueue"],
+        pre_score=_failing(at, made),
         percentage_of_nodes_to_score=global_percentage if percentage is None else int(percentage),
     )
+
+
+def _failing(at: dict[str, list[str]], made: dict[str, Any]) -> tuple[ScorePlugin, ...]:
+    """NodeAffinity where it prepares to score and does not: only its PreScore can fail. Without scores nothing runs."""
+    name = names.NODE_AFFINITY
+    return (made[name],) if at["score"] and name in at["preScore"] and name not in at["score"] else ()
 
 
 def _available(version: Version) -> list[str]:
@@ -311,5 +319,5 @@ def _expanded(point: str, multi_point: list[_Entry], written: Optional[Plain], v
 def _weights(multi_point: list[_Entry], score: list[_Entry]) -> dict[str, int]:
     """A weight of 0, or none, counts as 1; the list of the score point comes first."""
     weights = {entry.name: entry.weight for entry in multi_point}
-    weights.update({entry.name: entry.weight for entry in score if entry.weight})
+    weights.update({entry.name: entry.weight for entry in score})
     return weights

@@ -52,7 +52,8 @@ class Filtered(NamedTuple):
     """What the plugins said of one pod; true until the next pod is bound.
 
     considered: bool (N,), nodes that were filtered. feasible: bool (N,), nodes that fit. nominated: statuses of nodes
-    that fail only because of the pods nominated to them.
+    that fail only because of the pods nominated to them. own: the node that the pod is nominated to, if it was filtered
+    although narrowing leaves it out; else -1.
     """
 
     columns: Columns
@@ -63,6 +64,7 @@ class Filtered(NamedTuple):
     rejection: Optional[Rejection] = None
     rejected_by: str = ""
     nominated: dict[int, Status] = {}  # noqa: RUF012 (never written to)
+    own: int = -1
 
     def diagnosis(self) -> Diagnosis:
         """Names and sentences, made only when somebody asks."""
@@ -72,11 +74,15 @@ class Filtered(NamedTuple):
             return Diagnosis(
                 len(names), (), dict.fromkeys(names, status), (), status, self.rejection.message, self.rejected_by
             )
+        considered = self.considered
+        if self.own >= 0:
+            considered = considered.copy()
+            considered[self.own] = True
         return Diagnosis(
             node_count=len(names),
             feasible=tuple(names[at] for at in np.flatnonzero(self.feasible)),
-            statuses={names[at]: self._recorded(int(at)) for at in np.flatnonzero(self.considered & ~self.feasible)},
-            absent=tuple(names[at] for at in np.flatnonzero(~self.considered)),
+            statuses={names[at]: self._recorded(int(at)) for at in np.flatnonzero(considered & ~self.feasible)},
+            absent=tuple(names[at] for at in np.flatnonzero(~considered)),
             absent_status=Status(
                 Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "", (_not_satisfied(self.narrowed_by),) if self.narrowed_by else ()
             ),
@@ -155,12 +161,17 @@ class Scheduler:
 
     def filter(self, pod: Pod) -> Filtered:
         """Find the nodes that fit a pod."""
+        none = np.zeros(self.columns.n, np.bool_)
+        if not self.columns.n:
+            return Filtered(self.columns, (), none, none)
         prepared = self._prepare(pod.cls)
         if prepared.rejection is not None:
-            none = np.zeros(self.columns.n, np.bool_)
             return Filtered(self.columns, (), none, none, (), prepared.rejection, prepared.rejected_by)
-        filtered = self._with_nominated(pod, prepared.filtered(self.columns))
+        filtered = prepared.filtered(self.columns)
         own = self.columns.index.get(pod.nominated_node)
+        if own is not None and not filtered.considered[own]:
+            filtered = filtered._replace(own=own)
+        filtered = self._with_nominated(pod, filtered)
         if own is not None and filtered.feasible[own]:
             # The pod's own nominated node is tried first, and taken without a look at the others.
             only = np.zeros(self.columns.n, np.bool_)
@@ -177,6 +188,8 @@ class Scheduler:
         profile, prepared = self.profile_of(pod.cls), self._prepare(pod.cls)
         if nodes is None:
             nodes = np.flatnonzero(filtered.feasible)
+        for state in prepared.only_prepared(profile, self.columns):
+            state.score(nodes)
         same_for_all = 0
         total = np.zeros(len(nodes), np.int64)
         by_plugin: dict[str, Union[Int64s, int]] = {}
@@ -208,7 +221,10 @@ class Scheduler:
     def _best(self, pod: Pod, nodes: NodeIndices) -> NodeIndices:
         """The nodes with the highest total: `score(...).hosts()` without the table."""
         profile, total = self.profile_of(pod.cls), None
-        states = self._prepare(pod.cls).score_states(profile, self.columns)
+        prepared = self._prepare(pod.cls)
+        for state in prepared.only_prepared(profile, self.columns):
+            state.score(nodes)
+        states = prepared.score_states(profile, self.columns)
         for (_, weight), state in zip(profile.score, states, strict=True):
             scores = state.score(nodes)
             if scores is not None and not isinstance(scores, int):  # a number for all decides nothing
@@ -238,7 +254,8 @@ class Scheduler:
         failing: dict[int, Status] = {}
         for node in self._nominated:
             added = self.nominated_to(node, pod)
-            status = filtered.what_if(node, (), added) if added and filtered.considered[node] else None
+            is_filtered = filtered.considered[node] or node == filtered.own
+            status = filtered.what_if(node, (), added) if added and is_filtered else None
             if status is not None:
                 failing[node] = status
         if not failing:
@@ -274,6 +291,7 @@ class _Prepared:
         self._changing = [state for _, state in states if not isinstance(state, FixedState)]
         self._narrowed_by = tuple(plugin for plugin, state in states if state.narrowed is not None)
         self._score_states: Optional[tuple[ScoreState, ...]] = None
+        self._only_prepared: Optional[tuple[ScoreState, ...]] = None
 
     def filtered(self, columns: Columns) -> Filtered:
         considered = self._nodes_to_filter(columns)
@@ -291,6 +309,12 @@ class _Prepared:
         if self._score_states is None:
             self._score_states = tuple(plugin.pre_score(self._cls, columns) for plugin, _ in profile.score)
         return self._score_states
+
+    def only_prepared(self, profile: Profile, columns: Columns) -> tuple[ScoreState, ...]:
+        """States of plugins whose PreScore runs and whose Score does not: all they can do is fail."""
+        if self._only_prepared is None:
+            self._only_prepared = tuple(plugin.pre_score(self._cls, columns) for plugin in profile.pre_score)
+        return self._only_prepared
 
     def _nodes_to_filter(self, columns: Columns) -> Bools:
         if self._considered is None:

@@ -54,7 +54,7 @@ def post_filter(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> PostFilte
     for plugin in profile.post_filter:
         if plugin == names.DYNAMIC_RESOURCES:
             if filtered.rejection is not None:
-                return PostFilterResult(", ".join((*prefixes, _STATE_NOT_FOUND)))
+                return PostFilterResult(_STATE_NOT_FOUND)  # an error, which silences what was said before
             prefixes.append(NO_CLAIMS)
         elif plugin == names.DEFAULT_PREEMPTION:
             found = _preempt(pod, filtered, scheduler)

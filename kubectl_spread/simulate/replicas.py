@@ -31,6 +31,7 @@ from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -55,6 +56,10 @@ class PlacedPod(NamedTuple):
     node: str
     fitting: int
     hosts: int
+
+    @property
+    def ran_already(self) -> bool:
+        return self.fitting == 0
 
 
 class PendingPod(NamedTuple):
@@ -181,6 +186,8 @@ class _Placing:
             self._beyond.update(dict.fromkeys(pod.cls.beyond))
             if pod.cls.gates:
                 self._gated.append(Gated(pod.name, "Scheduling is blocked due to non-empty scheduling gates"))
+            elif pod.node_name:
+                self._put(pod)
             elif self._pending and self._pending[-1].pod.cls == pod.cls:
                 self._pending.append(self._pending[-1]._replace(pod=pod))  # nothing changed since its twin was refused
             else:
@@ -195,6 +202,18 @@ class _Placing:
             not_predictable=tuple(self._beyond),
             first=self._first,
         )
+
+    def _put(self, pod: Pod) -> None:
+        """A pod that is created with spec.nodeName goes to that node, whatever the scheduler would say."""
+        columns = self._scheduler.columns
+        node = columns.index.get(pod.node_name)
+        if node is None:
+            self._beyond[f"the node {pod.node_name}"] = None
+            return
+        if self._explain_first and self._first is None:
+            self._first = Explanation(pod, Verdict.RUNNING, Diagnosis(columns.n))
+        self._placed.append(PlacedPod(pod.name, pod.node_name, 1, 1))
+        columns.bind(_labelled(pod, columns, node), node)
 
     def _schedule(self, pod: Pod) -> None:
         scheduler = self._scheduler
@@ -235,6 +254,8 @@ def _is_wanted(filtered: Filtered) -> bool:
 
     Source: pkg/controller/daemon/daemon_controller.go, NodeShouldRunDaemonPod (v1.36.2).
     """
+    if filtered.rejection is not None:
+        return True  # by a plugin that the controller does not run
     node = int(np.flatnonzero(filtered.considered)[0])
     decisive = ("NodeName", "TaintToleration", "NodeAffinity")
     return not any(status.plugin in decisive for status in filtered.failures(node))

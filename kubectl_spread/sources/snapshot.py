@@ -53,7 +53,9 @@ def load(path: str) -> Facts:
         raise errors[0]
     if not assembler.has_nodes:
         raise SourceError(
-            path, "no Node in it, so nothing can be placed; `kubectl get nodes,namespaces,pods -A -o yaml` prints one"
+            path,
+            "no Node in it, so nothing can be placed; "
+            "`kubectl get nodes,namespaces,pods,replicasets -A -o yaml` prints one",
         )
     return Facts(assembler.cluster(), tuple(errors))
 

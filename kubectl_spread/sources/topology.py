@@ -121,6 +121,9 @@ def _refuse(source: SourceFile, document: compose.Document, route: Route, messag
 
 
 def _cluster(name: str, groups: list[Plain], pods: list[Plain]) -> Cluster:
+    count = sum(map(_node_count, groups))
+    if count > _MAX_NODES:
+        raise SourceError(name, f"{count} nodes are more than {_MAX_NODES}")
     made: dict[str, Plain] = {}
     for index, group in enumerate(groups):
         for node in _nodes(group, ("nodeGroups", index)):
@@ -130,8 +133,6 @@ def _cluster(name: str, groups: list[Plain], pods: list[Plain]) -> Cluster:
                     ("nodeGroups", index), f"a second node is named `{node_name}`; give the group another name"
                 )
             made[node_name] = node
-    if len(made) > _MAX_NODES:
-        raise SourceError(name, f"{len(made)} nodes are more than {_MAX_NODES}")
     plain_pods = [pod for index, entry in enumerate(pods) for pod in _pods(entry, index, made)]
     ordered = sorted((read.node(node) for node in made.values()), key=lambda node: node.name)
     used = dict.fromkeys(["default", *(pod["metadata"]["namespace"] for pod in plain_pods)])
@@ -147,11 +148,19 @@ def _zones(group: Plain) -> list[str]:
     return [letters[at] if zones <= len(letters) else f"z{at + 1}" for at in range(zones)]
 
 
+def _node_count(group: Plain) -> int:
+    if group.get("names"):
+        return len(group["names"])
+    zones = group.get("zones", 1)
+    each: int = group.get("nodes", 1)
+    return each * (len(zones) if isinstance(zones, list) else zones)
+
+
 def _nodes(group: Plain, route: Route) -> list[Plain]:
     labels = group.get("labels") or {}
     zones = _zones(group) if "zones" in group else [""]
     names = group.get("names") or []
-    count = len(names) if names else group.get("nodes", 1) * len(zones)
+    count = _node_count(group)
     if names and len(names) % len(zones):
         raise _BadValueError((*route, "names"), f"{len(names)} names do not go evenly into {len(zones)} zones")
     allocatable = {key: group.get(key, default) for key, default in _DEFAULTS.items()}

@@ -8,7 +8,7 @@ the caller allows.
 from __future__ import annotations
 
 import re
-from json.decoder import scanstring  # type: ignore[attr-defined]
+from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
 from typing import Optional
 
 from kubectl_spread.text import surrogates
@@ -144,5 +144,6 @@ class _Reader:
 
     def _peek(self) -> str:
         """The next character that is not white space; empty at the end."""
-        self.at = _SPACE.match(self.text, self.at).end()  # type: ignore[union-attr]
+        space = _SPACE.match(self.text, self.at)
+        self.at = self.at if space is None else space.end()  # never None: no space is a match too
         return self.text[self.at : self.at + 1]

@@ -48,11 +48,10 @@ class Sequence:
 
 
 class Field(NamedTuple):
-    """A key and its value; `merged` when a `<<` brought them in."""
+    """A key and its value."""
 
     key: Node
     value: Node
-    merged: bool = False
 
 
 class Duplicate(NamedTuple):
@@ -193,7 +192,7 @@ def _fields(mapping: Mapping) -> dict[str, Field]:
     fields = {}
     for key, value in mapping.pairs:
         if is_merge(key):
-            fields.update((text, field._replace(merged=True)) for text, field in _merged(value).items())
+            fields.update(_merged(value))
         else:
             fields[_key_text(key)] = Field(key, value)
     return fields

@@ -39,6 +39,9 @@ status: {allocatable: {cpu: 4, memory: 8Gi, pods: 10}}
 BOMB = "kind: Pod\na: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
+NO_NODE = (
+    "no Node in it, so nothing can be placed; `kubectl get nodes,namespaces,pods,replicasets -A -o yaml` prints one"
+)
 QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 
@@ -207,9 +210,9 @@ def test_a_directory_without_permission_is_one_error(run: Run, tmp_path: Path) -
     [
         (
             "kind: Pod\nmetadata: {name: p}\n",
-            "no Node in it, so nothing can be placed; `kubectl get nodes,namespaces,pods -A -o yaml` prints one",
+            NO_NODE,
         ),
-        ("", "no Node in it, so nothing can be placed; `kubectl get nodes,namespaces,pods -A -o yaml` prints one"),
+        ("", NO_NODE),
         ("kind: Node\nmetadata: [\n", None),
     ],
     ids=["without nodes", "empty", "truncated"],

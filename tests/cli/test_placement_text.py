@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 
+from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 
 Printed = Callable[[str, str, str], list[str]]
@@ -90,6 +93,58 @@ def test_where_there_was_a_choice_another_might_place_more(printed: Printed, nod
     lines = printed("check", WEB, cluster)
 
     assert expected == lines[0]
+
+
+CONFIGURATION = f"""\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: PodTopologySpread
+    args:
+      defaultingType: List
+      defaultConstraints: [{{maxSkew: 1, topologyKey: {ZONE}, whenUnsatisfiable: DoNotSchedule}}]
+"""
+FACTS = f"""\
+kind: List
+items:
+- kind: Node
+  metadata: {{name: n1, labels: {{{ZONE}: a}}}}
+  status: {{allocatable: {{cpu: 4, memory: 8Gi, pods: 10}}}}
+- kind: Node
+  metadata: {{name: n2, labels: {{{ZONE}: b}}}}
+  spec: {{unschedulable: true}}
+  status: {{allocatable: {{cpu: 4, memory: 8Gi, pods: 10}}}}
+- kind: Service
+  metadata: {{name: web}}
+  spec: {{selector: {{app: web}}}}
+- kind: Pod
+  metadata: {{name: web-1, labels: {{app: web}}}}
+  spec: {{nodeName: n1, containers: [{{name: c}}]}}
+- kind: Pod
+  metadata: {{name: web-2, labels: {{app: web}}}}
+  spec: {{containers: [{{name: c}}]}}
+"""
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_a_default_constraint_is_told_by_its_own_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str
+) -> None:
+    """The pod has none of its own: it is the scheduler's configuration that keeps it Pending."""
+    for name, text in (("facts.yaml", FACTS), ("scheduler.yaml", CONFIGURATION)):
+        (tmp_path / name).write_text(text)
+    facts = ["--snapshot", str(tmp_path / "facts.yaml"), "--scheduler-config", str(tmp_path / "scheduler.yaml")]
+    code = run(["explain", "pod/web-2", *facts, "-o", output])
+    told = capsys.readouterr().out
+
+    assert 1 == code
+    if output == "text":
+        assert f"every node is refused by a cordon or by defaultConstraints[0] ({ZONE}, maxSkew 1)." in told
+        assert f"\ndefaultConstraints[0]: {ZONE}, maxSkew 1, DoNotSchedule\n" in told
+    else:
+        jsonschema.validate(json.loads(told), schemas.load("explanation"))
+        assert [("scheduler", 0)] == [(item["origin"], item["index"]) for item in json.loads(told)["constraints"]]
 
 
 def test_a_domain_that_is_not_eligible_neither_fits_nor_not(printed: Printed) -> None:

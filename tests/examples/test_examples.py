@@ -165,7 +165,7 @@ def test_every_pod_fits_as_many_nodes(case: Case) -> None:
 
 @examples("certainty")
 def test_the_report_says_how_certain_it_is(case: Case) -> None:
-    """Where scores decide between nodes, the report calls the placement possible."""
+    """Where several nodes have the highest score, the report calls the placement possible."""
     actual = {placement["certainty"] for placement in _placements(case)}
 
     assert {case.certainty} == actual

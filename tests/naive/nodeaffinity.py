@@ -61,7 +61,7 @@ class NodeAffinity:
 
     def pre_filter(self, state: CycleState, pod: Plain) -> tuple[Optional[frozenset[str]], Status]:
         required = _node_affinity(pod).get(_REQUIRED)
-        if required is None and self.added_node_selector is None and pod["spec"].get("nodeSelector") is None:
+        if required is None and self.added_node_selector is None and not pod["spec"].get("nodeSelector"):
             return None, SKIP
         terms = (required or {}).get("nodeSelectorTerms") or []
         if not terms:
@@ -87,7 +87,7 @@ class NodeAffinity:
 
     def pre_score(self, state: CycleState, pod: Plain, nodes: list[NodeInfo]) -> Status:
         preferred = _node_affinity(pod).get(_PREFERRED)
-        if preferred is None and not self.has_added_preferred:
+        if not preferred and not self.has_added_preferred:  # an empty list is not stored
             return SKIP
         terms = new_preferred_scheduling_terms(preferred or [])
         for preferred_term in terms:

@@ -81,6 +81,8 @@ def find_nodes_that_pass_filters(
 def prioritize_nodes(
     framework: Framework, state: CycleState, pod: Plain, *, nodes: list[NodeInfo]
 ) -> dict[str, dict[str, int]]:
+    if not framework.plugins["score"]:
+        return {node.name: {"total": 0} for node in nodes}
     framework.run_pre_score_plugins(state, pod, nodes)
     return framework.run_score_plugins(state, pod, nodes)
 

@@ -136,7 +136,17 @@ _ALLOCATABLE = _fields(
         "hugepages-2Mi": _of("4Mi", "0"),
     },
 )
-_FULL = st.just({"cpu": "4", "memory": "8Gi", "pods": "110", "ephemeral-storage": "20Gi", GPU: "4"})
+_ROOMY = _of("110", "110", "2", "1").map(
+    lambda slots: {
+        "cpu": "4",
+        "memory": "8Gi",
+        "pods": slots,
+        "ephemeral-storage": "20Gi",
+        GPU: "4",
+        "hugepages-2Mi": "64Mi",
+        "attachable-volumes-x": "9",
+    }
+)
 _IMAGE_NAMES = _of("web:1", "web:latest", "big", "host:5000/big", "db@sha256:abc")
 _IMAGES = _lists(
     st.fixed_dictionaries(
@@ -187,8 +197,8 @@ def _node(draw: st.DrawFn, name: str, taste: _Taste) -> Plain:
         labels[HOSTNAME] = hostname
     spec: Plain = {}
     if taste.taints:
-        spec = draw(_fields(3, {"taints": _TAINTS, "unschedulable": st.just(True)}))
-    allocatable = draw(_FULL if taste.roomy else _ALLOCATABLE)
+        spec = draw(_fields(4, {"taints": _TAINTS, "unschedulable": _of(True, False)}))
+    allocatable = draw(_ROOMY if taste.roomy else _ALLOCATABLE)
     if taste.huge:
         allocatable = {**allocatable, **draw(_fields(2, {"cpu": _HUGE, "memory": _HUGE, GPU: _HUGE, "pods": _HUGE}))}
     status = {"allocatable": allocatable}
@@ -814,12 +824,13 @@ def cases(draw: st.DrawFn) -> Plain:
         made += draw(_storage(names))
     if taste.priorities:
         made += draw(_budgets())
-    made += [draw(_existing(f"e{at}", names, taste)) for at in range(draw(st.integers(0, 6)))]
+    made += [draw(_existing(f"e{at}", names, taste)) for at in range(draw(st.integers(0, 9)))]
     incoming = _replicas([draw(_pod(f"i{at}", taste)) for at in range(draw(_of(1, 2, 3)))], draw(_of(1, 1, 3)))
     if taste.priorities:
         for pod in incoming:
             pod["status"] = draw(_fields(8, {"nominatedNodeName": st.sampled_from((*names, "gone"))}))
-    case: Plain = {"objects": made, "incoming": incoming, "preempt": draw(st.booleans())}
+            pod["spec"]["priority"] = draw(_of(10, 5, 0, 20))
+    case: Plain = {"objects": made, "incoming": incoming, "preempt": draw(_of(True, True, False))}
     case.update(draw(_fields(4, {"kubernetesVersion": _of("1.34", "1.35"), "schedulerConfig": configurations()})))
     return case
 

@@ -97,6 +97,14 @@ def test_a_daemonset_gets_a_pod_for_each_node_it_may_run_on() -> None:
     assert (["n1", "n3"], 0) == (nodes_of(agent), len(agent.pending))
 
 
+def test_a_daemon_that_no_node_can_take_is_pending_on_each() -> None:
+    """The controller creates it, and the scheduler rejects its claim."""
+    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "none"}}]
+    (agent,) = placed(cluster_of([node("n1"), node("n2")]), workload("DaemonSet", "agent", volumes=volumes))
+
+    assert ([], ["agent-n1", "agent-n2"]) == (nodes_of(agent), [item.pod.name for item in agent.pending])
+
+
 def test_a_daemon_that_does_not_fit_its_node_is_pending() -> None:
     (agent,) = placed(cluster_of([node("n1", "2"), node("n2", "500m")]), workload("DaemonSet", "agent"))
     (pending,) = agent.pending
@@ -105,6 +113,20 @@ def test_a_daemon_that_does_not_fit_its_node_is_pending() -> None:
     assert pending.explanation.message.startswith(
         "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity]."
     )
+
+
+def test_a_pod_that_names_its_node_goes_there() -> None:
+    """Nobody asks the scheduler, so that a full node takes it too, and a cordoned one."""
+    cluster = cluster_of([node("n1"), node("n2", "0", unschedulable=True)])
+    (web,) = placed(cluster, workload(replicas=2, nodeName="n2"))
+
+    assert (["n2", "n2"], Certainty.CERTAIN) == (nodes_of(web), web.certainty)
+
+
+def test_a_pod_that_names_a_node_that_does_not_exist_is_not_predictable() -> None:
+    (web,) = placed(cluster_of([node("n1")]), workload(nodeName="gone"))
+
+    assert ([], ("the node gone",)) == (nodes_of(web), web.not_predictable)
 
 
 def test_gated_pods_are_told_and_not_placed() -> None:

@@ -160,7 +160,7 @@ def test_facts_without_a_node_are_an_error(tmp_path: Path, text: str) -> None:
 
     assert (
         f"{tmp_path / 'facts.yaml'}: no Node in it, so nothing can be placed; "
-        "`kubectl get nodes,namespaces,pods -A -o yaml` prints one"
+        "`kubectl get nodes,namespaces,pods,replicasets -A -o yaml` prints one"
     ) == str(caught.value)
 
 
@@ -210,6 +210,19 @@ def test_owners_lead_from_what_is_controlled_to_its_controller(tmp_path: Path) -
         OwnerKey("Job", "shop", "job"): OwnerKey("CronJob", "shop", "job-owner"),
     } == cluster.owners
     assert () == errors
+
+
+def test_storage_objects_are_told_apart_by_all_of_their_name(tmp_path: Path) -> None:
+    """Capacities of two namespaces are two; volumes come in the order of their names."""
+    capacities = [
+        {"kind": "CSIStorageCapacity", "metadata": {"name": "c", "namespace": namespace}, "storageClassName": namespace}
+        for namespace in ("a", "b")
+    ]
+    volumes = [{"kind": "PersistentVolume", "metadata": {"name": name}} for name in ("pv2", "pv1")]
+    cluster, _ = load(tmp_path, dumped(node("n1"), *capacities, *volumes))
+
+    assert ["a", "b"] == [capacity.storage_class for capacity in cluster.storage.capacities]
+    assert ["pv1", "pv2"] == list(cluster.storage.volumes)
 
 
 def test_lists_within_lists_are_no_matter_how_deep(tmp_path: Path) -> None:

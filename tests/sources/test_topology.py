@@ -174,6 +174,7 @@ NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eE
             f":6:34: pods[0].requests.cpu: x: {NO_QUANTITY}",
         ),
         ("nodeGroups:\n- {nodes: 15000, zones: 2}\n", ": 30000 nodes are more than 15000"),
+        ("nodeGroups:\n- {nodes: 15000, zones: 15000}\n", ": 225000000 nodes are more than 15000"),
         ("nodeGroups:\n- {}\n---\nmore: 1\n", ": a topology is one document, this has 2"),
     ],
 )

@@ -11,6 +11,7 @@ from kubectl_spread.text import compose
 from kubectl_spread.text import node
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
+from tests.text.composing import composed
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
@@ -19,19 +20,6 @@ MERGE_BOMB = "a: &a {x: 1}\n" + "".join(
     f"{name}: &{name} {{<<: [{', '.join([f'*{before}'] * 10)}]}}\n"
     for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
-
-
-def composed(text: str) -> list[Any]:
-    """The values of the documents, and `line:column: message` of those that do not parse."""
-    source = SourceFile("f", text)
-    found: list[Any] = []
-    for item in compose.compose(source):
-        if isinstance(item, compose.SyntaxProblem):
-            line, column = source.position(item.span.start)
-            found.append(f"{line}:{column}: {item.message}")
-        else:
-            found.append(node.to_plain(item.root))
-    return found
 
 
 def document(text: str) -> compose.Document:

@@ -9,24 +9,12 @@ import pytest
 from kubectl_spread.text import compose
 from kubectl_spread.text import node
 from kubectl_spread.text.source import SourceFile
+from tests.text.composing import composed
 
 BOMB = "a: &a [x:x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in zip("abcdef", "bcdefg", strict=True)
 )
 REFUSAL = "found unexpected ':' while scanning a plain scalar"
-
-
-def composed(text: str) -> list[Any]:
-    """The values of the documents, and `line:column: message` of those that do not parse."""
-    source = SourceFile("f", text)
-    found: list[Any] = []
-    for item in compose.compose(source):
-        if isinstance(item, compose.SyntaxProblem):
-            line, column = source.position(item.span.start)
-            found.append(f"{line}:{column}: {item.message}")
-        else:
-            found.append(node.to_plain(item.root))
-    return found
 
 
 @pytest.mark.parametrize(

@@ -142,3 +142,26 @@ class ScoreError(Exception):
 
     def __str__(self) -> str:
         return f'running PreScore plugin "{self.plugin}": {self.message}'
+
+
+class InvalidScoreError(ScoreError):
+    """A score out of range, as sizes close to 2^63 lead to, which Go's arithmetic does not hold."""
+
+    def __init__(self, plugin: str, score: int) -> None:
+        text = f'plugin "{plugin}" returns an invalid score {score}, it should in the range of [0, 100]'
+        super().__init__(plugin, f"{text} after normalizing")
+
+    def __str__(self) -> str:
+        return f"applying score defaultWeights on Score plugins: {self.message}"
+
+
+def in_range(plugin: str, scores: Int64s) -> Int64s:
+    """The scores.
+
+    Raises:
+        InvalidScoreError: one is not from 0 to 100.
+    """
+    wrong = scores[(scores < 0) | (scores > 100)]
+    if len(wrong):
+        raise InvalidScoreError(plugin, int(wrong[0]))
+    return scores

@@ -17,7 +17,7 @@ class Profile(NamedTuple):
     """One scheduling profile, ready to run.
 
     pre_filter: plugins in the order of the PreFilter point; filter_order: names in the order of the Filter point.
-    post_filter: names in order. percentage_of_nodes_to_score: None for the adaptive rule's default of 0.
+    post_filter: names in order. pre_score: plugins that prepare to score and do not, which can fail. percentage_of_nodes_to_score: None for the adaptive rule's default of 0.
     """
 
     scheduler_name: str
@@ -28,3 +28,4 @@ class Profile(NamedTuple):
     preemption_is_told: bool = True
     gates: bool = True
     percentage_of_nodes_to_score: int = 0
+    pre_score: tuple[ScorePlugin, ...] = ()

@@ -17,6 +17,8 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import CPU
 from kubectl_spread.objects.resources import is_scalar
 from kubectl_spread.objects.resources import MEMORY
+from kubectl_spread.scheduler import gomath
+from kubectl_spread.scheduler.framework.plugin import in_range
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.plugins import names
@@ -56,17 +58,26 @@ class _State:
         watched: list[Int64s] = []
         for resource in self._resources:
             watched += [columns.allocatable_of(resource), columns.requested_of(resource)]
+        self._overflows = False  # whether a node's score is out of range
         self._scores = NodeValues(columns, watched, self._compute)
 
     def score(self, feasible: NodeIndices) -> Optional[Int64s]:
-        return None if self._skips else self._scores.now()[feasible]
+        if self._skips:
+            return None
+        scores: Int64s = self._scores.now()[feasible]
+        return in_range(names.NODE_RESOURCES_BALANCED_ALLOCATION, scores) if self._overflows else scores
 
     def _compute(self, nodes: NodeIndices) -> Int64s:
+        scores = self._node_scores(nodes)
+        self._overflows |= bool(((scores < 0) | (scores > 100)).any())
+        return scores
+
+    def _node_scores(self, nodes: NodeIndices) -> Int64s:
         after = self._balance(nodes, with_pod=True)
         if not self._compares:
             return after
         before = self._balance(nodes, with_pod=False)
-        return 50 + (50 + after - before) // 2  # never negative: both lie in 50..100
+        return 50 + gomath.divide(50 + after - before, 2)
 
     def _balance(self, nodes: NodeIndices, *, with_pod: bool) -> Int64s:
         fractions: list[Floats] = []

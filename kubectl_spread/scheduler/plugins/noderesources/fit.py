@@ -28,6 +28,7 @@ from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import in_range
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.framework.status import Code
@@ -171,7 +172,7 @@ class _FilterState:
             used = int(columns.requested_of(resource)[node])
             used -= sum(dict(pod.cls.requests).get(resource, 0) for pod in removed)
             used += sum(dict(pod.cls.requests).get(resource, 0) for pod in added)
-            if amount > total - used:
+            if amount > gomath.int64(total - used):
                 bits |= 1 << (2 + 2 * at if amount > total else 1 + 2 * at)
         return bits
 
@@ -202,12 +203,20 @@ class _ScoreState:
         watched: list[Int64s] = []
         for resource in self._resources:
             watched += [columns.allocatable_of(resource.name), nonzero_requested(columns, resource.name)]
+        self._overflows = False  # whether a node's score is out of range
         self._scores = NodeValues(columns, watched, self._compute)
 
     def score(self, feasible: NodeIndices) -> Int64s:
-        return self._scores.now()[feasible]
+        scores: Int64s = self._scores.now()[feasible]
+        return in_range(names.NODE_RESOURCES_FIT, scores) if self._overflows else scores
 
     def _compute(self, nodes: NodeIndices) -> Int64s:
+        with np.errstate(over="ignore"):
+            scores = self._node_scores(nodes)
+        self._overflows |= bool(((scores < 0) | (scores > 100)).any())
+        return scores
+
+    def _node_scores(self, nodes: NodeIndices) -> Int64s:
         total = np.zeros(len(nodes), np.int64)
         weights = np.zeros(len(nodes), np.int64)
         ratio = self._strategy.type == REQUESTED_TO_CAPACITY_RATIO

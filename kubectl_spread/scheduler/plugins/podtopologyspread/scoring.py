@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 from typing import Optional
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,8 @@ class ScoreState:
 
     def _scores(self, counted: NodeIndices) -> Int64s:
         first, *others = self._accounts
+        if not others and first.is_by_domain:
+            return first.normalized(counted)
         total = first.score(counted)
         for account in others:
             total += account.score(counted)
@@ -60,11 +63,20 @@ class ScoreState:
 
 
 def _normalize(raw: Int64s) -> Int64s:
-    """The emptiest gets 100, the fullest the more the fuller the emptiest is."""
-    least, most = int(raw.min()), max(int(raw.max()), 0)
-    if most == 0:
-        return np.full_like(raw, MAX_NODE_SCORE)
-    return MAX_NODE_SCORE * (most + least - raw) // most  # never negative, so that // is Go's division
+    """Score every node by the emptiest and the fullest."""
+    least, most = int(raw.min()), int(raw.max())
+    return _normalized(raw, least, most) if most else np.full_like(raw, MAX_NODE_SCORE)
+
+
+T = TypeVar("T", int, Int64s)
+
+
+def _normalized(raw: T, least: int, most: int) -> T:
+    """The emptiest gets 100, the fullest the more the fuller the emptiest is; `most` is above 0.
+
+    No part of it is negative, so that `//` is Go's division.
+    """
+    return MAX_NODE_SCORE * (most + least - raw) // most
 
 
 class _Account:
@@ -98,6 +110,25 @@ class _Account:
         if not self._all_have_key:
             added[~self._has_key[nodes]] = 0.0
         return added
+
+    @property
+    def is_by_domain(self) -> bool:
+        """Whether every node has a domain, and those of one domain score alike."""
+        return self._all_have_key and not self._by_node
+
+    def normalized(self, nodes: NodeIndices) -> Int64s:
+        """int64 (F,): the final scores where there is no other constraint, worked out domain by domain."""
+        self._catch_up()
+        codes = self._codes[nodes]
+        domains = np.bincount(codes, minlength=len(self._in_domain)).nonzero()[0]
+        offset = float(self._constraint.max_skew - 1)
+        raw = self._in_domain[domains] * math.log(len(domains) + 2) + offset
+        values: list[int] = gomath.round_half_away(raw).tolist()  # perf: few, for which Python is faster
+        least, most = min(values), max(values)
+        scores = np.full(len(self._in_domain), MAX_NODE_SCORE, np.int64)
+        if most:
+            scores[domains] = [_normalized(value, least, most) for value in values]
+        return scores[codes]
 
     def _catch_up(self) -> None:
         if self._constraint.selector.is_empty:

@@ -17,6 +17,7 @@ import numpy as np
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
+from kubectl_spread.objects import quantity
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.storage import Claim
@@ -182,8 +183,9 @@ class _State:
         storage = self._storage.storage
         if not claim.request or storage_class.provisioner not in storage.tracks_capacity:
             return 0
+        size = quantity.whole(claim.request)
         for capacity in storage.capacities:
-            fits = capacity.most is not None and capacity.most >= claim.request
+            fits = capacity.most is not None and capacity.most >= size
             if capacity.storage_class == storage_class.name and fits and capacity.topology.matches(labels):
                 return 0
         return _NO_SPACE
@@ -191,6 +193,6 @@ class _State:
 
 def _suits(volume: Volume, claim: Claim) -> bool:
     """What holds for a volume made for the claim as for any other."""
-    if volume.claim is not None and volume.claim != claim.key:
+    if volume.claim is not None and (volume.claim != claim.key or volume.claim_uid not in ("", claim.uid)):
         return False
     return volume.capacity >= claim.request and volume.volume_mode == claim.volume_mode and not volume.is_deleted

@@ -81,7 +81,7 @@ class _State:
             for pod in fresh
             if pod.cls.namespace == self._namespace
             for volume in pod.cls.volumes
-            if volume.claim in self._exclusive
+            if volume.claim in self._exclusive and not volume.is_ephemeral
         )
         if self._used:
             self._bits[self._bits == 0] = 2

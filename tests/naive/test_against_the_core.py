@@ -1,0 +1,265 @@
+"""The program and the slow scheduler agree on clusters odder than the recorded ones.
+
+Whoever was wrong where they once differed, the fact is kept here as a case of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import HealthCheck
+from hypothesis import settings
+
+from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects import read
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.config import version_of
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.plugin import ScoreError
+from tests.conformance import replay
+from tests.naive.builders import claim
+from tests.naive.builders import LATE
+from tests.naive.builders import node
+from tests.naive.builders import Plain
+from tests.naive.builders import pod
+from tests.naive.builders import using
+from tests.naive.builders import volume
+from tests.naive.replay import decide
+from tests.naive.strategies import cases
+
+FAILS = {"error": "the cycle is given up"}
+
+
+def agreed(case: Plain) -> list[Plain]:
+    """Decide step by step on both sides, the pod placed where both say; what both say of each step."""
+    slow = [_without_text(decision) for decision in decide(copy.deepcopy(case))]
+    columns = Columns(cluster_of(copy.deepcopy(case["objects"] + case["incoming"])))
+    configuration = json.loads(case["schedulerConfig"]) if case.get("schedulerConfig") else None
+    by_name = profiles(configuration, version_of(case.get("kubernetesVersion", "1.36")))
+    scheduler = Scheduler(columns, by_name, all_nodes=True)
+    for incoming, expected in zip(case["incoming"], slow, strict=True):
+        arriving = read.pod(incoming)
+        decided = _decision(arriving, scheduler, preempts=bool(case.get("preempt")))
+        assert decided == expected, incoming["metadata"]["name"]
+        if "placed" in decided:
+            scheduler.bind(arriving, columns.index[decided["placed"]])
+    return slow
+
+
+def _without_text(decision: Plain) -> Plain:
+    """Only the recordings' fields; errors agree in kind, not in words."""
+    return FAILS if "error" in decision else {name: value for name, value in decision.items() if name != "pod"}
+
+
+def _decision(arriving: Pod, scheduler: Scheduler, *, preempts: bool) -> Plain:
+    try:
+        return replay.decision(arriving, scheduler, preempts=preempts)
+    except ScoreError:
+        filtered = scheduler.filter(arriving)
+        diagnosis = filtered.diagnosis()
+        if len(diagnosis.feasible) > 1:
+            return FAILS
+        # A single node is taken without a score.
+        (only,) = diagnosis.feasible
+        rejected = {
+            name: {"plugin": status.plugin, "code": status.code.value, "reasons": list(status.reasons)}
+            for name, status in [
+                *diagnosis.statuses.items(),
+                *((name, diagnosis.absent_status) for name in diagnosis.absent if filtered.narrowed_by),
+            ]
+        }
+        decided: Plain = {"feasible": [only], "scores": {only: {"total": 0}}, "placed": only}
+        return {**decided, "rejected": rejected} if rejected else decided
+
+
+def one(objects: list[Plain], incoming: Plain, *, preempt: bool = False, profile: Any = None) -> Plain:
+    """What both say of one pod."""
+    case: Plain = {"objects": objects, "incoming": [incoming], "preempt": preempt}
+    if profile is not None:
+        case["schedulerConfig"] = json.dumps({"profiles": [profile]})
+    (decision,) = agreed(case)
+    return decision
+
+
+@settings(
+    max_examples=250, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+@given(cases())
+def test_both_say_the_same_of_any_cluster(case: Plain) -> None:
+    """Feasible nodes, reasons, messages, every score, nominations, placements and whether the cycle fails."""
+    agreed(case)
+
+
+def test_without_nodes_nothing_else_is_said() -> None:
+    """Not even that the pod's claim is missing: PreFilter does not run."""
+    assert one([], pod("p", volumes=using("gone"))) == {
+        "feasible": [],
+        "message": "no nodes available to schedule pods",
+    }
+
+
+NAMED_ELSEWHERE = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [
+                {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["elsewhere"]}]}
+            ]
+        }
+    }
+}
+
+
+def test_a_nominated_node_that_the_pod_does_not_name_keeps_its_own_reason() -> None:
+    """It is tried before the nodes are narrowed down, and nothing overwrites what came of it."""
+    incoming = pod("p", affinity=NAMED_ELSEWHERE, status={"nominatedNodeName": "a"})
+
+    assert one([node("a"), node("b")], incoming)["message"] == (
+        "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, "
+        "1 node(s) didn't satisfy plugin(s) [NodeAffinity]."
+    )
+
+
+def test_pod_level_requests_are_completed_by_what_the_spec_of_the_containers_asks() -> None:
+    """The API server does it once, at creation: neither a default for scoring nor a later resize plays a part."""
+    existing = pod("e", on="a", resources={"limits": {"cpu": "1"}})
+
+    assert one([node("a")], pod("p"))["scores"]["a"]["NodeResourcesFit"] == 97
+    assert one([node("a"), existing], pod("p"))["scores"]["a"]["NodeResourcesFit"] == (86 + 95) // 2 - 4
+
+
+@pytest.mark.parametrize(("reason", "feasible"), [("Infeasible", ["a"]), ("Deferred", [])])
+def test_what_a_pod_asks_does_not_count_while_its_resize_is_infeasible(reason: str, feasible: list[str]) -> None:
+    """Only what it uses and was given does."""
+    status = {
+        "conditions": [{"type": "PodResizePending", "status": "True", "reason": reason}],
+        "containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}],
+    }
+    existing = pod("e", on="a", requests={"cpu": "4"}, status=status)
+
+    assert one([node("a"), existing], pod("p", requests={"cpu": "1"}))["feasible"] == feasible
+
+
+def test_the_status_of_pod_level_resources_counts() -> None:
+    """It is the larger of what is asked and what is used."""
+    existing = pod(
+        "e", on="a", resources={"requests": {"cpu": "1"}}, status={"resources": {"requests": {"cpu": "4"}}}
+    )
+
+    assert one([node("a"), existing], pod("p", requests={"cpu": "1"}))["feasible"] == []
+
+
+def test_an_empty_list_of_preferences_is_none() -> None:
+    """The API server does not store it, so that the plug-in is skipped."""
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}
+
+    assert "NodeAffinity" not in one([node("a")], pod("p", affinity=affinity))["scores"]["a"]
+
+
+def test_reasons_of_extended_resources_are_sorted() -> None:
+    """Upstream gives them in the order of a Go map, which is none."""
+    requests = {"hugepages-2Mi": "2Mi", "attachable-volumes-x": "1"}
+
+    assert one([node("a")], pod("p", requests=requests))["rejected"]["a"]["reasons"] == [
+        "Insufficient attachable-volumes-x",
+        "Insufficient hugepages-2Mi",
+    ]
+
+
+def test_scores_wrap_around_as_go_does() -> None:
+    """A hundred times 9E does not fit into 64 bits."""
+    huge = node("a", allocatable={"memory": "9E", "cpu": "0"})
+
+    assert one([huge], pod("p"))["scores"]["a"]["NodeResourcesFit"] == 0
+
+
+def test_a_score_out_of_range_fails_the_cycle_where_there_is_a_choice() -> None:
+    """Sizes that do not exist lead to one; a single node is taken without a score."""
+    odd = [node(name, allocatable={"memory": "0", "cpu": "92233720368547759"}) for name in ("a", "b")]
+    negative = pod("p", requests={"cpu": "-1"})
+    few = [node(name, allocatable={"memory": "0"}) for name in ("a", "b")]
+
+    assert one(few, negative) == FAILS
+    assert one(few[:1], negative)["placed"] == "a"
+    assert one(odd, pod("p"))
+
+
+@pytest.mark.parametrize("uid", ["another", "the-claim"])
+def test_a_volume_held_for_a_claim_of_another_life_is_not_its_own(uid: str) -> None:
+    """The name alone does not do where a UID is given."""
+    held = volume("v", claimRef={"namespace": "default", "name": "c", "uid": uid})
+    wanting = claim("c", metadata={"uid": "the-claim"})
+
+    assert bool(one([node("a"), LATE, held, wanting], pod("p", volumes=using("c")))["feasible"]) == (uid == "the-claim")
+
+
+def test_a_volume_held_for_the_claim_is_not_looked_at_in_another_class() -> None:
+    """Volumes are listed by the claim's class."""
+    held = volume("v", storage_class="other", claimRef={"namespace": "default", "name": "c"})
+
+    assert one([node("a"), LATE, held, claim("c")], pod("p", volumes=using("c")))["feasible"] == []
+
+
+def test_sizes_of_volumes_are_compared_exactly() -> None:
+    """Not in whole bytes."""
+    small = volume("v", capacity={"storage": "0.4"})
+    wanting = claim("c", resources={"requests": {"storage": "0.5"}})
+
+    assert one([node("a"), LATE, small, wanting], pod("p", volumes=using("c")))["feasible"] == []
+
+
+def test_an_empty_class_annotation_wins() -> None:
+    """The field is looked at only where the annotation is missing."""
+    wanting = claim("c", metadata={"annotations": {"volume.beta.kubernetes.io/storage-class": ""}})
+
+    assert one([node("a"), LATE, volume("v"), wanting], pod("p", volumes=using("c")))["preFilter"] == (
+        "pod has unbound immediate PersistentVolumeClaims"
+    )
+
+
+UNPARSABLE = {
+    "nodeAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {
+                "weight": 1,
+                "preference": {"matchExpressions": [{"key": "rank", "operator": "Gt", "values": ["abc"]}]},
+            }
+        ]
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("score", "fails"),
+    [
+        ({"disabled": [{"name": "NodeAffinity"}]}, True),
+        ({"disabled": [{"name": "*"}]}, False),
+        ({}, True),
+    ],
+)
+def test_a_preference_that_does_not_parse_fails_the_cycle_unless_nothing_scores(score: Plain, *, fails: bool) -> None:
+    """PreScore runs for a plug-in whose Score is disabled, but not where no plug-in scores at all."""
+    decision = one([node("a"), node("b")], pod("p", affinity=UNPARSABLE), profile={"plugins": {"score": score}})
+
+    assert (decision == FAILS) == fails
+
+
+def test_a_score_plugin_listed_again_without_a_weight_weighs_one() -> None:
+    """Whatever its weight in MultiPoint: the list of the extension point is looked at first."""
+    profile = {"plugins": {"score": {"enabled": [{"name": "TaintToleration"}]}}}
+
+    assert one([node("a")], pod("p"), profile=profile)["scores"]["a"]["TaintToleration"] == 100
+
+
+def test_an_error_of_a_post_filter_plugin_silences_those_before_it() -> None:
+    """DynamicResources fails to find its state, and what preemption said is lost."""
+    profile = {"plugins": {"postFilter": {"enabled": [{"name": "DefaultPreemption"}]}}}
+
+    assert one([node("a")], pod("p", volumes=using("gone")), preempt=True, profile=profile)["message"] == (
+        '0/1 nodes are available: persistentvolumeclaim "gone" not found. not found'
+    )
