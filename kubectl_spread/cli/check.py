@@ -72,7 +72,7 @@ def command(
     """Check topology spread constraints in manifests.
 
     Without cluster facts it says what the API server would reject, or what would fail later. With --snapshot or
-    --topology it also places every replica of every workload, one after another by the scheduler's hard rules,
+    --topology it also places every replica of every workload, one after another by the scheduler's rules,
     and says which stay Pending and why.
 
     \b
@@ -111,7 +111,6 @@ def command(
 
 
 def _check(paths: tuple[str, ...], *, recursive: bool) -> _Run:
-
     from kubectl_spread.sources.files import inputs
 
     run = _Run([], [], [], 0)
@@ -177,9 +176,9 @@ def _summary(run: _Run, placements: list[Placement]) -> str:
         pending = sum(len(placement.pending) for placement in placements)
         parts.append(f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending")
     text = ": ".join((parts[0], ", ".join(parts[1:])))
-    if placements and any(placement.certainty.value == "possible" for placement in placements):
+    if any(placement.certainty.value == "possible" for placement in placements):
         text += "\nnote: where several nodes have the highest score, the scheduler may take any of them; "
-        text += "here it is the first by name"
+        text += "here it is the first by name, or with --seed one that is drawn"
     return text
 
 

@@ -96,7 +96,7 @@ def command(
         complain(error)
     if errors:
         return Exit.UNREADABLE
-    pending = any(item.verdict.value in ("Pending", "SchedulingGated") for item in found)
+    pending = any(item.verdict.value in ("Pending", "SchedulingGated", "NoScheduler") for item in found)
     return Exit.FINDINGS if pending else Exit.CLEAN
 
 
@@ -195,11 +195,12 @@ def _workloads(paths: tuple[str, ...], namespace: Optional[str], errors: list[So
             errors.append(given)
             continue
         result = check_source(given.source, named=True)
-        for finding in result.findings:
+        refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
+        for finding in refused:
             line, column = given.source.position(finding.place.span.start)
             message = f"{finding.rule.code} {finding.message}"
             errors.append(SourceError(given.source.name, message, line=line, column=column))
-        if not result.findings and not result.workloads:
+        if not refused and not result.workloads:
             errors.append(SourceError(given.source.name, "no workload in it to explain"))
         for workload, manifest in result.workloads:
             owners.append(workload if manifest.namespace or not namespace else workload._replace(namespace=namespace))

@@ -94,7 +94,7 @@ def colour_option(function: F) -> F:
 
 
 def wants_colour(choice: str) -> bool:
-    """Kubectl's rule: a terminal that is not dumb, and no NO_COLOR in the environment."""
+    """As kubectl decides: a terminal that is not dumb, and no NO_COLOR in the environment."""
     if choice != "auto":
         return choice == "always"
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ

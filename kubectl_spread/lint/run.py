@@ -43,6 +43,7 @@ _CONTROLLER_FIELDS = {
     "completionMode": decode.Atom.STRING,
     "suspend": decode.Atom.BOOL,
     "ordinals": decode.Struct("StatefulSetOrdinals", {"start": decode.Atom.INT32}),
+    "volumeClaimTemplates": decode.ListOf(decode.Struct("PersistentVolumeClaim", {"metadata": decode.OBJECT_META})),
 }
 
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.objects import read
+from kubectl_spread.objects import spread
+from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import made_claims
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
 
@@ -34,7 +41,30 @@ _HOST_NETWORK_TOLERATION: Plain = {
 
 def replica(owner: Workload, ordinal: int) -> Pod:
     """The pod that a workload's controller would create, as the API server would store it."""
-    return _created(read.pod(_pod(owner, replica_name(owner, ordinal), created_labels(owner, ordinal))))
+    name = replica_name(owner, ordinal)
+    plain = _pod(owner, name, created_labels(owner, ordinal))
+    if owner.claim_templates:
+        claims = [{"persistentVolumeClaim": {"claimName": claim}} for claim in made_claims(owner, name)]
+        plain["spec"] = {**plain["spec"], "volumes": [*(plain["spec"].get("volumes") or ()), *claims]}
+    return _created(read.pod(plain))
+
+
+def controller_of(owner: Workload) -> Owner:
+    """What controls a workload's pods: for a Deployment it is the ReplicaSet that it makes."""
+    if owner.kind == "Deployment":
+        return Owner("apps/v1", "ReplicaSet", f"{owner.name}-{owner.revision_hash}")
+    return Owner(owner.api_version, owner.kind, owner.name)
+
+
+def selected_by_controller(owner: Workload) -> Selector:
+    """What the controller of a workload's pods selects; a Deployment's ReplicaSet its own revision only."""
+    if owner.kind == "ReplicationController":
+        equal = owner.selector or {}
+        return Selector(tuple(Requirement(key, "In", (value or "",)) for key, value in sorted(equal.items())))
+    selector = compiled(spread.label_selector(owner.selector))
+    if owner.kind == "Deployment":
+        return selector.plus(Requirement(POD_TEMPLATE_HASH, "In", (owner.revision_hash,)))
+    return selector
 
 
 def daemon(owner: Workload, node: str) -> Pod:
@@ -70,6 +100,7 @@ def _created(pod: Pod) -> Pod:
 def _pod(owner: Workload, name: str, labels: dict[str, str]) -> Plain:
     metadata: Plain = {"name": name, "namespace": owner.namespace, "labels": labels}
     if owner.kind not in ("Pod", "PodTemplate"):
-        reference = {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "controller": True}
+        api_version, kind, controller = controller_of(owner)
+        reference = {"apiVersion": api_version, "kind": kind, "name": controller, "controller": True}
         metadata["ownerReferences"] = [reference]
     return {"metadata": metadata, "spec": owner.template.get("spec") or {}}

@@ -7,9 +7,13 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import spread
+from kubectl_spread.objects.plain import mappings
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
+
+
+POD_TEMPLATE_HASH = "pod-template-hash"
 
 
 class WorkloadKind(NamedTuple):
@@ -53,6 +57,14 @@ class Workload(NamedTuple):
     template: Plain
     first_ordinal: int = 0  # of a StatefulSet
     is_indexed: bool = False  # a Job whose pods know their index
+    claim_templates: tuple[str, ...] = ()  # of a StatefulSet
+    selector: Optional[Plain] = None  # spec.selector as written
+    known_hash: str = ""  # pod-template-hash of the pods that run already
+
+    @property
+    def revision_hash(self) -> str:
+        """The hash of the template: that of the pods that run already, else a stand-in."""
+        return self.known_hash or _template_hash(self.template)
 
     @property
     def key(self) -> str:
@@ -86,6 +98,12 @@ def workload(plain: Plain, kind: str) -> Workload:
         replicas=_replicas(plain.get("spec") or {}, kind),
         template=_template(plain, kind),
         first_ordinal=int(((plain.get("spec") or {}).get("ordinals") or {}).get("start") or 0),
+        selector=(plain.get("spec") or {}).get("selector"),
+        claim_templates=tuple(
+            name
+            for item in mappings((plain.get("spec") or {}).get("volumeClaimTemplates"))
+            if (name := (item.get("metadata") or {}).get("name"))
+        ),
         is_indexed=_job_spec(plain.get("spec") or {}, kind).get("completionMode") == "Indexed",
     )
 
@@ -97,6 +115,11 @@ def replica_name(owner: Workload, ordinal: int) -> str:
     if owner.kind == "StatefulSet":
         return f"{owner.name}-{owner.first_ordinal + ordinal}"
     return f"{owner.name}-{ordinal + 1}"
+
+
+def made_claims(owner: Workload, pod_name: str) -> tuple[str, ...]:
+    """The names of the claims that a StatefulSet makes for a pod, or made for one of that name before."""
+    return tuple(f"{template}-{pod_name}" for template in owner.claim_templates)
 
 
 def created_labels(owner: Workload, ordinal: int = 0) -> dict[str, str]:
@@ -145,17 +168,17 @@ def _job_pods(spec: Plain) -> int:
 def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
     """The labels a controller adds; hashes and uids are stand-ins, equal for equal templates."""
     if owner.kind == "Deployment":
-        return {"pod-template-hash": _hash(owner.template)}
+        return {POD_TEMPLATE_HASH: owner.revision_hash}
     if owner.kind == "StatefulSet":
         return {
-            "controller-revision-hash": f"{owner.name}-{_hash(owner.template)}",
+            "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
             "statefulset.kubernetes.io/pod-name": name,
             "apps.kubernetes.io/pod-index": str(owner.first_ordinal + ordinal),
         }
     if owner.kind == "DaemonSet":
-        return {"controller-revision-hash": _hash(owner.template), "pod-template-generation": "1"}
+        return {"controller-revision-hash": owner.revision_hash, "pod-template-generation": "1"}
     if owner.kind in ("Job", "CronJob"):
-        uid = _hash(owner.template)
+        uid = owner.revision_hash
         index = {"batch.kubernetes.io/job-completion-index": str(ordinal)} if owner.is_indexed else {}
         return {
             **index,
@@ -167,7 +190,7 @@ def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, st
     return {}
 
 
-def _hash(template: Plain) -> str:
+def _template_hash(template: Plain) -> str:
     """A label value that changes with the template, in the alphabet of the real hash (rand.SafeEncodeString)."""
     import json  # 5 ms
     import zlib

@@ -198,6 +198,9 @@ _PLUGINS: dict[str, _Known] = {
 }
 
 
+KNOWN_PLUGINS = frozenset(_PLUGINS)
+
+
 class _Entry(NamedTuple):
     name: str
     weight: int = 0
@@ -227,9 +230,7 @@ def _profile(written: Plain, version: Version, global_percentage: int) -> Profil
     filtering = list(dict.fromkeys((*at["preFilter"], *at["filter"])))
     return Profile(
         scheduler_name=written.get("schedulerName") or DEFAULT_SCHEDULER,
-        pre_filter=tuple(
-            made[name] for name in filtering if name in at["filter"] and hasattr(made[name], "pre_filter")
-        ),
+        pre_filter=tuple(made[name] for name in filtering if hasattr(made[name], "pre_filter")),
         filter_order=tuple(at["filter"]),
         score=tuple(
             WeightedPlugin(made[name], weights.get(name) or 1)

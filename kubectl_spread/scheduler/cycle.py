@@ -272,6 +272,9 @@ class Scheduler:
         return found
 
 
+_NOT_NARROWED: Mapping[str, frozenset[str]] = {}
+
+
 class _Prepared:
     """The states of one pod class."""
 
@@ -281,7 +284,9 @@ class _Prepared:
         states: tuple[tuple[str, FilterState], ...],
         rejection: Optional[Rejection] = None,
         rejected_by: str = "",
+        narrowed: Mapping[str, frozenset[str]] = _NOT_NARROWED,
     ) -> None:
+        """`narrowed`: node names by the plugin that leaves only them, whether it filters or not."""
         self._cls = cls
         self._states = states
         self.rejection = rejection
@@ -289,7 +294,7 @@ class _Prepared:
         self._considered: Optional[Bools] = None
         self._verdicts = tuple(Verdict(plugin, state) for plugin, state in states)
         self._changing = [state for _, state in states if not isinstance(state, FixedState)]
-        self._narrowed_by = tuple(plugin for plugin, state in states if state.narrowed is not None)
+        self._narrowed = narrowed
         self._score_states: Optional[tuple[ScoreState, ...]] = None
         self._only_prepared: Optional[tuple[ScoreState, ...]] = None
 
@@ -298,7 +303,7 @@ class _Prepared:
         feasible = self._fixed.copy()
         for state in self._changing:
             feasible &= state.fits()
-        return Filtered(columns, self._verdicts, considered, feasible, self._narrowed_by)
+        return Filtered(columns, self._verdicts, considered, feasible, tuple(self._narrowed))
 
     def reserve(self, node: int) -> None:
         for _, state in self._states:
@@ -319,9 +324,8 @@ class _Prepared:
     def _nodes_to_filter(self, columns: Columns) -> Bools:
         if self._considered is None:
             considered = np.ones(columns.n, np.bool_)
-            for _, state in self._states:
-                if state.narrowed is not None:
-                    considered &= np.array([node.name in state.narrowed for node in columns.nodes], np.bool_)
+            for left in self._narrowed.values():
+                considered &= np.array([node.name in left for node in columns.nodes], np.bool_)
             self._considered = considered
             self._fixed = considered.copy()
             for _, state in self._states:
@@ -338,7 +342,9 @@ def _prepare(cls: PodClass, columns: Columns, profile: Profile) -> _Prepared:
             return _Prepared(cls, (), answer, plugin.name)
         if not isinstance(answer, Skip):
             states[plugin.name] = answer
-    return _Prepared(cls, tuple((name, states[name]) for name in profile.filter_order if name in states))
+    narrowed = {name: state.narrowed for name, state in states.items() if state.narrowed is not None}
+    filtering = tuple((name, states[name]) for name in profile.filter_order if name in states)
+    return _Prepared(cls, filtering, narrowed=narrowed)
 
 
 def _not_satisfied(plugins: tuple[str, ...]) -> str:

@@ -32,7 +32,7 @@ def num_feasible_nodes_to_find(percentage: int, nodes: int) -> int:
 
 
 def tree_order(nodes: tuple[Node, ...]) -> NodeIndices:
-    """Intp (N,): the first node of each zone, then the second of each, and so on."""
+    """The first node of each zone, then the second of each, and so on: intp (N,)."""
     zones: dict[tuple[str, ...], list[int]] = {}
     for at, node in enumerate(nodes):
         zones.setdefault(tuple(_label(node, key) for key in (REGION, ZONE)), []).append(at)
@@ -56,7 +56,7 @@ class Sampler:
         self._start = 0
 
     def sample(self, feasible: Bools, considered: Optional[Bools], percentage: int) -> NodeIndices:
-        """Intp (F,): the feasible nodes that a search would find before it stops, in the order it finds them.
+        """The feasible nodes that a search would find before it stops, in the order it finds them: intp (F,).
 
         Args:
             feasible: bool (N,).

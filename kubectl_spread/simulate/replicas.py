@@ -7,6 +7,7 @@ chooses, and `Placement.certainty` says that there was a choice.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -25,8 +26,14 @@ from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.replica import controller_of
 from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.replica import replica
+from kubectl_spread.objects.replica import selected_by_controller
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import Storage
+from kubectl_spread.objects.workload import made_claims
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.cycle import Filtered
@@ -131,12 +138,31 @@ def place(
         all_nodes: look at every node, also where the scheduler would stop early.
         explain_first: explain also the first replica of each workload, at the moment it was placed.
     """
+    owners = [_as_running(owner, cluster) for owner in workloads if owner.kind != "PodTemplate"]
+    cluster = _with_controllers(owners, cluster)
     scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
-    owners = [owner for owner in workloads if owner.kind != "PodTemplate"]
     placements: dict[int, Placement] = {}
     for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
         placements[at] = _Placing(owners[at], cluster, scheduler, pick or first, explain_first=explain_first).run()
     return [placements[at] for at in range(len(owners))]
+
+
+def _as_running(owner: Workload, cluster: Cluster) -> Workload:
+    """A Deployment whose pods run already goes on with their ReplicaSet: the template is taken to be the same."""
+    if owner.kind != "Deployment":
+        return owner
+    hashes = Counter(dict(pod.cls.labels).get(POD_TEMPLATE_HASH, "") for pod in running_pods(owner, cluster))
+    return owner._replace(known_hash=hashes.most_common(1)[0][0]) if hashes else owner
+
+
+def _with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
+    """The cluster once the controllers of the pods exist, whose selectors default constraints take over."""
+    made = {
+        OwnerKey(controller_of(owner).kind, owner.namespace, controller_of(owner).name): selected_by_controller(owner)
+        for owner in owners
+        if owner.selector is not None
+    }
+    return cluster._replace(owner_selectors={**cluster.owner_selectors, **made})
 
 
 def missing_replicas(owner: Workload, cluster: Cluster) -> list[Pod]:
@@ -182,7 +208,8 @@ class _Placing:
         self._first: Optional[Explanation] = None
 
     def run(self) -> Placement:
-        for pod in missing_replicas(self._owner, self._cluster):
+        for created in missing_replicas(self._owner, self._cluster):
+            pod = self._without_new_claims(created)
             self._beyond.update(dict.fromkeys(pod.cls.beyond))
             if pod.cls.gates:
                 self._gated.append(Gated(pod.name, "Scheduling is blocked due to non-empty scheduling gates"))
@@ -238,6 +265,27 @@ class _Placing:
         name = scheduler.columns.nodes[node].name
         self._placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
         scheduler.bind(_labelled(pod, scheduler.columns, node), node)
+
+    def _without_new_claims(self, pod: Pod) -> Pod:
+        """Leave out volumes whose claims come with the pod: where they may be is not known before they exist.
+
+        So is every claim where the cluster facts hold nothing about storage.
+        """
+        claims = self._cluster.storage.claims
+        is_blind = self._cluster.storage == Storage()
+        made = made_claims(self._owner, pod.name)
+        new = [
+            volume
+            for volume in pod.cls.volumes
+            if volume.claim
+            and ObjectKey(pod.namespace, volume.claim) not in claims
+            and (is_blind or volume.is_ephemeral or volume.claim in made)
+        ]
+        if not new:
+            return pod
+        kept = tuple(volume for volume in pod.cls.volumes if volume not in new)
+        beyond = (*pod.cls.beyond, "claims that are not in the cluster facts")
+        return pod._replace(cls=pod.cls._replace(volumes=kept, beyond=beyond))
 
     def _certainty(self) -> Certainty:
         if self._beyond:

@@ -16,6 +16,7 @@ from kubectl_spread.objects import gotext
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.labels import key_errors
+from kubectl_spread.scheduler.config import KNOWN_PLUGINS
 from kubectl_spread.scheduler.config import LATEST
 from kubectl_spread.scheduler.config import profiles
 from kubectl_spread.scheduler.config import Version
@@ -114,9 +115,21 @@ def load(path: str, version: Version = LATEST) -> Loaded:
     current = _as_v1(plain, written_version, notes)
     for problem in _problems(current):
         raise _error(source, document, problem)
+    notes += [f"the plugin {name} is not kube-scheduler's own, and is passed over" for name in _foreign(current)]
     if current.get("extenders"):
         notes.append("extenders are not asked: they may refuse nodes and change scores")
     return Loaded(profiles(current, version), tuple(notes))
+
+
+def _foreign(plain: Plain) -> list[str]:
+    """The plugins that are enabled and not known here, each once."""
+    enabled = [
+        entry.get("name") or ""
+        for profile in plain.get("profiles") or ()
+        for plugins in ((profile or {}).get("plugins") or {}).values()
+        for entry in (plugins or {}).get("enabled") or ()
+    ]
+    return [name for name in dict.fromkeys(enabled) if name not in KNOWN_PLUGINS]
 
 
 def _document(source: SourceFile) -> compose.Document:

@@ -147,7 +147,9 @@ def least_resource_scorer(rows: list[tuple[int, int, int]]) -> int:
 
 
 def most_resource_scorer(rows: list[tuple[int, int, int]]) -> int:
-    return _weighted([(_percentage(min(requested, capacity), capacity), weight) for requested, capacity, weight in rows])
+    return _weighted(
+        [(_percentage(min(requested, capacity), capacity), weight) for requested, capacity, weight in rows]
+    )
 
 
 def _percentage(part: int, of: int) -> int:

@@ -202,8 +202,16 @@ def _node(draw: st.DrawFn, name: str, taste: _Taste) -> Plain:
     if taste.huge:
         allocatable = {**allocatable, **draw(_fields(2, {"cpu": _HUGE, "memory": _HUGE, GPU: _HUGE, "pods": _HUGE}))}
     status = {"allocatable": allocatable}
-    status.update(draw(_fields(3, {"images": _IMAGES, "declaredFeatures": st.just(["UserNamespacesHostNetworkSupport"])})))
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": spec, "status": status}
+    status.update(
+        draw(_fields(3, {"images": _IMAGES, "declaredFeatures": st.just(["UserNamespacesHostNetworkSupport"])}))
+    )
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "spec": spec,
+        "status": status,
+    }
 
 
 @st.composite
@@ -231,9 +239,11 @@ _TOLERATIONS = _lists(
             lambda written, value: {**written, "value": value} if written.get("operator") != "Exists" else written,
             _fields(
                 2, {"operator": _of("Equal", "Exists"), "effect": _of("NoSchedule", "PreferNoSchedule", "NoExecute")}
-            ).flatmap(lambda written: _of("dedicated", "gpu", "node.kubernetes.io/unschedulable").map(
-                lambda key: {**written, "key": key}
-            )),
+            ).flatmap(
+                lambda written: _of("dedicated", "gpu", "node.kubernetes.io/unschedulable").map(
+                    lambda key: {**written, "key": key}
+                )
+            ),
             _of("", "a", "b"),
         ),
     ),
@@ -333,9 +343,7 @@ _CONSTRAINTS = st.lists(
     _constraint(), max_size=3, unique_by=lambda written: (written["topologyKey"], written["whenUnsatisfiable"])
 )
 _PORTS = st.lists(
-    _fields(
-        2, {"hostPort": _of(80, 81), "hostIP": _of("0.0.0.0", "10.0.0.1", "::"), "protocol": _of("TCP", "UDP")}
-    ),
+    _fields(2, {"hostPort": _of(80, 81), "hostIP": _of("0.0.0.0", "10.0.0.1", "::"), "protocol": _of("TCP", "UDP")}),
     max_size=2,
 )
 
@@ -396,9 +404,7 @@ _VOLUMES = st.lists(
 def _pod_spec(draw: st.DrawFn, taste: _Taste) -> Plain:
     host_network = taste.ports and draw(_one_in(4))
     spec: Plain = {
-        "containers": [
-            draw(_container(f"c{at}", taste, host_network=host_network)) for at in range(draw(_of(1, 1, 2)))
-        ]
+        "containers": [draw(_container(f"c{at}", taste, host_network=host_network)) for at in range(draw(_of(1, 1, 2)))]
     }
     if host_network:
         spec["hostNetwork"] = True
@@ -589,7 +595,9 @@ def _volume(draw: st.DrawFn, name: str) -> Plain:
             )
         )
     )
-    labels = draw(_fields(4, {ZONE: _of("a", "a__b", "", "b"), OLD_ZONE: _of("a", "b"), REGION: _of("r"), "tier": _VALUES}))
+    labels = draw(
+        _fields(4, {ZONE: _of("a", "a__b", "", "b"), OLD_ZONE: _of("a", "b"), REGION: _of("r"), "tier": _VALUES})
+    )
     metadata: Plain = {"labels": labels}
     if draw(_one_in(10)):
         metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
@@ -653,17 +661,21 @@ def _storage(draw: st.DrawFn, nodes: tuple[str, ...]) -> list[Plain]:
         claim["metadata"] = {**claim["metadata"], "name": "i0-v0", "ownerReferences": [owner]}
         made.append(claim)
     for name in nodes[:5]:
-        drivers = draw(
-            _lists(_fields(2, {"allocatable": _of({"count": 0}, {"count": 1}, {"count": 2}, {})}), 2)
-        )
-        spec = {"drivers": [{"name": ("disk", "net")[at], "nodeID": name, **written} for at, written in enumerate(drivers)]}
+        drivers = draw(_lists(_fields(2, {"allocatable": _of({"count": 0}, {"count": 1}, {"count": 2}, {})}), 2))
+        spec = {
+            "drivers": [{"name": ("disk", "net")[at], "nodeID": name, **written} for at, written in enumerate(drivers)]
+        }
         if draw(st.booleans()):
             made.append(_object("CSINode", name, spec, namespace=""))
     if draw(_one_in(2)):
         made.append(_object("CSIDriver", "disk", {"storageCapacity": draw(st.booleans())}, namespace=""))
     for at in range(draw(_of(0, 1, 2))):
         capacity = {"storageClassName": draw(_of("made", "late"))}
-        fields = {"nodeTopology": _of({}, {"matchLabels": {ZONE: "a"}}), "capacity": _SIZES, "maximumVolumeSize": _SIZES}
+        fields = {
+            "nodeTopology": _of({}, {"matchLabels": {ZONE: "a"}}),
+            "capacity": _SIZES,
+            "maximumVolumeSize": _SIZES,
+        }
         made.append(_object("CSIStorageCapacity", f"cap{at}", **capacity, **draw(_fields(2, fields))))
     for at in range(draw(_of(0, 0, 1, 2))):
         source = {"persistentVolumeName": draw(_of("pv0", "pv1", "gone"))}

@@ -87,9 +87,7 @@ def one(objects: list[Plain], incoming: Plain, *, preempt: bool = False, profile
     return decision
 
 
-@settings(
-    max_examples=250, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+@settings(max_examples=250, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_both_say_the_same_of_any_cluster(case: Plain) -> None:
     """Feasible nodes, reasons, messages, every score, nominations, placements and whether the cycle fails."""
@@ -125,12 +123,21 @@ def test_a_nominated_node_that_the_pod_does_not_name_keeps_its_own_reason() -> N
     )
 
 
+def test_nodes_are_narrowed_down_though_the_filter_of_node_affinity_is_off() -> None:
+    """It is PreFilter that does it."""
+    profile = {"plugins": {"filter": {"disabled": [{"name": "NodeAffinity"}]}}}
+
+    assert one([node("a")], pod("p", affinity=NAMED_ELSEWHERE), profile=profile)["message"] == (
+        "0/1 nodes are available: 1 node(s) didn't satisfy plugin(s) [NodeAffinity]."
+    )
+
+
 def test_pod_level_requests_are_completed_by_what_the_spec_of_the_containers_asks() -> None:
     """The API server does it once, at creation: neither a default for scoring nor a later resize plays a part."""
     existing = pod("e", on="a", resources={"limits": {"cpu": "1"}})
 
     assert one([node("a")], pod("p"))["scores"]["a"]["NodeResourcesFit"] == 97
-    assert one([node("a"), existing], pod("p"))["scores"]["a"]["NodeResourcesFit"] == (86 + 95) // 2 - 4
+    assert one([node("a"), existing], pod("p"))["scores"]["a"]["NodeResourcesFit"] == 83
 
 
 @pytest.mark.parametrize(("reason", "feasible"), [("Infeasible", ["a"]), ("Deferred", [])])
@@ -147,9 +154,7 @@ def test_what_a_pod_asks_does_not_count_while_its_resize_is_infeasible(reason: s
 
 def test_the_status_of_pod_level_resources_counts() -> None:
     """It is the larger of what is asked and what is used."""
-    existing = pod(
-        "e", on="a", resources={"requests": {"cpu": "1"}}, status={"resources": {"requests": {"cpu": "4"}}}
-    )
+    existing = pod("e", on="a", resources={"requests": {"cpu": "1"}}, status={"resources": {"requests": {"cpu": "4"}}})
 
     assert one([node("a"), existing], pod("p", requests={"cpu": "1"}))["feasible"] == []
 

@@ -100,7 +100,8 @@ def test_a_daemonset_gets_a_pod_for_each_node_it_may_run_on() -> None:
 def test_a_daemon_that_no_node_can_take_is_pending_on_each() -> None:
     """The controller creates it, and the scheduler rejects its claim."""
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "none"}}]
-    (agent,) = placed(cluster_of([node("n1"), node("n2")]), workload("DaemonSet", "agent", volumes=volumes))
+    storage = {"kind": "StorageClass", "metadata": {"name": "known"}}
+    (agent,) = placed(cluster_of([node("n1"), node("n2"), storage]), workload("DaemonSet", "agent", volumes=volumes))
 
     assert ([], ["agent-n1", "agent-n2"]) == (nodes_of(agent), [item.pod.name for item in agent.pending])
 
@@ -183,3 +184,67 @@ def test_a_seed_draws_among_nodes_of_equal_score() -> None:
 
     assert drawn(7) == drawn(7)
     assert {"n1", "n2", "n3"} == {name for seed in range(30) for name in drawn(seed)}
+
+
+def test_claims_that_do_not_exist_yet_make_a_pod_not_predictable_and_not_pending() -> None:
+    """Neither ephemeral volumes, nor claim templates, nor any claim where nothing is known of storage."""
+    ephemeral = workload(name="cache", volumes=[{"name": "tmp", "ephemeral": {}}])
+    template = workload("StatefulSet", "db")._replace(claim_templates=("data",))
+    claimed = workload(name="files", volumes=[{"name": "f", "persistentVolumeClaim": {"claimName": "files"}}])
+    placements = placed(cluster_of([node("n1", "8")]), ephemeral, template, claimed)
+
+    assert [["n1"]] * 3 == [nodes_of(placement) for placement in placements]
+    assert [("claims that are not in the cluster facts",)] * 3 == [item.not_predictable for item in placements]
+
+
+def test_a_statefulset_s_pod_goes_where_its_claim_is_bound() -> None:
+    """The claim made for an earlier pod of that name is used again."""
+    claim = {
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data-db-0", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+        "spec": {"volumeName": "pv"},
+    }
+    terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["b"]}]}]
+    volume = {
+        "kind": "PersistentVolume",
+        "metadata": {"name": "pv"},
+        "spec": {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}},
+    }
+    owner = workload("StatefulSet", "db")._replace(claim_templates=("data",))
+    (db,) = placed(cluster_of([node("n1", "8", "a"), node("n2", zone="b"), claim, volume]), owner)
+
+    assert (["n2"], Certainty.CERTAIN) == (nodes_of(db), db.certainty)
+
+
+def test_replicas_of_a_deployment_are_spread_by_default_without_a_service() -> None:
+    """Its ReplicaSet selects them; by resources alone the larger node would take both."""
+    owner = workload(replicas=2, cpu="10m")._replace(selector={"matchLabels": {"app": "web"}})
+    cluster = cluster_of([node("n1", "64", "a"), node("n2", "60", "b")])
+    (web,) = placed(cluster, owner)
+
+    assert ["n1", "n2"] == nodes_of(web)
+
+
+def test_new_replicas_carry_the_hash_of_those_that_run() -> None:
+    """So that matchLabelKeys counts them together."""
+    replicaset = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1"}
+    deployment = [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}]
+    first_pod = running("web-1-x", "n1", owner=replicaset, cpu="10m")
+    first_pod["metadata"]["labels"]["pod-template-hash"] = "1"
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+        "matchLabelKeys": ["pod-template-hash"],
+    }
+    facts = [
+        node("n1", "64"),
+        node("n2"),
+        {"kind": "ReplicaSet", "metadata": {"name": "web-1", "ownerReferences": deployment}},
+        first_pod,
+    ]
+    owner = workload(replicas=2, cpu="10m", topologySpreadConstraints=[constraint])
+    (web,) = placed(cluster_of(facts), owner)
+
+    assert ["n1", "n2"] == nodes_of(web)

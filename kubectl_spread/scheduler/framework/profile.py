@@ -16,8 +16,9 @@ class WeightedPlugin(NamedTuple):
 class Profile(NamedTuple):
     """One scheduling profile, ready to run.
 
-    pre_filter: plugins in the order of the PreFilter point; filter_order: names in the order of the Filter point.
-    post_filter: names in order. pre_score: plugins that prepare to score and do not, which can fail. percentage_of_nodes_to_score: None for the adaptive rule's default of 0.
+    pre_filter: plugins in the order of the PreFilter point. filter_order: names in the order of the Filter point.
+    pre_score: plugins that prepare to score but do not; preparing can fail. post_filter: names in order.
+    percentage_of_nodes_to_score: 0 adapts to the number of nodes.
     """
 
     scheduler_name: str

@@ -201,7 +201,8 @@ class _FilterState:
         self._existing_anti_affinity = _DomainTable(columns)
         self._effects: dict[int, _Effect] = {}
         self._fresh = _ByClass(cls, columns)
-        self._fits: Optional[Bools] = None  # as long as no table changes
+        self._bits: Optional[Bits] = None  # as long as no table changes
+        self._fits: Optional[Bools] = None
 
     def fits(self) -> Bools:
         self._catch_up()
@@ -211,6 +212,11 @@ class _FilterState:
 
     def filter(self) -> Bits:
         self._catch_up()
+        if self._bits is None:
+            self._bits = self._compute()
+        return self._bits
+
+    def _compute(self) -> Bits:
         bits = no_bits(self._columns)
         if self._existing_anti_affinity.is_recorded:
             bits[self._existing_anti_affinity.anywhere()] = bit(2)
@@ -254,7 +260,7 @@ class _FilterState:
             self._add(self._effect(pod.cls), nodes, sign)
 
     def _add(self, effect: _Effect, nodes: Int32s, sign: int) -> None:
-        self._fits = None
+        self._bits = self._fits = None
         for key in effect.existing_anti_affinity:
             self._existing_anti_affinity.add(key, nodes, sign)
         for key in effect.affinity:

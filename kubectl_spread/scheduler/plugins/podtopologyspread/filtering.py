@@ -183,6 +183,8 @@ class PreFilterState:
     def __init__(self, constraints: tuple[Constraint, ...], cls: PodClass, columns: Columns) -> None:
         self._columns = columns
         self._namespace = cls.namespace
+        self._bits: Optional[Bits] = None
+        self._bits_after = 0  # so many bound pods
         keyed = with_all_keys(constraints, columns)
         self.counts = tuple(
             DomainCounts(constraint, cls, columns, keyed & match_node_inclusion_policies(constraint, cls, columns))
@@ -199,6 +201,12 @@ class PreFilterState:
         return fits
 
     def filter(self) -> Bits:
+        bound = len(self._columns.bound_pods)
+        if self._bits is None or self._bits_after != bound:
+            self._bits, self._bits_after = self._compute(), bound
+        return self._bits
+
+    def _compute(self) -> Bits:
         bits = no_bits(self._columns)
         undecided = np.ones(self._columns.n, np.bool_)
         for counts in self.counts:

@@ -43,6 +43,8 @@ class _State:
     def __init__(self, cls: PodClass, columns: Columns) -> None:
         self._cls = cls
         self._columns = columns
+        self._state = (-1, -1)
+        self._bits: Bits = no_bits(columns)
         self._limited = [
             (at, limits)
             for at, node in enumerate(columns.nodes)
@@ -54,6 +56,12 @@ class _State:
         return fits
 
     def filter(self) -> Bits:
+        state = (len(self._columns.bound_pods), self._columns.storage.version)
+        if self._state != state:
+            self._state, self._bits = state, self._compute()
+        return self._bits
+
+    def _compute(self) -> Bits:
         bits = no_bits(self._columns)
         for node, limits in self._limited:
             if self._exceeds(node, limits, self._columns.pods[node]):
