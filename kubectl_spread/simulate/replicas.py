@@ -10,6 +10,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
@@ -103,6 +104,8 @@ class Placement(NamedTuple):
         return len(self.placed) + len(self.pending) + len(self.gated)
 
 
+MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
+
 Pick = Callable[[NodeIndices], int]
 
 
@@ -165,18 +168,23 @@ def _with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
     return cluster._replace(owner_selectors={**cluster.owner_selectors, **made})
 
 
-def missing_replicas(owner: Workload, cluster: Cluster) -> list[Pod]:
+def missing_replicas(owner: Workload, cluster: Cluster) -> Iterator[Pod]:
     """The pods that a workload's controller has yet to see on a node."""
-    running = {pod.name for pod in running_pods(owner, cluster)}
+    running = running_pods(owner, cluster)
     if owner.kind == "DaemonSet":
-        covered = {pod.node_name for pod in running_pods(owner, cluster)}
-        return [daemon(owner, node.name) for node in cluster.nodes if node.name not in covered]
-    replicas = owner.replicas or 0
-    if owner.kind in ("StatefulSet", "Pod"):
-        ordinals = [at for at in range(replicas) if replica_name(owner, at) not in running]
-    else:
-        ordinals = list(range(len(running), replicas))
-    return [replica(owner, at) for at in ordinals]
+        covered = {pod.node_name for pod in running}
+        yield from (daemon(owner, node.name) for node in cluster.nodes if node.name not in covered)
+        return
+    replicas = min(owner.replicas or 0, MAX_REPLICAS)
+    if owner.kind in ("StatefulSet", "Pod") or owner.is_indexed:
+        names = {pod.name for pod in running}
+        yield from (replica(owner, at) for at in range(replicas) if replica_name(owner, at) not in names)
+    elif len(running) < replicas:
+        # They differ in their names alone.
+        pod = replica(owner, len(running))
+        for at in range(len(running), replicas):
+            name = replica_name(owner, at)
+            yield pod._replace(name=name, uid=f"{owner.namespace}/{name}")
 
 
 def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
@@ -206,6 +214,8 @@ class _Placing:
         self._gated: list[Gated] = []
         self._beyond: dict[str, None] = {}
         self._first: Optional[Explanation] = None
+        if (owner.replicas or 0) > MAX_REPLICAS:
+            self._beyond[f"more than {MAX_REPLICAS} replicas"] = None
 
     def run(self) -> Placement:
         for created in missing_replicas(self._owner, self._cluster):

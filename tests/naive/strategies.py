@@ -7,7 +7,6 @@ case is made of is drawn first (`_Taste`), so that most cases combine a few oddi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -401,43 +400,45 @@ _VOLUMES = st.lists(
 
 
 @st.composite
-def _pod_spec(draw: st.DrawFn, taste: _Taste) -> Plain:
+def _containers(draw: st.DrawFn, taste: _Taste) -> Plain:
     host_network = taste.ports and draw(_one_in(4))
-    spec: Plain = {
-        "containers": [draw(_container(f"c{at}", taste, host_network=host_network)) for at in range(draw(_of(1, 1, 2)))]
-    }
+    count = draw(_of(1, 1, 2))
+    found: Plain = {"containers": [draw(_container(f"c{at}", taste, host_network=host_network)) for at in range(count)]}
     if host_network:
-        spec["hostNetwork"] = True
-        if draw(st.booleans()):
-            spec["hostUsers"] = False
+        found["hostNetwork"] = True
+        found.update(draw(_fields(2, {"hostUsers": st.just(False)})))
     if taste.resources:
-        count = draw(_of(0, 0, 1, 2, 3))
-        if count:
-            spec["initContainers"] = [
-                draw(_init_container(f"i{at}", taste, host_network=host_network)) for at in range(count)
-            ]
-        spec.update(draw(_fields(5, {"overhead": _of({"cpu": "250m"}, {"memory": "0.5"}), "resources": _POD_LEVEL})))
-    rare: dict[str, Strategy] = {}
-    if taste.taints:
-        spec.update(draw(_fields(2, {"tolerations": _TOLERATIONS})))
-    if taste.volumes:
-        spec.update(draw(_fields(2, {"volumes": _VOLUMES})))
-    if taste.spread:
-        spec.update(draw(_fields(2, {"topologySpreadConstraints": _CONSTRAINTS})))
-    if taste.gates:
-        spec["schedulingGates"] = [{"name": "a"}, {"name": "b"}]
-    if taste.priorities:
-        spec["priority"] = draw(st.sampled_from(PRIORITIES))
-        rare["preemptionPolicy"] = _of("Never", "PreemptLowerPriority")
-    spec.update(draw(_fields(4, rare)))
-    affinity: Plain = {}
+        found["initContainers"] = [
+            draw(_init_container(f"i{at}", taste, host_network=host_network)) for at in range(draw(_of(0, 0, 1, 2, 3)))
+        ]
+        found.update(draw(_fields(5, {"overhead": _of({"cpu": "250m"}, {"memory": "0.5"}), "resources": _POD_LEVEL})))
+    return found
+
+
+@st.composite
+def _affinity(draw: st.DrawFn, taste: _Taste) -> Plain:
+    found: Plain = {}
     if taste.nodes:
-        spec.update(draw(_fields(4, {"nodeSelector": _of({"tier": "a"}, {ZONE: "a"}, {}, {"rack": ""})})))
-        affinity = draw(_fields(2, {"nodeAffinity": _NODE_AFFINITY}))
+        found.update(draw(_fields(2, {"nodeAffinity": _NODE_AFFINITY})))
     if taste.affinity:
-        affinity.update(draw(_fields(2, {"podAffinity": _POD_TERMS, "podAntiAffinity": _POD_TERMS})))
-    if affinity:
-        spec["affinity"] = affinity
+        found.update(draw(_fields(2, {"podAffinity": _POD_TERMS, "podAntiAffinity": _POD_TERMS})))
+    return found
+
+
+@st.composite
+def _pod_spec(draw: st.DrawFn, taste: _Taste) -> Plain:
+    spec: Plain = {**draw(_containers(taste)), "affinity": draw(_affinity(taste))}
+    for wanted, one_in, fields in (
+        (taste.taints, 2, {"tolerations": _TOLERATIONS}),
+        (taste.volumes, 2, {"volumes": _VOLUMES}),
+        (taste.spread, 2, {"topologySpreadConstraints": _CONSTRAINTS}),
+        (taste.priorities, 1, {"priority": st.sampled_from(PRIORITIES)}),
+        (taste.priorities, 4, {"preemptionPolicy": _of("Never", "PreemptLowerPriority")}),
+        (taste.nodes, 4, {"nodeSelector": _of({"tier": "a"}, {ZONE: "a"}, {}, {"rack": ""})}),
+        (taste.gates, 1, {"schedulingGates": st.just([{"name": "a"}, {"name": "b"}])}),
+    ):
+        if wanted:
+            spec.update(draw(_fields(one_in, fields)))
     return spec
 
 

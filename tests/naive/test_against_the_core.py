@@ -14,15 +14,6 @@ from hypothesis import given
 from hypothesis import HealthCheck
 from hypothesis import settings
 
-from kubectl_spread.cluster.assemble import cluster_of
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects import read
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.config import profiles
-from kubectl_spread.scheduler.config import version_of
-from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.plugin import ScoreError
-from tests.conformance import replay
 from tests.naive.builders import claim
 from tests.naive.builders import LATE
 from tests.naive.builders import node
@@ -30,52 +21,27 @@ from tests.naive.builders import Plain
 from tests.naive.builders import pod
 from tests.naive.builders import using
 from tests.naive.builders import volume
+from tests.naive.core import Core
+from tests.naive.core import FAILS
 from tests.naive.replay import decide
 from tests.naive.strategies import cases
-
-FAILS = {"error": "the cycle is given up"}
 
 
 def agreed(case: Plain) -> list[Plain]:
     """Decide step by step on both sides, the pod placed where both say; what both say of each step."""
     slow = [_without_text(decision) for decision in decide(copy.deepcopy(case))]
-    columns = Columns(cluster_of(copy.deepcopy(case["objects"] + case["incoming"])))
-    configuration = json.loads(case["schedulerConfig"]) if case.get("schedulerConfig") else None
-    by_name = profiles(configuration, version_of(case.get("kubernetesVersion", "1.36")))
-    scheduler = Scheduler(columns, by_name, all_nodes=True)
+    core = Core(case)
     for incoming, expected in zip(case["incoming"], slow, strict=True):
-        arriving = read.pod(incoming)
-        decided = _decision(arriving, scheduler, preempts=bool(case.get("preempt")))
+        decided = core.decide(incoming)
         assert decided == expected, incoming["metadata"]["name"]
         if "placed" in decided:
-            scheduler.bind(arriving, columns.index[decided["placed"]])
+            core.bind(incoming, decided["placed"])
     return slow
 
 
 def _without_text(decision: Plain) -> Plain:
     """Only the recordings' fields; errors agree in kind, not in words."""
     return FAILS if "error" in decision else {name: value for name, value in decision.items() if name != "pod"}
-
-
-def _decision(arriving: Pod, scheduler: Scheduler, *, preempts: bool) -> Plain:
-    try:
-        return replay.decision(arriving, scheduler, preempts=preempts)
-    except ScoreError:
-        filtered = scheduler.filter(arriving)
-        diagnosis = filtered.diagnosis()
-        if len(diagnosis.feasible) > 1:
-            return FAILS
-        # A single node is taken without a score.
-        (only,) = diagnosis.feasible
-        rejected = {
-            name: {"plugin": status.plugin, "code": status.code.value, "reasons": list(status.reasons)}
-            for name, status in [
-                *diagnosis.statuses.items(),
-                *((name, diagnosis.absent_status) for name in diagnosis.absent if filtered.narrowed_by),
-            ]
-        }
-        decided: Plain = {"feasible": [only], "scores": {only: {"total": 0}}, "placed": only}
-        return {**decided, "rejected": rejected} if rejected else decided
 
 
 def one(objects: list[Plain], incoming: Plain, *, preempt: bool = False, profile: Any = None) -> Plain:
@@ -87,7 +53,7 @@ def one(objects: list[Plain], incoming: Plain, *, preempt: bool = False, profile
     return decision
 
 
-@settings(max_examples=250, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_both_say_the_same_of_any_cluster(case: Plain) -> None:
     """Feasible nodes, reasons, messages, every score, nominations, placements and whether the cycle fails."""
