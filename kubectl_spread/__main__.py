@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
@@ -18,8 +19,8 @@ def main() -> NoReturn:
     from kubectl_spread.cli.main import run  # after gc.disable: imports are most of what is allocated
 
     code = run()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with contextlib.suppress(OSError, AttributeError):  # what could not be written was told; a closed one is None
+        sys.stderr.flush()
     os._exit(code)
 
 

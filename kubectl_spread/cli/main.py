@@ -59,7 +59,8 @@ def run(args: Optional[list[str]] = None) -> int:
     """Run the program; the exit code."""
     try:
         outcome = commands.main(args, prog_name=_program(), standalone_mode=False)
-        sys.stdout.flush()  # a reader that has gone shows here
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a reader that has gone shows here
     except click.UsageError as error:
         return _usage(error)
     except click.Abort:
@@ -71,6 +72,10 @@ def run(args: Optional[list[str]] = None) -> int:
         # The reader has gone; what Python still holds must not be written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.CLEAN
+    except OSError as error:
+        # Inputs have their own errors; this one is of the output.
+        _complain(f"the output could not be written: {(error.strerror or str(error)).lower()}")
+        return Exit.UNREADABLE
     except Exception as error:  # noqa: BLE001 (the one handler for bugs)
         return _bug(error)
     return outcome if isinstance(outcome, int) else Exit.CLEAN

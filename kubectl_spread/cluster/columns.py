@@ -151,11 +151,10 @@ class Columns:
     def bind(self, pod: Pod, node: int) -> None:
         """Let a pod count on a node from now on."""
         cls = pod.cls
-        at = slice(node, node + 1)  # of an array numpy lets sums wrap around, as Go does, and says nothing
         for resource, amount in cls.requests:
-            self.requested_of(resource)[at] += amount
-        self.nonzero_cpu[at] += cls.nonzero[0]
-        self.nonzero_memory[at] += cls.nonzero[1]
+            _add(self.requested_of(resource), node, amount)
+        _add(self.nonzero_cpu, node, cls.nonzero[0])
+        _add(self.nonzero_memory, node, cls.nonzero[1])
         self.pod_count[node] += 1
         self.pods[node].append(pod)
         self.bound_pods.append(pod)
@@ -204,6 +203,12 @@ class Columns:
             group = Group(cls.namespace, cls.labels, terminating)
             found = self._group_of[class_at, terminating] = self._groups.setdefault(group, len(self._groups))
         return found
+
+
+def _add(account: Int64s, node: int, amount: int) -> None:
+    """A sum that does not fit into 64 bits wraps around, as Go's does."""
+    total = account.item(node) + amount
+    account[node] = total if -(2**63) <= total < 2**63 else (total + 2**63) % 2**64 - 2**63
 
 
 class MatchCounter:

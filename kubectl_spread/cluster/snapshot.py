@@ -62,6 +62,13 @@ class Cluster(NamedTuple):
         """Pods that wait for a node."""
         return [pod for pod in self.pods if not pod.node_name and pod.is_visible]
 
+    def owners_of(self, pod: Pod) -> tuple[OwnerKey, ...]:
+        """The controllers of a pod: its own, and that controller's."""
+        if pod.owner is None:
+            return ()
+        key = _owner_key(pod.owner, pod.namespace)
+        return (key, self.owners[key]) if key in self.owners else (key,)
+
     def top_owner(self, pod: Pod) -> Optional[OwnerKey]:
         """The workload a pod belongs to: its controller, or that controller's."""
         if pod.owner is None:

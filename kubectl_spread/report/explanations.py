@@ -85,6 +85,9 @@ def _message(explanation: Explanation) -> list[str]:
     out = [""]
     if explanation.message:
         out += ["Message:", f"  {safe(explanation.message)}"]
+    if explanation.nominated_node:
+        victims = listed((pod.key for pod in explanation.victims), most=_MOST_NAMES)
+        out.append(f"Preemption would evict {victims} on node {safe(explanation.nominated_node)}.")
     if explanation.reported and explanation.reported != explanation.message:
         out += ["Last message in the cluster:", f"  {safe(explanation.reported)}"]
     return out
@@ -172,10 +175,10 @@ def _domain_table(report: ConstraintReport) -> list[str]:
 
 
 def _shown(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
-    """All where there are few; else those that fit first, then the emptiest."""
+    """All where there are few; else the eligible first, of those the ones that fit, then the emptiest."""
     if len(domains) <= _MOST_DOMAINS:
         return domains
-    ordered = sorted(domains, key=lambda domain: (not domain.fits, domain.matching, domain.value))
+    ordered = sorted(domains, key=lambda domain: (not domain.eligible, not domain.fits, domain.matching, domain.value))
     return tuple(ordered[:_MOST_DOMAINS])
 
 

@@ -10,7 +10,6 @@ from kubectl_spread.report.table import counted
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
-from kubectl_spread.simulate.replicas import Certainty
 from kubectl_spread.simulate.replicas import PendingPod
 from kubectl_spread.simulate.replicas import Placement
 
@@ -51,8 +50,6 @@ def _headline(placement: Placement, *, colour: bool) -> str:
         text += f", {running} of them running already"
     if placement.pending:
         text += ", " + paint(f"{len(placement.pending)} Pending", "red", colour=colour)
-        if placement.certainty is Certainty.POSSIBLE:
-            text += " (another choice of nodes might place more)"
     return text
 
 

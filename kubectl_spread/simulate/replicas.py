@@ -76,6 +76,10 @@ class PendingPod(NamedTuple):
     pod: Pod
     explanation: Explanation
 
+    def is_hopeless_for(self, other: Pod) -> bool:
+        """Whether the same holds for another pod: one of its class, as long as nothing changed."""
+        return self.pod.cls == other.cls and not self.explanation.nominated_node
+
 
 class Gated(NamedTuple):
     """A pod that its scheduling gates hold back."""
@@ -192,7 +196,7 @@ def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
     key = OwnerKey(owner.kind, owner.namespace, owner.name)
     found = []
     for pod in cluster.bound():
-        is_own = pod.key == f"{owner.namespace}/{owner.name}" if owner.kind == "Pod" else cluster.top_owner(pod) == key
+        is_own = pod.key == f"{owner.namespace}/{owner.name}" if owner.kind == "Pod" else key in cluster.owners_of(pod)
         if is_own and not pod.terminating:
             found.append(pod)
     return found
@@ -225,7 +229,7 @@ class _Placing:
                 self._gated.append(Gated(pod.name, "Scheduling is blocked due to non-empty scheduling gates"))
             elif pod.node_name:
                 self._put(pod)
-            elif self._pending and self._pending[-1].pod.cls == pod.cls:
+            elif self._pending and self._pending[-1].is_hopeless_for(pod):
                 self._pending.append(self._pending[-1]._replace(pod=pod))  # nothing changed since its twin was refused
             else:
                 self._schedule(pod)
@@ -261,7 +265,7 @@ class _Placing:
         if self._owner.kind == "DaemonSet" and not _is_wanted(filtered):
             return
         if not filtered.feasible.any():
-            self._pending.append(PendingPod(pod, explain_filtered(pod, filtered, scheduler)))
+            self._wait(PendingPod(pod, explain_filtered(pod, filtered, scheduler)))
             return
         if self._explain_first and self._first is None:
             self._first = explain_filtered(pod, filtered, scheduler)
@@ -275,6 +279,13 @@ class _Placing:
         name = scheduler.columns.nodes[node].name
         self._placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
         scheduler.bind(_labelled(pod, scheduler.columns, node), node)
+
+    def _wait(self, pending: PendingPod) -> None:
+        """A pod that preemption makes room for is in the way of the pods after it."""
+        self._pending.append(pending)
+        node = pending.explanation.nominated_node
+        if node:
+            self._scheduler.nominate(pending.pod._replace(nominated_node=node))
 
     def _without_new_claims(self, pod: Pod) -> Pod:
         """Leave out volumes whose claims come with the pod: where they may be is not known before they exist.

@@ -77,6 +77,8 @@ def _not_text(name: str, raw: bytes, at: int, message: str) -> SourceError:
 
 def _bytes(path: str, name: str) -> bytes:
     if path == STDIN:
+        if sys.stdin is None:
+            raise SourceError(name, "standard input is closed")
         return sys.stdin.buffer.read()
     try:
         with open(path, "rb") as file:
@@ -101,12 +103,20 @@ def _directory(path: str, *, recursive: bool) -> Iterator[Union[Input, SourceErr
         yield SourceError(path, _reason(error))
         return
     for entry in entries:
-        if entry.is_dir():
+        if _is_directory(entry):
             # A link to a directory may lead back up.
             if recursive and not entry.is_symlink() and not entry.name.startswith("."):
                 yield from _directory(entry.path, recursive=True)
         elif entry.name.endswith(EXTENSIONS):
             yield _input(entry.path, named=False)
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    """A link that leads nowhere, or round in a circle, is no directory; reading it says so."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _reason(error: OSError) -> str:

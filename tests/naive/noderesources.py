@@ -217,7 +217,7 @@ class BalancedAllocation:
             allocatable, requested = calculate_resource_allocatable_request(node, amount, name=name, use_requested=True)
             if allocatable != 0:
                 after.append((requested, allocatable))
-                before.append((requested - amount, allocatable))
+                before.append((gomath.int64(requested - amount), allocatable))
         if not self.compares_with_before:
             return balanced_resource_scorer(after)
         gain = balanced_resource_scorer(after) - balanced_resource_scorer(before)

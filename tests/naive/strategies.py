@@ -7,6 +7,7 @@ case is made of is drawn first (`_Taste`), so that most cases combine a few oddi
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -38,16 +39,21 @@ def _lists(of: Strategy, most: int, least: int = 0) -> Strategy:
     return st.lists(of, min_size=least, max_size=most)
 
 
-def _sometimes(value: Strategy, *, one_in: int = 3) -> Strategy:
+@cache
+def _one_in(number: int) -> Strategy:
+    return st.integers(0, number - 1).map(lambda drawn: drawn == number - 1)
+
+
+@st.composite
+def _sometimes(draw: st.DrawFn, value: Strategy, *, one_in: int = 3) -> Any:
     """None, or the value in one of so many cases."""
-    return st.integers(0, one_in - 1).flatmap(lambda drawn: value if drawn == one_in - 1 else st.none())
+    return draw(value) if draw(_one_in(one_in)) else None
 
 
 @st.composite
 def _fields(draw: st.DrawFn, one_in: int, fields: dict[str, Strategy]) -> Plain:
-    """Each of the fields, or not: the first value is that of no field at all, which cases shrink to."""
-    drawn = {name: draw(_sometimes(value, one_in=one_in)) for name, value in fields.items()}
-    return {name: value for name, value in drawn.items() if value is not None}
+    """Each of the fields, or not; cases shrink to none of them."""
+    return {name: draw(value) for name, value in fields.items() if draw(_one_in(one_in))}
 
 
 # Labels and selectors. Keys that matchLabelKeys names are never in a selector, as validation demands.
@@ -182,10 +188,6 @@ class _Taste:
         self.priorities = draw(_one_in(3))
         self.resources = draw(st.booleans())
         self.gates = draw(_one_in(30))
-
-
-def _one_in(number: int) -> Strategy:
-    return st.integers(0, number - 1).map(lambda drawn: drawn == number - 1)
 
 
 @st.composite

@@ -53,7 +53,7 @@ def one(objects: list[Plain], incoming: Plain, *, preempt: bool = False, profile
     return decision
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_both_say_the_same_of_any_cluster(case: Plain) -> None:
     """Feasible nodes, reasons, messages, every score, nominations, placements and whether the cycle fails."""
@@ -160,6 +160,14 @@ def test_a_score_out_of_range_fails_the_cycle_where_there_is_a_choice() -> None:
     assert one(odd, pod("p"))
 
 
+def test_the_balance_before_the_pod_wraps_around_too() -> None:
+    """What is requested without the pod is a difference of 64 bits like any other; here the score is out of range."""
+    odd = node("b", allocatable={"cpu": "-1", "memory": "9223372036854775807"})
+    existing = pod("e", on="b", requests={"cpu": "100E"})
+
+    assert one([node("a"), odd, existing], pod("p", requests={"cpu": "500m"})) == FAILS
+
+
 @pytest.mark.parametrize("uid", ["another", "the-claim"])
 def test_a_volume_held_for_a_claim_of_another_life_is_not_its_own(uid: str) -> None:
     """The name alone does not do where a UID is given."""
@@ -191,6 +199,29 @@ def test_an_empty_class_annotation_wins() -> None:
     assert one([node("a"), LATE, volume("v"), wanting], pod("p", volumes=using("c")))["preFilter"] == (
         "pod has unbound immediate PersistentVolumeClaims"
     )
+
+
+@pytest.mark.parametrize(
+    ("objects", "message"),
+    [
+        ([], 'persistentvolumeclaim "c" not found'),
+        ([claim("c", storage_class="")], "PersistentVolumeClaim had no pv name and storageClass name"),
+        ([claim("c", storage_class="x")], 'storageclass.storage.k8s.io "x" not found'),
+        ([claim("c"), {**LATE, "volumeBindingMode": "Immediate"}], "PersistentVolume had no name"),
+        ([claim("c", volume="v")], 'persistentvolume "v" not found'),
+    ],
+)
+def test_volume_zone_rejects_claims_where_nothing_else_does(objects: list[Plain], message: str) -> None:
+    """With the plug-ins disabled that would have found it first."""
+    disabled = [{"name": "VolumeRestrictions"}, {"name": "VolumeBinding"}]
+
+    decision = one([node("a"), *objects], pod("p", volumes=using("c")), profile=_without(disabled))
+
+    assert decision["preFilter"] == message
+
+
+def _without(disabled: list[Plain]) -> Plain:
+    return {"plugins": {"multiPoint": {"disabled": disabled}}}
 
 
 UNPARSABLE = {

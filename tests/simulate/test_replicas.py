@@ -248,3 +248,24 @@ def test_new_replicas_carry_the_hash_of_those_that_run() -> None:
     (web,) = placed(cluster_of(facts), owner)
 
     assert ["n1", "n2"] == nodes_of(web)
+
+
+def test_two_pods_that_preempt_do_not_share_a_victim() -> None:
+    """The first is nominated to n1 and in the way of the second there, which evicts on n2."""
+    cluster = cluster_of([node("n1"), node("n2"), running("low-1", "n1"), running("low-2", "n2")])
+    (web,) = placed(cluster, workload(replicas=2, priority=5))
+
+    assert ["n1", "n2"] == [item.explanation.nominated_node for item in web.pending]
+
+
+def test_the_pods_of_a_replicaset_are_its_own_and_its_deployment_s() -> None:
+    replicaset = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1"}
+    deployment = [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}]
+    facts = [
+        node("n1", "4"),
+        {"kind": "ReplicaSet", "metadata": {"name": "web-1", "ownerReferences": deployment}},
+        running("web-1-x", "n1", owner=replicaset),
+    ]
+    owners = [workload("ReplicaSet", "web-1"), workload("Deployment", "web")]
+
+    assert [[True], [True]] == [[pod.ran_already for pod in item.placed] for item in placed(cluster_of(facts), *owners)]

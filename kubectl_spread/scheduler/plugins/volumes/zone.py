@@ -12,10 +12,12 @@ from typing import Union
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.storage import Claim
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import FixedState
 from kubectl_spread.scheduler.framework.plugin import Rejection
@@ -49,17 +51,32 @@ class VolumeZone:
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         topologies: list[_Topology] = []
-        for _, claim in columns.storage.claims_of(cls, with_ephemeral=False):
+        for key, claim in columns.storage.claims_of(cls, with_ephemeral=False):
+            problem = _problem(key.name, claim, columns.storage)
+            if problem:
+                return Rejection(problem)
             if claim is None or not claim.volume_name:
                 continue
-            volume = columns.storage.volumes.get(claim.volume_name)
-            if volume is None:
-                return Rejection(f'persistentvolume "{claim.volume_name}" not found')
+            volume = columns.storage.volumes[claim.volume_name]
             topologies += _topologies(volume.labels)
         if not topologies:
             return Skip()
         out = [not _allows(node.labels, topologies) for node in columns.nodes]
         return FixedState(REASONS, np.array(out, np.uint64))
+
+
+def _problem(name: str, claim: Optional[Claim], storage: StorageState) -> str:
+    """Why a pod cannot be scheduled (getPVbyPod); by default other plugins find what is wrong with a claim first."""
+    if claim is None:
+        return f'persistentvolumeclaim "{name}" not found'
+    if claim.volume_name:
+        return "" if claim.volume_name in storage.volumes else f'persistentvolume "{claim.volume_name}" not found'
+    if not claim.storage_class:
+        return "PersistentVolumeClaim had no pv name and storageClass name"
+    storage_class = storage.class_of(claim)
+    if storage_class is None:
+        return f'storageclass.storage.k8s.io "{claim.storage_class}" not found'
+    return "" if storage_class.waits else "PersistentVolume had no name"
 
 
 def _topologies(labels: Labels) -> list[_Topology]:
