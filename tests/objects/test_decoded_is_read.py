@@ -40,7 +40,9 @@ def values(shape: decode.Shape) -> st.SearchStrategy[Any]:
     return st.none() | st.fixed_dictionaries({}, optional=fields)
 
 
-FUZZ = settings(deadline=None, max_examples=150, database=None, suppress_health_check=list(HealthCheck))
+FUZZ = settings(
+    deadline=None, max_examples=150, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 
 
 @FUZZ
