@@ -152,6 +152,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         ],
         "gated": [{"pod": pod.pod, "message": pod.message} for pod in placement.gated],
         "domains": placement.domains,
+        "matching": placement.matching,
         "certainty": placement.certainty.value,
         "notPredictable": list(placement.not_predictable),
     }

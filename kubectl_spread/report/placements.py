@@ -57,7 +57,13 @@ def _domains(placement: Placement) -> list[str]:
     if not placement.domains:
         nodes = Counter(pod.node for pod in placement.placed)
         return [f"nodes: {_counts(dict(sorted(nodes.items())))}"] if nodes else []
-    return [f"{safe(key)}: {_counts(values) or 'no node has this label'}" for key, values in placement.domains.items()]
+    lines_of_keys = []
+    for key, values in placement.domains.items():
+        lines_of_keys.append(f"{safe(key)}: {_counts(values) or 'no node has this label'}")
+        matching = placement.matching.get(key, values)
+        if matching != values:
+            lines_of_keys.append(f"  with all pods that the constraint selects: {_counts(matching)}")
+    return lines_of_keys
 
 
 def _counts(values: dict[str, int]) -> str:

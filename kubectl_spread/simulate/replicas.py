@@ -19,6 +19,7 @@ from typing import Optional
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import MatchCounter
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.explanation import explain_filtered
@@ -43,6 +44,7 @@ from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 
 
 class Certainty(Enum):
@@ -91,7 +93,8 @@ class Gated(NamedTuple):
 class Placement(NamedTuple):
     """Where the pods of one workload went.
 
-    domains: topology key -> value -> the workload's pods there, for every key its constraints name.
+    domains: topology key -> value -> the workload's pods there, for every key its constraints name. matching: the same
+    for all pods that the first constraint of that key selects, of this workload or not.
     """
 
     workload: Workload
@@ -101,6 +104,7 @@ class Placement(NamedTuple):
     domains: dict[str, dict[str, int]]
     certainty: Certainty
     not_predictable: tuple[str, ...] = ()
+    matching: dict[str, dict[str, int]] = {}  # noqa: RUF012 (never written to)
     first: Optional[Explanation] = None  # of the first pod that was placed, where it was asked for
 
     @property
@@ -241,6 +245,7 @@ class _Placing:
             domains=_domains(self._owner, self._placed, self._scheduler.columns),
             certainty=self._certainty(),
             not_predictable=tuple(self._beyond),
+            matching=_matching(self._owner, self._scheduler.columns),
             first=self._first,
         )
 
@@ -338,6 +343,21 @@ def _labelled(pod: Pod, columns: Columns, node: int) -> Pod:
         return pod
     own = {**dict(pod.cls.labels), **copied}
     return pod._replace(cls=pod.cls._replace(labels=tuple(sorted(own.items()))))
+
+
+def _matching(owner: Workload, columns: Columns) -> dict[str, dict[str, int]]:
+    cls = replica(owner, 0).cls
+    found: dict[str, dict[str, int]] = {}
+    for constraint in cls.constraints:
+        topology = columns.topology(constraint.topology_key)
+        counter = MatchCounter(cls.namespace, effective_selector(constraint, dict(cls.labels)), columns)
+        counter.catch_up()
+        with_key = topology.codes >= 0
+        counts = np.zeros(len(topology.values), np.int64)
+        np.add.at(counts, topology.codes[with_key], counter.counts[with_key])
+        by_value = dict(zip(topology.values, counts.tolist(), strict=True))
+        found.setdefault(constraint.topology_key, dict(sorted(by_value.items())))
+    return found
 
 
 def _domains(owner: Workload, placed: list[PlacedPod], columns: Columns) -> dict[str, dict[str, int]]:

@@ -269,3 +269,18 @@ def test_the_pods_of_a_replicaset_are_its_own_and_its_deployment_s() -> None:
     owners = [workload("ReplicaSet", "web-1"), workload("Deployment", "web")]
 
     assert [[True], [True]] == [[pod.ran_already for pod in item.placed] for item in placed(cluster_of(facts), *owners)]
+
+
+def test_all_pods_that_a_constraint_selects_are_counted_beside_the_workload_s_own() -> None:
+    """A pod of another owner with the same label counts for the constraint, and is not the workload's."""
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    facts = [node("n1", "4", "a"), node("n2", "4", "b"), running("web-x", "n1")]
+    (web,) = placed(cluster_of(facts), workload(topologySpreadConstraints=[constraint]))
+
+    assert {ZONE: {"a": 0, "b": 1}} == web.domains
+    assert {ZONE: {"a": 1, "b": 1}} == web.matching
