@@ -88,14 +88,21 @@ def command(
         raise click.UsageError("no cluster facts: give --snapshot or --topology", ctx)
     errors = list(known.errors)
     found = _from_files(filename, known, namespace, errors) if filename else []
+    missing: list[NotFoundError] = []
     for target in wanted:
-        found += _from_cluster(target, known, namespace or "default")
-    _print(found, output, colour=wants_colour(color))
+        try:
+            found += _from_cluster(target, known, namespace or "default")
+        except NotFoundError as absent:
+            missing.append(absent)
+    if found or not missing:
+        _print(found, output, colour=wants_colour(color))
     sys.stdout.flush()
-    for error in errors:
+    for error in (*errors, *missing):
         complain(error)
     if errors:
         return Exit.UNREADABLE
+    if missing:
+        return Exit.FINDINGS
     pending = any(item.verdict.value in ("Pending", "SchedulingGated", "NoScheduler") for item in found)
     return Exit.FINDINGS if pending else Exit.CLEAN
 

@@ -12,7 +12,6 @@ from kubectl_spread import __version__
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.lazy import Entry
 from kubectl_spread.cli.lazy import LazyGroup
-from kubectl_spread.errors import NotFoundError
 from kubectl_spread.errors import SpreadError
 
 _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
@@ -67,7 +66,7 @@ def run(args: Optional[list[str]] = None) -> int:
         return Exit.INTERRUPTED
     except SpreadError as error:
         _complain(str(error))
-        return Exit.FINDINGS if isinstance(error, NotFoundError) else Exit.UNREADABLE
+        return Exit.UNREADABLE
     except BrokenPipeError:
         # The reader has gone; what Python still holds must not be written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

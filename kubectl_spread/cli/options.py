@@ -15,6 +15,7 @@ from typing import TypeVar
 import click
 
 from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import SpreadError
 from kubectl_spread.report.table import safe
 
 if TYPE_CHECKING:  # these load numpy
@@ -100,8 +101,8 @@ def wants_colour(choice: str) -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
 
 
-def complain(error: SourceError) -> None:
-    """Say on stderr what could not be read."""
+def complain(error: SpreadError) -> None:
+    """Say on stderr what could not be read or found."""
     click.echo(f"error: {safe(str(error))}", err=True)
 
 
