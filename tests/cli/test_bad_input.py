@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -15,6 +14,8 @@ from typing import Union
 import pytest
 
 from kubectl_spread.cli import main
+from tests.unreadable import needs_file_modes
+from tests.unreadable import unreadable
 
 GOOD = """\
 apiVersion: apps/v1
@@ -177,26 +178,14 @@ def test_a_directory_without_manifests_is_one_error(run: Run) -> None:
     assert (3, "", ["error: nothing: no .yaml, .yml or .json file in it"]) == (ran.code, ran.out, ran.errors)
 
 
-def test_a_directory_without_permission_is_one_error(run: Run, tmp_path: Path) -> None:
+@needs_file_modes
+def test_a_directory_without_permission_is_one_error(run: Run) -> None:
     """Exit 3, and the other file has its finding."""
-    if not hasattr(os, "geteuid"):
-        pytest.skip("this system has no file modes")
     locked = Path("locked")
     locked.mkdir()
-    for parent in [tmp_path, *list(tmp_path.parents)[:3]]:
-        if parent.stat().st_uid == os.geteuid():
-            parent.chmod(0o755)
     run("check", "flawed.yaml")  # what is imported lazily need not be readable to others
-    locked.chmod(0)
-    is_root = os.geteuid() == 0
-    try:
-        if is_root:  # whom permissions do not bind
-            os.seteuid(65534)
+    with unreadable(locked):
         ran = run("check", "locked", "flawed.yaml")
-    finally:
-        if is_root:
-            os.seteuid(0)
-        locked.chmod(0o755)
 
     assert (3, ["error: locked: permission denied"], [("flawed.yaml:11:19", "SPR101")]) == (
         ran.code,

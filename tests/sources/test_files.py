@@ -6,7 +6,6 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Union
 
@@ -14,21 +13,8 @@ import pytest
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.sources import files
-
-
-@contextmanager
-def without_privileges() -> Iterator[None]:
-    """As a user whom permissions bind; root reads everything."""
-    if not hasattr(os, "geteuid"):
-        pytest.skip("this system has no file modes")
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
+from tests.unreadable import needs_file_modes
+from tests.unreadable import unreadable
 
 
 def described(path: Path, found: Iterator[Union[files.Input, SourceError]]) -> list[tuple[str, str]]:
@@ -149,6 +135,7 @@ def test_a_directory_named_like_a_manifest_is_no_manifest(tmp_path: Path) -> Non
     assert [] == list(files.inputs((str(tmp_path),), recursive=False))
 
 
+@needs_file_modes
 @pytest.mark.parametrize("kind", ["file", "directory"])
 def test_what_may_not_be_read_is_an_error(tmp_path: Path, kind: str) -> None:
     """In the words of the system."""
@@ -157,16 +144,9 @@ def test_what_may_not_be_read_is_an_error(tmp_path: Path, kind: str) -> None:
         locked.write_text("a: 1\n")
     else:
         locked.mkdir()
-    tmp_path.chmod(0o755)
-    for parent in list(tmp_path.parents)[:3]:
-        if parent.stat().st_uid == os.getuid():
-            parent.chmod(0o755)
-    locked.chmod(0)
-    try:
-        with without_privileges():
-            found = described(tmp_path, iter(list(files.inputs((str(locked),), recursive=False))))
-    finally:
-        locked.chmod(0o755)
+    with unreadable(locked):
+        found = described(tmp_path, iter(list(files.inputs((str(locked),), recursive=False))))
+
     expected = "locked.yaml" if kind == "file" else str(locked).removeprefix(f"{tmp_path}{os.sep}")
 
     assert [(expected, "error: permission denied")] == found
