@@ -24,6 +24,7 @@ from kubectl_spread.report.table import counted
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.run import Checked
+    from kubectl_spread.lint.run import Result
     from kubectl_spread.simulate.replicas import Placement
     from kubectl_spread.sources.files import Input
 
@@ -56,6 +57,8 @@ class _Run(NamedTuple):
     show_default=True,
     help="Exit 1 on findings of this severity or worse.",
 )
+@click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, prefixes or names, by commas.")
+@click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules; of two, the longer prefix counts.")
 @colour_option
 @click.pass_context
 def command(
@@ -67,6 +70,8 @@ def command(
     namespace: Optional[str],
     output: str,
     fail_on: str,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
     color: str,
 ) -> int:
     """Check topology spread constraints in manifests.
@@ -86,7 +91,7 @@ def command(
     Examples:
       # Manifests, a directory, standard input
       kubectl spread check web.yaml
-      kubectl spread check -R deploy/
+      kubectl spread check -R deploy/ --ignore SPR4,double-hard
       helm template shop charts/shop | kubectl spread check -
 
     \b
@@ -99,8 +104,10 @@ def command(
         raise click.UsageError("name a file or directory to check, or - for standard input", ctx)
     if paths.count("-") > 1:
         raise click.UsageError("standard input cannot be read twice", ctx)
+    codes = _codes(select, ignore)
     known = load_facts(facts)
-    run = _check(paths, recursive=recursive)
+    run = _check(paths, recursive=recursive, node_keys=_node_keys(known))
+    run = run._replace(findings=[finding for finding in run.findings if finding.rule.code in codes])
     run.errors.extend(known.errors if known is not None else ())
     placements = _place(run.workloads, known, namespace or "default")
     if output == "json":
@@ -110,10 +117,25 @@ def command(
     return _exit_code(run, placements, fail_on)
 
 
-def _check(paths: tuple[str, ...], *, recursive: bool) -> _Run:
+def _codes(select: tuple[str, ...], ignore: tuple[str, ...]) -> frozenset[str]:
+    from kubectl_spread.lint.select import selected
+    from kubectl_spread.lint.select import UnknownRuleError
+
+    try:
+        return selected(select, ignore)
+    except UnknownRuleError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _node_keys(known: Optional[Facts]) -> frozenset[str]:
+    return frozenset(key for node in known.cluster.nodes for key in node.labels) if known else frozenset()
+
+
+def _check(paths: tuple[str, ...], *, recursive: bool, node_keys: frozenset[str]) -> _Run:
     from kubectl_spread.sources.files import inputs
 
     run = _Run([], [], [], 0)
+    results: list[Result] = []
     files = rejected = 0
     for given in inputs(paths, recursive=recursive):
         files += 1
@@ -123,20 +145,36 @@ def _check(paths: tuple[str, ...], *, recursive: bool) -> _Run:
         if given.named and not given.source.text.strip():
             run.errors.append(SourceError(given.source.name, "the file is empty"))
             continue
-        rejected += _check_input(given, run)
+        result = _check_input(given, run)
+        rejected += result.rejected
+        results.append(result)
     if not files:
         raise SourceError(", ".join(paths), "no .yaml, .yml or .json file in it")
-    return run._replace(files=files, rejected=rejected)
+    return run._replace(findings=_all_findings(results, node_keys), files=files, rejected=rejected)
 
 
-def _check_input(given: Input, run: _Run) -> int:
-    """Add what an input holds to the run; how many of its workloads are rejected."""
+def _all_findings(results: list[Result], node_keys: frozenset[str]) -> list[Finding]:
+    """What the API server would say, and the rules about workloads, by place."""
+    from kubectl_spread.lint.project import Project
+    from kubectl_spread.lint.workloads import check_workloads
+    from kubectl_spread.lint.workloads import in_order
+
+    project = Project(
+        [subject for result in results for subject in result.subjects],
+        [manifest for result in results for manifest in result.others],
+        node_keys=node_keys,
+    )
+    by_source = [finding for result in results for finding in result.findings]
+    return in_order([*by_source, *check_workloads(project)], [result.source for result in results])
+
+
+def _check_input(given: Input, run: _Run) -> Result:
+    """Check what one input holds by itself, and add its workloads to the run."""
     from kubectl_spread.lint.run import check_source
 
     result = check_source(given.source, named=given.named)
-    run.findings.extend(result.findings)
     run.workloads.extend(result.workloads)
-    return result.rejected
+    return result
 
 
 def _place(workloads: list[Checked], known: Optional[Facts], namespace: str) -> list[Placement]:

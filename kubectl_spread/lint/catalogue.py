@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import Target
 
 
 def _rule(code: str, name: str, summary: str, severity: Severity = Severity.ERROR) -> tuple[str, RuleMeta]:
     return code, RuleMeta(code, name, severity, summary)
+
+
+def _about_workloads(
+    code: str, name: str, summary: str, severity: Severity = Severity.ERROR, *, needs: tuple[str, ...] = ()
+) -> tuple[str, RuleMeta]:
+    """A rule that has a module of its name in `lint/rules`."""
+    words = frozenset(("topologySpreadConstraints", *needs))
+    return code, RuleMeta(code, name, severity, summary, Target.WORKLOAD, words)
 
 
 RULES: dict[str, RuleMeta] = dict(
@@ -30,5 +39,57 @@ RULES: dict[str, RuleMeta] = dict(
         _rule("SPR113", "wrong-scalar-type", "a value has the wrong type, so the object cannot be decoded"),
         _rule("SPR114", "unknown-field", "a constraint has a field that does not exist"),
         _rule("SPR115", "misplaced-constraints", "topologySpreadConstraints stands where nothing reads it"),
+        _about_workloads("SPR201", "selector-missing", "a constraint without labelSelector counts no pods"),
+        _about_workloads("SPR202", "selector-empty", "an empty labelSelector counts no pods"),
+        _about_workloads("SPR203", "selector-misses-own-pods", "a constraint does not select the pods it stands in"),
+        _about_workloads(
+            "SPR204", "max-skew-never-binds", "maxSkew is as large as the number of pods", Severity.WARNING
+        ),
+        _about_workloads(
+            "SPR206", "daemonset", "constraints on a DaemonSet spread nothing", Severity.WARNING, needs=("DaemonSet",)
+        ),
+        _about_workloads(
+            "SPR208",
+            "per-pod-match-key",
+            "matchLabelKeys has a label that is different on every pod",
+            needs=("matchLabelKeys",),
+        ),
+        _about_workloads(
+            "SPR209",
+            "match-key-absent",
+            "matchLabelKeys has a label that the pods do not have",
+            Severity.WARNING,
+            needs=("matchLabelKeys",),
+        ),
+        _about_workloads(
+            "SPR210", "node-name-set", "nodeName is set, so no scheduler sees the pod", needs=("nodeName",)
+        ),
+        _about_workloads("SPR302", "unknown-well-known-key", "topologyKey is a misspelt label of Kubernetes"),
+        _about_workloads(
+            "SPR304", "double-hard", "zone and hostname are both DoNotSchedule with maxSkew 1", Severity.WARNING
+        ),
+        _about_workloads(
+            "SPR305",
+            "affinity-contradiction",
+            "required pod affinity pulls together what a constraint holds apart",
+            needs=("affinity",),
+        ),
+        _about_workloads(
+            "SPR307",
+            "affinity-ignored",
+            "nodeAffinityPolicy Ignore counts domains that the pod may not use",
+            needs=("nodeAffinityPolicy",),
+        ),
+        _about_workloads(
+            "SPR401",
+            "missing-revision-key",
+            "a rolling update counts the pods of the old revision",
+            Severity.WARNING,
+            needs=("Deployment",),
+        ),
+        _about_workloads(
+            "SPR502", "selector-too-broad", "a constraint counts the pods of other workloads", Severity.WARNING
+        ),
+        _about_workloads("SPR602", "deprecated-key", "topologyKey is a deprecated label", Severity.WARNING),
     )
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from typing import NamedTuple
+from typing import Optional
 
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
@@ -17,13 +18,26 @@ class Severity(Enum):
     INFO = "info"
 
 
+class Target(Enum):
+    """What a rule is asked about."""
+
+    OBJECT = "object"  # the text, and what the API server would refuse
+    WORKLOAD = "workload"  # a workload that decodes
+
+
 class RuleMeta(NamedTuple):
-    """What is known of a rule without running it."""
+    """What is known of a rule without running it.
+
+    `needs` are words without which a rule about workloads cannot fire, so that its module need not be loaded: the
+    workload's kind, and names of fields of its controller, its pod and its constraints.
+    """
 
     code: str
     name: str
     severity: Severity
     summary: str
+    target: Target = Target.OBJECT
+    needs: frozenset[str] = frozenset()
 
 
 class Place(NamedTuple):
@@ -48,8 +62,19 @@ class ObjectRef(NamedTuple):
     name: str = ""
 
 
+class Found(NamedTuple):
+    """What a rule about workloads says: one thing wrong, at one place. A `severity` replaces the rule's own."""
+
+    message: str
+    place: Place
+    path: str
+    hint: str = ""
+    related: tuple[Label, ...] = ()
+    severity: Optional[Severity] = None
+
+
 class Finding(NamedTuple):
-    """One thing wrong, at one place.
+    """One thing wrong, at one place, with the rule that found it and the object it is about.
 
     `path` is the field as the API server prints it. `is_unreadable`: the API server could not decode the
     document, so nothing that follows from its content was checked.

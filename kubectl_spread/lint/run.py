@@ -12,14 +12,17 @@ from kubectl_spread.lint import hints
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import ObjectRef
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.subject import is_live
+from kubectl_spread.lint.subject import reference
+from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.template import first_action
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import looks_like_objects
-from kubectl_spread.objects.manifest import looks_like_workloads
+from kubectl_spread.objects.manifest import looks_relevant
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.manifest import manifests
 from kubectl_spread.objects.validation import constraint_errors
@@ -32,8 +35,6 @@ from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
-
-FIELD = "topologySpreadConstraints"
 
 # What a controller's spec says about how many pods there are.
 _CONTROLLER_FIELDS = {
@@ -55,11 +56,18 @@ class Checked(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What one source held; `rejected` counts the workloads that the API server would not take."""
+    """What one source held.
 
+    `rejected` counts the workloads that the API server would not take; those of them that decode are among the
+    `subjects`, as all the others are. `others` are the objects around workloads.
+    """
+
+    source: SourceFile
     findings: tuple[Finding, ...]
     workloads: tuple[Checked, ...]
     rejected: int = 0
+    subjects: tuple[Subject, ...] = ()
+    others: tuple[Manifest, ...] = ()
 
 
 def check_source(source: SourceFile, *, named: bool) -> Result:
@@ -68,21 +76,26 @@ def check_source(source: SourceFile, *, named: bool) -> Result:
     if not looks_like_objects(text):
         return _check_foreign(source, named=named)
     findings: list[Finding] = []
-    workloads: list[Checked] = []
-    rejected = 0
-    for document in compose.compose(source, looks_like_workloads):
+    subjects: list[Subject] = []
+    others: list[Manifest] = []
+    undecodable = 0
+    for document in compose.compose(source, looks_relevant):
         if isinstance(document, compose.SyntaxProblem):
             findings.append(_syntax(document))
             continue
         findings += _duplicate_keys(document)
         for manifest in manifests(document):
-            found, checked = _check_manifest(manifest)
+            found, subject = _check_manifest(manifest)
             findings += found
-            if checked is not None:
-                workloads.append(checked)
+            if subject is not None:
+                subjects.append(subject)
             elif manifest.workload_kind is not None:
-                rejected += 1
-    return Result(_without_template_noise(findings), tuple(workloads), rejected)
+                undecodable += 1
+            else:
+                others.append(manifest)
+    workloads = tuple(Checked(item.workload, item.manifest) for item in subjects if not item.refusals)
+    rejected = undecodable + len(subjects) - len(workloads)
+    return Result(source, _without_template_noise(findings), workloads, rejected, tuple(subjects), tuple(others))
 
 
 def _check_foreign(source: SourceFile, *, named: bool) -> Result:
@@ -92,11 +105,11 @@ def _check_foreign(source: SourceFile, *, named: bool) -> Result:
         documents = compose.compose(source)
         problems = [item for item in documents if isinstance(item, compose.SyntaxProblem)]
         findings = _without_template_noise([_syntax(problem) for problem in problems])[:1]
-    return Result(findings, ())
+    return Result(source, findings, ())
 
 
-def _check_manifest(manifest: Manifest) -> tuple[list[Finding], Optional[Checked]]:
-    """The findings of one object, and the workload in it if the API server would take it."""
+def _check_manifest(manifest: Manifest) -> tuple[list[Finding], Optional[Subject]]:
+    """What the API server says of one object, and the workload in it if it decodes."""
     kind = manifest.workload_kind
     if kind is None:
         return [], None
@@ -107,7 +120,8 @@ def _check_manifest(manifest: Manifest) -> tuple[list[Finding], Optional[Checked
         return findings, None
     owner = workload(manifest.plain, manifest.kind)
     errors = _field_errors(manifest, owner, kind.template)
-    return [*findings, *errors], None if errors else Checked(owner, manifest)
+    refusals = frozenset(error.rule.code for error in errors)
+    return [*findings, *errors], Subject(manifest, owner, kind, refusals)
 
 
 @functools.cache
@@ -132,7 +146,7 @@ def _field_errors(manifest: Manifest, owner: Workload, template: Route) -> list[
         return []
     spec = (*template, "spec")
     if not template:
-        labels = None if _is_live(manifest) else created_labels(owner)
+        labels = None if is_live(manifest) else created_labels(owner)
         return [
             _invalid(manifest, spec, error, constraints)
             for error in constraint_errors(constraints, created_with=labels)
@@ -142,11 +156,6 @@ def _field_errors(manifest: Manifest, owner: Workload, template: Route) -> list[
         *(_invalid(manifest, spec, error, constraints) for error in errors),
         *(_rejected_later(manifest, spec, error) for error in _later_errors(owner, constraints, errors)),
     ]
-
-
-def _is_live(manifest: Manifest) -> bool:
-    """Whether the object comes out of a cluster: the matchLabelKeys of such a pod are in its selector already."""
-    return bool(manifest.plain.get("status") or (manifest.plain.get("metadata") or {}).get("uid"))
 
 
 def _later_errors(
@@ -345,7 +354,7 @@ def _finding(
         RULES[code],
         message,
         Place(manifest.document.source, manifest.place(route, key=key)),
-        ObjectRef(manifest.kind, manifest.namespace, manifest.name),
+        reference(manifest),
         path,
         hint,
     )

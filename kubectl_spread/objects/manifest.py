@@ -19,6 +19,8 @@ from kubectl_spread.text.source import Span
 _OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:""", re.MULTILINE)
 _WORKLOAD = re.compile(rf"""["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?(?:{"|".join(KINDS)}|[A-Za-z]*List)\b""")
 
+_AROUND = re.compile(r"""["']?kind["']?\s*:\s*["']?(?:HorizontalPodAutoscaler|ScaledObject)\b""")
+
 
 class Manifest(NamedTuple):
     """One object; `route` is where it stands in its document, () unless it is an item of a List."""
@@ -59,6 +61,11 @@ def looks_like_objects(text: str) -> bool:
 def looks_like_workloads(text: str) -> bool:
     """Whether a text may hold a kind with a pod template, or a list that may hold one."""
     return _WORKLOAD.search(text) is not None
+
+
+def looks_relevant(text: str) -> bool:
+    """Whether a text may hold a workload, or an object that says how many replicas one has."""
+    return looks_like_workloads(text) or _AROUND.search(text) is not None
 
 
 def manifests(document: Document) -> Iterator[Manifest]:

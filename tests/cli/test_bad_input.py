@@ -28,7 +28,11 @@ spec:
     spec:
       containers: [{name: c, image: web}]
       topologySpreadConstraints:
-      - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}
+      - maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: good}}
+        matchLabelKeys: [pod-template-hash]
 """
 FLAWED = GOOD.replace("good", "flawed").replace("maxSkew: 1", "maxSkew: 0")
 NODE = """\
@@ -89,7 +93,7 @@ def write(name: str, content: Union[str, bytes]) -> str:
 
 
 UNREADABLE: dict[str, tuple[Union[str, bytes], str]] = {
-    "not UTF-8": (GOOD.encode() + b"# caf\xe9\n", "bad.yaml:12:6: not UTF-8: byte 0xe9"),
+    "not UTF-8": (GOOD.encode() + b"# caf\xe9\n", "bad.yaml:16:6: not UTF-8: byte 0xe9"),
     "UTF-16": (GOOD.encode("utf-16"), "bad.yaml:1:1: the file is UTF-16, not UTF-8"),
     "empty": ("", "bad.yaml: the file is empty"),
     "blank": (" \n\n", "bad.yaml: the file is empty"),
@@ -103,11 +107,11 @@ def test_a_file_that_cannot_be_read_is_one_error(run: Run, content: Union[str, b
     """Exit 3, and the other file has its finding."""
     ran = run("check", write("bad.yaml", content), "flawed.yaml")
 
-    assert (3, [f"error: {message}"], [("flawed.yaml:11:19", "SPR101")]) == (ran.code, ran.errors, ran.findings)
+    assert (3, [f"error: {message}"], [("flawed.yaml:11:18", "SPR101")]) == (ran.code, ran.errors, ran.findings)
 
 
 REFUSED = {
-    "truncated": (GOOD + "      - {maxSkew: 1, topo", "bad.yaml:12:26", "not YAML: did not find expected ',' or '}'"),
+    "truncated": (GOOD + "      - {maxSkew: 1, topo", "bad.yaml:16:26", "not YAML: did not find expected ',' or '}'"),
     "1 MB of [": ("[" * 1_000_000, "bad.yaml:1:257", "not YAML: nested deeper than 256 levels"),
     "1 MB of [ in an object": (
         "kind: Pod\na: " + "[" * 1_000_000, "bad.yaml:2:259", "not YAML: nested deeper than 256 levels"
@@ -125,7 +129,7 @@ def test_a_document_that_is_no_yaml_is_one_finding(run: Run, content: str, place
     start = time.perf_counter()
     ran = run("check", write("bad.yaml", content), "flawed.yaml")
 
-    assert (3, [], [(place, "SPR001"), ("flawed.yaml:11:19", "SPR101")]) == (ran.code, ran.errors, ran.findings)
+    assert (3, [], [(place, "SPR001"), ("flawed.yaml:11:18", "SPR101")]) == (ran.code, ran.errors, ran.findings)
     assert f"\n  {message}" in ran.out
     assert time.perf_counter() - start < 1
 
@@ -135,7 +139,7 @@ UNDECODABLE = {
         GOOD.replace("image: web", "resources: {requests: {cpu: 1x}}"), "bad.yaml:9:58", QUANTITY
     ),
     "label": (
-        GOOD.replace("app: good", "app: 7"), "bad.yaml:7:30",
+        GOOD.replace("labels: {app: good}", "labels: {app: 7}"), "bad.yaml:7:30",
         "json: cannot unmarshal number into Go struct field ObjectMeta.spec.template.metadata.labels of type string",
     ),
     "replicas": (
@@ -163,7 +167,7 @@ def test_a_missing_path_is_one_error(run: Run) -> None:
     """Exit 3, and the other file has its finding."""
     ran = run("check", "none.yaml", "flawed.yaml")
 
-    assert (3, ["error: none.yaml: the path does not exist"], [("flawed.yaml:11:19", "SPR101")]) == (
+    assert (3, ["error: none.yaml: the path does not exist"], [("flawed.yaml:11:18", "SPR101")]) == (
         ran.code,
         ran.errors,
         ran.findings,
@@ -187,7 +191,7 @@ def test_a_directory_without_permission_is_one_error(run: Run) -> None:
     with unreadable(locked):
         ran = run("check", "locked", "flawed.yaml")
 
-    assert (3, ["error: locked: permission denied"], [("flawed.yaml:11:19", "SPR101")]) == (
+    assert (3, ["error: locked: permission denied"], [("flawed.yaml:11:18", "SPR101")]) == (
         ran.code,
         ran.errors,
         ran.findings,
@@ -283,7 +287,7 @@ def test_one_flaw_in_ten_thousand_documents_is_found(run: Run) -> None:
     other = "kind: Secret\napiVersion: v1\nmetadata: {name: s}\n---\n"
     ran = run("check", write("many.yaml", other * 5000 + FLAWED + "---\n" + other * 5000))
 
-    assert (1, [("many.yaml:20011:19", "SPR101")]) == (ran.code, ran.findings)
+    assert (1, [("many.yaml:20011:18", "SPR101")]) == (ran.code, ran.findings)
 
 
 HOSTILE = "a\x1b[2J\x9b1mb\u202ec\rd\x07"
@@ -328,7 +332,7 @@ def test_standard_input_is_checked_like_a_file(tmp_path: Path) -> None:
         return done.returncode, done.stdout.decode().partition(" ")[0], done.stderr.decode()
 
     assert (0, "", "checked 1 workload in 1 file: no findings\n") == piped(GOOD.encode())
-    assert (1, "<stdin>:11:19:") == piped(FLAWED.encode())[:2]
+    assert (1, "<stdin>:11:18:") == piped(FLAWED.encode())[:2]
     assert (3, "", "error: <stdin>:1:1: not UTF-8: byte 0xff") == (
         *(result := piped(b"\xff"))[:2],
         result[2].splitlines()[0],

@@ -14,10 +14,13 @@ from kubectl_spread.cli.main import run
 POD = """\
 apiVersion: v1
 kind: Pod
-metadata: {name: web}
+metadata: {name: web, labels: {app: web}}
 spec:
   topologySpreadConstraints:
-  - {maxSkew: SKEW, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}
+  - maxSkew: SKEW
+    topologyKey: topology.kubernetes.io/zone
+    whenUnsatisfiable: DoNotSchedule
+    labelSelector: {matchLabels: {app: web}}
 """
 
 

@@ -1,0 +1,99 @@
+"""All that one run reads, so that a rule can ask about the objects around a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.selector import Selector
+
+Plain = dict[str, Any]
+
+_KEDA_MINIMUM, _KEDA_MAXIMUM = 0, 100  # of a ScaledObject that names none
+
+
+class ReplicaRange(NamedTuple):
+    """How many replicas a workload has, least and most; None where nothing in the input says it.
+
+    `autoscaler` is the HorizontalPodAutoscaler or ScaledObject that says it.
+    """
+
+    minimum: Optional[int]
+    maximum: Optional[int]
+    autoscaler: Optional[Manifest] = None
+
+
+class Project:
+    """The workloads and the objects around them; `node_keys` are the labels that nodes of the cluster facts have."""
+
+    def __init__(
+        self, subjects: Iterable[Subject], others: Iterable[Manifest] = (), *, node_keys: frozenset[str] = frozenset()
+    ) -> None:
+        self.subjects = tuple(subjects)
+        self.node_keys = node_keys
+        self._by_kind: dict[str, list[Manifest]] = {}
+        for manifest in others:
+            self._by_kind.setdefault(manifest.kind, []).append(manifest)
+        self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
+        self._by_namespace: dict[str, list[Subject]] = {}
+        for subject in self.subjects:
+            namespace = subject.workload.namespace
+            self._by_namespace.setdefault(namespace, []).append(subject)
+            for key, value in subject.labels.items():
+                self._by_label.setdefault((namespace, key, value), []).append(subject)
+
+    def matching(self, selector: Selector, namespace: str) -> list[Subject]:
+        """The workloads whose pods a selector matches, in order."""
+        if selector.requirements is None:
+            return []
+        candidates = self._by_namespace.get(namespace, [])
+        for requirement in selector.requirements:
+            if requirement.operator == "In" and len(requirement.values) == 1:
+                candidates = self._by_label.get((namespace, requirement.key, requirement.values[0]), [])
+                break
+        return [subject for subject in candidates if selector.matches(subject.labels)]
+
+    def replicas(self, subject: Subject) -> ReplicaRange:
+        """The replicas of a workload: what its autoscaler allows, else what it says itself."""
+        for autoscaler in self._autoscalers(subject):
+            spec = _fields(autoscaler.plain.get("spec"))
+            if autoscaler.kind == "ScaledObject":
+                least = _whole(spec.get("minReplicaCount"), _KEDA_MINIMUM)
+                return ReplicaRange(least, _whole(spec.get("maxReplicaCount"), _KEDA_MAXIMUM), autoscaler)
+            most = _whole(spec.get("maxReplicas"), None)
+            return ReplicaRange(_whole(spec.get("minReplicas"), 1), most, autoscaler)
+        if subject.workload.kind in _COUNT_THEMSELVES:
+            return ReplicaRange(subject.workload.replicas, subject.workload.replicas)
+        written = subject.controller.get("replicas")
+        return ReplicaRange(None, None) if written is None else ReplicaRange(int(written), int(written))
+
+    def _autoscalers(self, subject: Subject) -> Iterator[Manifest]:
+        for kind in ("HorizontalPodAutoscaler", "ScaledObject"):
+            for manifest in self._by_kind.get(kind, ()):
+                target = _fields(_fields(manifest.plain.get("spec")).get("scaleTargetRef"))
+                names = (target.get("kind") or "Deployment", target.get("name"))
+                if names == (subject.workload.kind, subject.workload.name) and _shares_namespace(manifest, subject):
+                    yield manifest
+
+
+# Their number of pods is not in `spec.replicas`, or has a default that no autoscaler changes.
+_COUNT_THEMSELVES = ("DaemonSet", "Pod", "PodTemplate", "Job", "CronJob")
+
+
+def _fields(value: Any) -> Plain:
+    """A mapping; an empty one for anything else, as what is around a workload is not validated."""
+    return value if isinstance(value, dict) else {}
+
+
+def _whole(value: Any, default: Optional[int]) -> Optional[int]:
+    """A whole number, or what stands for none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def _shares_namespace(manifest: Manifest, subject: Subject) -> bool:
+    return (manifest.namespace or "default") == subject.workload.namespace

@@ -1,0 +1,1 @@
+"""One module a rule about workloads: its docstring is its documentation, `check` finds what it says."""

@@ -1,0 +1,34 @@
+"""`nodeAffinityPolicy: Ignore` counts domains that the pod may not use.
+
+The pod's nodeSelector or required node affinity keeps it out of some domains; with `Ignore` these count all the same,
+and as none of its pods ever runs there, the smallest domain stays at 0. Once each usable domain holds `maxSkew` pods,
+the rest stay Pending.
+
+Leave the field out, or write `Honor`, which is the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import IGNORE
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find hard constraints that count what the pod's own affinity excludes."""
+    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
+    if not subject.spec.get("nodeSelector") and not affinity.get("requiredDuringSchedulingIgnoredDuringExecution"):
+        return
+    for constraint in subject.hard:
+        if constraint.node_affinity_policy == IGNORE:
+            route = subject.route(constraint, "nodeAffinityPolicy")
+            yield Found(
+                "domains that the pod's node affinity excludes are counted, and hold the minimum at 0: "
+                f"each usable domain gets at most {constraint.max_skew}",
+                subject.place(route),
+                subject.path(route),
+                "remove it: Honor is the default",
+            )

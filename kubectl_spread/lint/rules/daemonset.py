@@ -1,0 +1,29 @@
+"""Constraints on a DaemonSet spread nothing.
+
+The DaemonSet controller makes one pod for each node and ties it to that node by node affinity. With the default
+nodeAffinityPolicy that node's domain is the only one counted, so the skew never exceeds 1; with `Ignore` a
+constraint can keep the pod Pending, as no other node will do.
+
+Remove the constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.subject import Subject
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find constraints whose pods are tied to a node each."""
+    if subject.constraints:
+        route = (*subject.spec_route, FIELD)
+        yield Found(
+            "a DaemonSet's pods are tied to one node each, so constraints spread nothing",
+            subject.place(route, key=True),
+            subject.path(route),
+            f"remove {FIELD}",
+        )

@@ -1,0 +1,39 @@
+"""`topologyKey` is a deprecated label.
+
+`failure-domain.beta.kubernetes.io/zone` and `/region` gave way to `topology.kubernetes.io/zone` and `/region` in 1.17.
+Cloud providers stop setting the old ones; a node without the label is refused by DoNotSchedule.
+
+Write the new label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+
+_NOW = {
+    "failure-domain.beta.kubernetes.io/zone": ZONE,
+    "failure-domain.beta.kubernetes.io/region": REGION,
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+}
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find keys that have a successor."""
+    for constraint in subject.constraints:
+        now = _NOW.get(constraint.topology_key)
+        if now:
+            route = subject.route(constraint, "topologyKey")
+            yield Found(
+                f"the label `{constraint.topology_key}` is deprecated since 1.17",
+                subject.place(route),
+                subject.path(route),
+                f"use `{now}`",
+            )

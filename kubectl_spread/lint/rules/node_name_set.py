@@ -1,0 +1,29 @@
+"""`nodeName` is set, so no scheduler sees the pod.
+
+A pod with a nodeName is bound when it is created: the kubelet of that node takes it, and no constraint is looked at.
+All replicas of a workload go to that one node. A pod read from a cluster has the name because it was scheduled; it is
+not reported.
+
+Remove nodeName; use nodeSelector or node affinity to name nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import is_live
+from kubectl_spread.lint.subject import Subject
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find constraints that nobody reads."""
+    if subject.constraints and subject.spec.get("nodeName") and not is_live(subject.manifest):
+        route = (*subject.spec_route, "nodeName")
+        yield Found(
+            "nodeName binds the pod without a scheduler, so no constraint is looked at",
+            subject.place(route),
+            subject.path(route),
+            "remove it; nodeSelector or node affinity name nodes to a scheduler",
+        )

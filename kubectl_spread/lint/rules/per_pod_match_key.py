@@ -1,0 +1,36 @@
+"""`matchLabelKeys` has a label that is different on every pod.
+
+With its value in the selector every pod counts itself only: each domain holds 0 other pods, and the constraint does
+nothing. Such labels are a StatefulSet's `statefulset.kubernetes.io/pod-name` and `apps.kubernetes.io/pod-index`, and an
+indexed Job's `batch.kubernetes.io/job-completion-index`.
+
+Remove the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+
+PER_POD = (
+    "statefulset.kubernetes.io/pod-name",
+    "apps.kubernetes.io/pod-index",
+    "batch.kubernetes.io/job-completion-index",
+)
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find keys that make every pod a group of its own."""
+    for constraint in subject.constraints:
+        for index, key in enumerate(constraint.match_label_keys):
+            if key in PER_POD and key in subject.labels:
+                route = subject.route(constraint, "matchLabelKeys", index)
+                yield Found(
+                    f"every pod has its own `{key}`, so each counts itself only and the constraint does nothing",
+                    subject.place(route),
+                    subject.path(route),
+                    "remove the key",
+                )

@@ -1,0 +1,31 @@
+"""An empty `labelSelector` counts no pods.
+
+Elsewhere in Kubernetes an empty selector matches everything. PodTopologySpread of 1.27 to 1.36 takes it for nothing:
+every domain holds 0 pods and the constraint does nothing, without a warning. A scheduler without this defect counts
+every pod of the namespace, so that the same manifest changes its meaning with an upgrade. An empty selector with
+matchLabelKeys that the pods have is not empty.
+
+Write the labels of the workload's own pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find constraints whose effective selector has no requirement."""
+    for constraint in subject.constraints:
+        if subject.selector(constraint).is_empty:
+            route = subject.route(constraint, "labelSelector")
+            yield Found(
+                "labelSelector is empty: the scheduler counts no pods with it (1.27 to 1.36), so the constraint does "
+                "nothing",
+                subject.place(route),
+                subject.path(route),
+                subject.selector_hint(),
+            )

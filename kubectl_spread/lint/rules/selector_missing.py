@@ -1,0 +1,42 @@
+"""A constraint without `labelSelector` counts no pods.
+
+The scheduler counts the pods that match the selector, and a missing selector matches none. Every domain holds 0 pods
+for ever, so no node is ever refused or preferred: the constraint does nothing. The API server accepts it with a
+warning.
+
+Write the labels of the workload's own pods, those of its `spec.selector`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.decode import TOPOLOGY_SPREAD_CONSTRAINT
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find constraints that select nothing; not those refused for their matchLabelKeys (SPR109)."""
+    for constraint in subject.constraints:
+        if (
+            constraint.label_selector is None
+            and not constraint.match_label_keys
+            and not _is_misspelt(subject, constraint)
+        ):
+            route = subject.route(constraint, "labelSelector")
+            yield Found(
+                "labelSelector is missing, so the constraint counts no pods and does nothing",
+                subject.place(route),
+                subject.path(route),
+                subject.selector_hint(),
+            )
+
+
+def _is_misspelt(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
+    """Whether the selector may stand in the constraint under a name that SPR114 reports."""
+    written = subject.spec[FIELD][constraint.position] or {}
+    return any(name not in TOPOLOGY_SPREAD_CONSTRAINT.fields for name in written)

@@ -1,0 +1,54 @@
+"""`topologyKey` is a misspelt label of Kubernetes.
+
+`topology.kubernetes.io/hostname` and `kubernetes.io/zone` look right and exist nowhere: the labels are
+`kubernetes.io/hostname`, `topology.kubernetes.io/zone` and `topology.kubernetes.io/region`. With DoNotSchedule every
+node without the label is refused, so all pods stay Pending; with ScheduleAnyway no node is scored.
+
+A key without a prefix, `zone`, is a warning: it may be a label of your own. A label under another prefix is not
+reported, nor one that a node of the cluster facts has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+
+_KNOWN = {"zone": ZONE, "region": REGION, "hostname": HOSTNAME}
+_PREFIXES = ("", "kubernetes.io", "topology.kubernetes.io", "node.kubernetes.io", "k8s.io", "topology.k8s.io")
+_NEAR = 0.92
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find keys that are nearly a well-known label."""
+    for constraint in subject.constraints:
+        meant = _meant(constraint.topology_key)
+        if meant and constraint.topology_key not in project.node_keys:
+            route = subject.route(constraint, "topologyKey")
+            then = "every node is refused" if constraint.is_hard else "no node is scored"
+            yield Found(
+                f"Kubernetes sets no node label `{constraint.topology_key}`; where nodes lack it, {then}",
+                subject.place(route),
+                subject.path(route),
+                f"did you mean `{meant}`?",
+                severity=None if "/" in constraint.topology_key else Severity.WARNING,
+            )
+
+
+def _meant(key: str) -> str:
+    """The well-known label that a key is meant to be; empty where it is one, or something else."""
+    if not key or key in _KNOWN.values() or key.startswith("failure-domain.beta.kubernetes.io/"):
+        return ""
+    prefix, _, name = key.rpartition("/")
+    if prefix.lower() in _PREFIXES and name.lower() in _KNOWN:
+        return _KNOWN[name.lower()]
+    import difflib  # 3 ms
+
+    near = difflib.get_close_matches(key.lower(), _KNOWN.values(), n=1, cutoff=_NEAR)
+    return near[0] if near else ""

@@ -1,0 +1,57 @@
+"""Which rules are asked for, by code, prefix of a code, or name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kubectl_spread.lint.catalogue import RULES
+
+
+class UnknownRuleError(Exception):
+    """A word that names no rule."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(word)
+        self.word = word
+
+    def __str__(self) -> str:
+        from kubectl_spread.lint.hints import did_you_mean
+
+        near = did_you_mean(self.word, (*RULES, *(rule.name for rule in RULES.values())))
+        return f"no rule is called `{self.word}`" + (f": {near}" if near else "")
+
+
+def selected(select: Iterable[str], ignore: Iterable[str]) -> frozenset[str]:
+    """The codes of the rules to follow: those selected, or all, without those ignored.
+
+    Of two words that name a rule the longer one counts, so that `--ignore SPR2 --select SPR201` follows SPR201.
+
+    Args:
+        select: codes, prefixes or names, several in one by commas; `ALL` is every rule.
+        ignore: the same.
+
+    Raises:
+        UnknownRuleError: a word names no rule.
+    """
+    wanted, unwanted = _weights(select), _weights(ignore)
+    everything = 0 if not wanted else -1
+    return frozenset(code for code in RULES if wanted.get(code, everything) > unwanted.get(code, -1))
+
+
+def _weights(words: Iterable[str]) -> dict[str, int]:
+    """By code, the length of the longest word that names it; a name is as long as can be."""
+    weights: dict[str, int] = {}
+    for word in (part.strip() for given in words for part in given.split(",")):
+        if not word:
+            continue
+        codes = [code for code, rule in RULES.items() if _names(word, code, rule.name)]
+        if not codes:
+            raise UnknownRuleError(word)
+        weight = 0 if word.upper() == "ALL" else len(word) if word.upper() not in RULES else 99
+        for code in codes:
+            weights[code] = max(weights.get(code, 0), 99 if word == RULES[code].name else weight)
+    return weights
+
+
+def _names(word: str, code: str, name: str) -> bool:
+    return word.upper() == "ALL" or word == name or (word.upper().startswith("S") and code.startswith(word.upper()))

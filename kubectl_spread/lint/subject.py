@@ -1,0 +1,127 @@
+"""A workload under check: what is written, where it stands, and what follows from it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.lint.finding import ObjectRef
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.objects import spread
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.decode import path_text
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import WorkloadKind
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.node import Node
+from kubectl_spread.text.node import Route
+
+FIELD = "topologySpreadConstraints"
+
+Plain = dict[str, Any]
+
+_HINTED = 4  # labels that a hint writes out
+
+
+class Subject:
+    """A workload that decodes; the API server may still refuse it, with the codes of `refusals`.
+
+    Routes lead from the root of the object.
+    """
+
+    def __init__(self, manifest: Manifest, workload: Workload, kind: WorkloadKind, refusals: frozenset[str]) -> None:
+        self.manifest = manifest
+        self.workload = workload
+        self.refusals = refusals
+        self.template_route: Route = kind.template
+        self.spec_route: Route = (*kind.template, "spec")
+        self.spec: Plain = workload.template.get("spec") or {}
+        self.constraints: tuple[TopologySpreadConstraint, ...] = spread.constraints(self.spec)
+
+    @cached_property
+    def controller(self) -> Plain:
+        """The spec of the controller; of a Pod its own."""
+        return self.manifest.plain.get("spec") or {}
+
+    @cached_property
+    def template_labels(self) -> dict[str, str]:
+        """The labels in the pod template."""
+        return spread.labels(self.workload.template.get("metadata") or {})
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """The labels of a pod of this workload, those its controller sets included, their values stand-ins."""
+        return created_labels(self.workload)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The kind, and the names of the fields of controller, pod and constraints; see `RuleMeta.needs`."""
+        names = {self.workload.kind, *self.controller, *self.spec}
+        for entry in self.spec.get(FIELD) or ():
+            names.update(entry or ())
+        return frozenset(names)
+
+    @property
+    def hard(self) -> tuple[TopologySpreadConstraint, ...]:
+        """The constraints that are DoNotSchedule."""
+        return tuple(constraint for constraint in self.constraints if constraint.is_hard)
+
+    @property
+    def soft(self) -> tuple[TopologySpreadConstraint, ...]:
+        """The constraints that are ScheduleAnyway."""
+        return tuple(item for item in self.constraints if item.when_unsatisfiable == "ScheduleAnyway")
+
+    def selector(self, constraint: TopologySpreadConstraint) -> Selector:
+        """What a constraint selects: its labelSelector and its matchLabelKeys with a pod's own values.
+
+        A key that the pod does not have is left out, as the scheduler does.
+        """
+        labels = self.labels
+        keys = [key for key in constraint.match_label_keys if key in labels]
+        return compiled(constraint.label_selector).plus(*(Requirement(key, "In", (labels[key],)) for key in keys))
+
+    def selector_hint(self) -> str:
+        """The selector that would count the workload's own pods."""
+        own = self.controller.get("selector")
+        labels = own.get("matchLabels") if isinstance(own, dict) else None
+        wanted = labels if isinstance(labels, dict) and labels else self.template_labels
+        if not wanted:
+            return "give the pods a label, and select it"
+        written = ", ".join(f"{key}: {value}" for key, value in sorted(wanted.items())[:_HINTED])
+        return f"select the workload's own pods: labelSelector: {{matchLabels: {{{written}}}}}"
+
+    def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
+        """The route of a constraint, or of something in it."""
+        return (*self.spec_route, FIELD, constraint.position, *steps)
+
+    def place(self, route: Route, *, key: bool = False) -> Place:
+        """Where a route stands: its value, or its key; what is missing stands where it would be."""
+        return Place(self.manifest.document.source, self.manifest.place(route, key=key))
+
+    def node(self, route: Route) -> Optional[Node]:
+        """The text's node at a route; None where nothing is written."""
+        return nodes.follow(self.manifest.document.root, (*self.manifest.route, *route))
+
+    def path(self, route: Route) -> str:
+        """A route as the API server prints it."""
+        return path_text(route)
+
+    @property
+    def ref(self) -> ObjectRef:
+        return reference(self.manifest)
+
+
+def reference(manifest: Manifest) -> ObjectRef:
+    """What a finding calls an object."""
+    return ObjectRef(manifest.kind, manifest.namespace, manifest.name)
+
+
+def is_live(manifest: Manifest) -> bool:
+    """Whether the object comes out of a cluster, where its pod may have been bound and its selectors completed."""
+    return bool(manifest.plain.get("status") or (manifest.plain.get("metadata") or {}).get("uid"))

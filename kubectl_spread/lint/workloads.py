@@ -1,0 +1,46 @@
+"""Runs the rules about workloads, once everything is read."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Container
+from collections.abc import Iterable
+from typing import Any
+
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleMeta
+from kubectl_spread.lint.finding import Target
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.text.source import SourceFile
+
+
+def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Finding]:
+    """What the rules of these codes find, workload by workload."""
+    rules = [rule for rule in RULES.values() if rule.target is Target.WORKLOAD and rule.code in codes]
+    findings: list[Finding] = []
+    for subject in project.subjects:
+        if not subject.constraints:
+            continue
+        for rule in rules:
+            if rule.needs <= subject.words:
+                findings += [_finding(rule, subject, found) for found in module(rule).check(subject, project)]
+    return findings
+
+
+def _finding(rule: RuleMeta, subject: Subject, found: Found) -> Finding:
+    stated = rule if found.severity is None else rule._replace(severity=found.severity)
+    return Finding(stated, found.message, found.place, subject.ref, found.path, found.hint, found.related)
+
+
+def in_order(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list[Finding]:
+    """Findings by source, in the order given, then by place."""
+    order = {id(source): number for number, source in enumerate(sources)}
+    return sorted(findings, key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))
+
+
+def module(rule: RuleMeta) -> Any:
+    """The module of a rule; it is loaded when a workload may break the rule."""
+    return importlib.import_module(f"kubectl_spread.lint.rules.{rule.name.replace('-', '_')}")

@@ -1,0 +1,98 @@
+"""How `check` runs the rules about workloads: over all inputs, in the order of the files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kubectl_spread.cli.main import run
+
+WEB = """\
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: NAME}
+spec:
+  replicas: 3
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      topologySpreadConstraints:
+      - maxSkew: SKEW
+        topologyKey: KEY
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: web}}
+"""
+SCALED = """\
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: a}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: StatefulSet, name: a}, maxReplicas: 9}
+"""
+ZONE = "topology.kubernetes.io/zone"
+
+Check = Callable[..., tuple[int, list[str]]]
+
+
+@pytest.fixture
+def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Check:
+    """Run `check`: its exit code, and the findings as `file:line severity code`."""
+    monkeypatch.chdir(tmp_path)
+
+    def checked(*args: str) -> tuple[int, list[str]]:
+        code = run(["check", *args])
+        heads = re.findall(r"^(\S+:\d+):\d+: (\w+ SPR\d+)", capsys.readouterr().out, re.MULTILINE)
+        return code, [f"{place} {what}" for place, what in heads]
+
+    return checked
+
+
+def write(name: str, *, skew: str = "1", key: str = ZONE) -> str:
+    Path(f"{name}.yaml").write_text(WEB.replace("NAME", name).replace("SKEW", skew).replace("KEY", key))
+    return f"{name}.yaml"
+
+
+def test_findings_stand_in_the_order_of_the_files_and_lines(check: Check) -> None:
+    """Not the API server's first and the other rules' after them."""
+    files = [write("b", skew="5", key="kubernetes.io/zone"), write("a", skew="0")]
+
+    assert (
+        1,
+        ["b.yaml:11 error SPR302", "b.yaml:13 warning SPR502"] + ["a.yaml:10 error SPR101", "a.yaml:13 warning SPR502"],
+    ) == check(*files)
+
+
+def test_an_autoscaler_in_another_file_counts(check: Check) -> None:
+    """It allows 9 replicas, of which 3 in one zone may be too many."""
+    file = write("a", skew="3")
+    Path("scaled.yaml").write_text(SCALED)
+
+    assert (0, ["a.yaml:10 warning SPR204"]) == check(file)
+    assert (0, []) == check(file, "scaled.yaml")
+
+
+def test_a_bare_key_is_a_warning_unless_nodes_have_it(check: Check) -> None:
+    """`zone` may be a label of the cluster's own."""
+    file = write("a", key="zone")
+    Path("nodes.yaml").write_text(
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {zone: a}}\n"
+        "status: {allocatable: {cpu: 4, pods: 9}}\n"
+    )
+
+    assert (0, ["a.yaml:11 warning SPR302"]) == check(file)
+    assert (0, []) == check(file, "--snapshot", "nodes.yaml")
+    assert (1, ["a.yaml:11 warning SPR302"]) == check(file, "--fail-on", "warning")
+
+
+def test_rules_that_are_ignored_do_not_count(check: Check) -> None:
+    file = write("a", skew="0", key="kubernetes.io/zone")
+
+    assert (1, ["a.yaml:11 error SPR302"]) == check(file, "--ignore", "SPR1")
+    assert (1, ["a.yaml:10 error SPR101"]) == check(file, "--select", "SPR1,SPR2")
+    assert (0, []) == check(file, "--ignore", "SPR1", "--ignore", "unknown-well-known-key")
+
+
+def test_an_unknown_rule_is_wrong_usage(check: Check) -> None:
+    assert (2, []) == check(write("a"), "--select", "SPR000")

@@ -1,0 +1,51 @@
+"""Which rules --select and --ignore leave."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.select import selected
+from kubectl_spread.lint.select import UnknownRuleError
+
+ALL = frozenset(RULES)
+
+
+def codes(prefix: str) -> frozenset[str]:
+    return frozenset(code for code in RULES if code.startswith(prefix))
+
+
+@pytest.mark.parametrize(
+    ("select", "ignore", "expected"),
+    [
+        ([], [], ALL),
+        (["SPR1"], [], codes("SPR1")),
+        (["spr101, SPR2"], [], codes("SPR2") | {"SPR101"}),
+        (["double-hard"], [], {"SPR304"}),
+        ([], ["SPR4"], ALL - codes("SPR4")),
+        ([], ["ALL"], frozenset()),
+        (["SPR201"], ["SPR2"], {"SPR201"}),
+        (["SPR2"], ["SPR201"], codes("SPR2") - {"SPR201"}),
+        (["SPR"], ["SPR1"], ALL - codes("SPR1")),
+        (["SPR1"], ["ALL"], codes("SPR1")),
+        (["SPR304"], ["double-hard"], frozenset()),
+        ([""], [","], ALL),
+    ],
+)
+def test_of_two_words_the_longer_one_counts(select: list[str], ignore: list[str], expected: frozenset[str]) -> None:
+    assert expected == selected(select, ignore)
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("SPR999", "no rule is called `SPR999`"),
+        ("duble-hard", "no rule is called `duble-hard`: did you mean `double-hard`?"),
+        ("selector", "no rule is called `selector`"),
+    ],
+)
+def test_a_word_that_names_no_rule_is_wrong_usage(word: str, message: str) -> None:
+    with pytest.raises(UnknownRuleError) as caught:
+        selected([word], [])
+
+    assert str(caught.value).startswith(message)
