@@ -21,6 +21,7 @@ class _Commands(LazyGroup):
     entries = {  # noqa: RUF012
         "check": Entry("kubectl_spread.cli.check", "Check manifests; with cluster facts, place their replicas"),
         "explain": Entry("kubectl_spread.cli.explain", "Explain why a pod is Pending, in numbers"),
+        "rule": Entry("kubectl_spread.cli.rule", "Explain the rules of check"),
         "version": Entry("kubectl_spread.cli.version", "Print the version, and the scheduler's that is followed"),
     }
 

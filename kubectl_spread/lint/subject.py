@@ -82,9 +82,18 @@ class Subject:
 
         A key that the pod does not have is left out, as the scheduler does.
         """
+        return self._selectors[constraint.position]
+
+    @cached_property
+    def _selectors(self) -> list[Selector]:
+        """By position."""
         labels = self.labels
-        keys = [key for key in constraint.match_label_keys if key in labels]
-        return compiled(constraint.label_selector).plus(*(Requirement(key, "In", (labels[key],)) for key in keys))
+        return [
+            compiled(constraint.label_selector).plus(
+                *(Requirement(key, "In", (labels[key],)) for key in constraint.match_label_keys if key in labels)
+            )
+            for constraint in self.constraints
+        ]
 
     def selector_hint(self) -> str:
         """The selector that would count the workload's own pods."""

@@ -41,6 +41,11 @@ def in_order(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list
     return sorted(findings, key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))
 
 
+def documentation(rule: RuleMeta) -> str:
+    """What a rule finds, why that matters, and what to do: its module's docstring."""
+    return str(module(rule).__doc__).strip()
+
+
 def module(rule: RuleMeta) -> Any:
     """The module of a rule; it is loaded when a workload may break the rule."""
     return importlib.import_module(f"kubectl_spread.lint.rules.{rule.name.replace('-', '_')}")

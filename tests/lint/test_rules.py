@@ -14,7 +14,7 @@ from kubectl_spread.lint.finding import Target
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.run import check_source
 from kubectl_spread.lint.workloads import check_workloads
-from kubectl_spread.lint.workloads import module
+from kubectl_spread.lint.workloads import documentation
 from kubectl_spread.text.source import SourceFile
 
 FOLDER = Path(__file__).parent / "rules"
@@ -60,10 +60,11 @@ def test_a_rule_fires_in_one_case_and_not_in_another(rule: Any) -> None:
     assert {True, False} == set(fires)
 
 
-@pytest.mark.parametrize("rule", ABOUT_WORKLOADS, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
 def test_a_rule_says_what_to_do(rule: Any) -> None:
     """Its first line says the fault, its last paragraph what to do about it."""
-    paragraphs = module(rule).__doc__.strip().split("\n\n")
+    paragraphs = documentation(rule).split("\n\n")
 
-    assert paragraphs[0].endswith(".")
     assert 3 <= len(paragraphs)
+    assert "\n" not in paragraphs[0]
+    assert [] == [text for text in paragraphs if not text.endswith((".", "`."))]

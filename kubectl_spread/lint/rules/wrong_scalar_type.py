@@ -1,0 +1,7 @@
+"""A value has the wrong type, so the object cannot be decoded.
+
+`"1"` is no number, and an unquoted `on`, `1.10` or `0644` is no text: kubectl reads YAML 1.1's words and octal numbers.
+The API server refuses the whole object, so nothing else in it was checked, and the exit code is 3.
+
+Quote what is text, and do not quote numbers.
+"""
