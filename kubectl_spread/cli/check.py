@@ -39,6 +39,15 @@ class _Run(NamedTuple):
     errors: list[SourceError]
     files: int
     rejected: int = 0  # workloads that the API server would not take
+    ignored: int = 0  # findings that a comment or annotation suppresses
+
+
+class _Judge(NamedTuple):
+    """Which rules are asked for, what is known of the nodes, and whether suppressions count."""
+
+    codes: frozenset[str]
+    node_keys: frozenset[str]
+    has_ignores: bool
 
 
 @click.command()
@@ -59,6 +68,7 @@ class _Run(NamedTuple):
 )
 @click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, prefixes or names, by commas.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules; of two, the longer prefix counts.")
+@click.option("--no-ignores", is_flag=True, help="Report what comments and annotations suppress, too.")
 @colour_option
 @click.pass_context
 def command(
@@ -72,6 +82,7 @@ def command(
     fail_on: str,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    no_ignores: bool,
     color: str,
 ) -> int:
     """Check topology spread constraints in manifests.
@@ -106,8 +117,7 @@ def command(
         raise click.UsageError("standard input cannot be read twice", ctx)
     codes = _codes(select, ignore)
     known = load_facts(facts)
-    run = _check(paths, recursive=recursive, node_keys=_node_keys(known))
-    run = run._replace(findings=[finding for finding in run.findings if finding.rule.code in codes])
+    run = _check(paths, recursive=recursive, judge=_Judge(codes, _node_keys(known), has_ignores=not no_ignores))
     run.errors.extend(known.errors if known is not None else ())
     placements = _place(run.workloads, known, namespace or "default")
     if output == "json":
@@ -131,7 +141,7 @@ def _node_keys(known: Optional[Facts]) -> frozenset[str]:
     return frozenset(key for node in known.cluster.nodes for key in node.labels) if known else frozenset()
 
 
-def _check(paths: tuple[str, ...], *, recursive: bool, node_keys: frozenset[str]) -> _Run:
+def _check(paths: tuple[str, ...], *, recursive: bool, judge: _Judge) -> _Run:
     from kubectl_spread.sources.files import inputs
 
     run = _Run([], [], [], 0)
@@ -150,11 +160,13 @@ def _check(paths: tuple[str, ...], *, recursive: bool, node_keys: frozenset[str]
         results.append(result)
     if not files:
         raise SourceError(", ".join(paths), "no .yaml, .yml or .json file in it")
-    return run._replace(findings=_all_findings(results, node_keys), files=files, rejected=rejected)
+    findings, ignored = _all_findings(results, judge)
+    return run._replace(findings=findings, ignored=ignored, files=files, rejected=rejected)
 
 
-def _all_findings(results: list[Result], node_keys: frozenset[str]) -> list[Finding]:
-    """What the API server would say, and the rules about workloads, by place."""
+def _all_findings(results: list[Result], judge: _Judge) -> tuple[list[Finding], int]:
+    """What the API server would say, and the rules about workloads, by place; and how many were suppressed."""
+    from kubectl_spread.lint import suppress
     from kubectl_spread.lint.project import Project
     from kubectl_spread.lint.workloads import check_workloads
     from kubectl_spread.lint.workloads import in_order
@@ -162,10 +174,19 @@ def _all_findings(results: list[Result], node_keys: frozenset[str]) -> list[Find
     project = Project(
         [subject for result in results for subject in result.subjects],
         [manifest for result in results for manifest in result.others],
-        node_keys=node_keys,
+        node_keys=judge.node_keys,
     )
     by_source = [finding for result in results for finding in result.findings]
-    return in_order([*by_source, *check_workloads(project)], [result.source for result in results])
+    findings = [*by_source, *check_workloads(project, judge.codes)]
+    chosen = [finding for finding in findings if finding.rule.code in judge.codes]
+    ignored = 0
+    if judge.has_ignores:
+        wishes = [
+            *(wish for result in results for wish in suppress.commented(result.source)),
+            *(wish for subject in project.subjects for wish in suppress.annotated(subject)),
+        ]
+        chosen, ignored = suppress.sift(chosen, wishes, judge.codes)
+    return in_order(chosen, [result.source for result in results]), ignored
 
 
 def _check_input(given: Input, run: _Run) -> Result:
@@ -208,6 +229,8 @@ def _summary(run: _Run, placements: list[Placement]) -> str:
     workloads = len(run.workloads) + run.rejected
     parts = [f"checked {counted(workloads, 'workload')} in {counted(run.files, 'file')}"]
     parts.append(counted(len(run.findings), "finding") if run.findings else "no findings")
+    if run.ignored:
+        parts.append(f"{run.ignored} ignored")
     if run.rejected:
         parts.append(f"{counted(run.rejected, 'workload')} rejected")
     if placements:
@@ -223,7 +246,7 @@ def _summary(run: _Run, placements: list[Placement]) -> str:
 def _print_json(run: _Run, placements: list[Placement]) -> None:
     from kubectl_spread.report import json as documents
 
-    checked = {"files": run.files, "workloads": len(run.workloads), "rejected": run.rejected}
+    checked = {"files": run.files, "workloads": len(run.workloads), "rejected": run.rejected, "ignored": run.ignored}
     click.echo(documents.dumps(documents.check_report(run.findings, placements, run.errors, checked)))
     sys.stdout.flush()
     for error in run.errors:

@@ -24,6 +24,7 @@ RULES: dict[str, RuleMeta] = dict(
         _rule("SPR001", "yaml-syntax", "a document is not YAML"),
         _rule("SPR002", "template-skipped", "a Go template was not checked", Severity.INFO),
         _rule("SPR003", "duplicate-key", "a mapping has a key twice"),
+        _rule("SPR005", "unused-suppression", "a suppression suppresses nothing", Severity.WARNING),
         _rule("SPR101", "max-skew-not-positive", "maxSkew is missing, zero or negative"),
         _rule("SPR102", "topology-key-missing", "topologyKey is missing or empty"),
         _rule("SPR103", "when-unsatisfiable-missing", "whenUnsatisfiable is missing; it has no default"),

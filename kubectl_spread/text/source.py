@@ -39,6 +39,11 @@ class SourceFile:
         line = bisect_right(starts, offset)
         return Position(line, offset - starts[line - 1] + 1)
 
+    def offset(self, number: int) -> int:
+        """Where a line (from 1) begins; the end of the text for one past the last."""
+        starts = self._line_starts()
+        return starts[number - 1] if number <= len(starts) else len(self.text)
+
     def line(self, number: int) -> str:
         """The text of one line (from 1), without its line break."""
         starts = self._line_starts()

@@ -21,7 +21,8 @@ def test_a_rule_has_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         "SPR602 deprecated-key (warning)\n\n`topologyKey` is a deprecated label.\n\n"
         "`failure-domain.beta.kubernetes.io/zone` and `/region` gave way to `topology.kubernetes.io/zone` and "
-        "`/region` in 1.17.\nCloud providers stop setting the old ones; a node without the label is refused by DoNotSchedule.\n\n"
+        "`/region` in 1.17.\n"
+        "Cloud providers stop setting the old ones; a node without the label is refused by DoNotSchedule.\n\n"
         "Write the new label.\n"
     ) == capsys.readouterr().out
 

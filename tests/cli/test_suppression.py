@@ -1,0 +1,132 @@
+"""Comments and annotations that suppress findings, and those that suppress nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kubectl_spread.cli.main import run
+
+WEB = """\
+apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  name: web
+spec:
+  template:
+    metadata:
+      labels: {app: web}
+    spec:
+      topologySpreadConstraints:
+      - maxSkew: 0
+        topologyKey: kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: web}}
+      - maxSkew: 0
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: ScheduleAnyway
+        labelSelector: {matchLabels: {app: web}}
+      containers: [{name: c, image: web}]
+"""
+ALL = ["11 SPR101", "12 SPR302", "15 SPR101"]
+LINES = WEB.split("\n")
+
+Check = Callable[..., list[str]]
+
+
+@pytest.fixture
+def check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Check:
+    """Run `check` on a text: the findings as `line code`."""
+
+    def checked(text: str, *args: str) -> list[str]:
+        (tmp_path / "web.yaml").write_text(text)
+        run(["check", str(tmp_path / "web.yaml"), *args])
+        return [" ".join(found) for found in re.findall(r"web.yaml:(\d+):\d+: \w+ (SPR\d+)", capsys.readouterr().out)]
+
+    return checked
+
+
+def ended(line: int, comment: str) -> str:
+    """The manifest with a comment at the end of a line."""
+    return "\n".join([*LINES[: line - 1], f"{LINES[line - 1]}  {comment}", *LINES[line:]])
+
+
+def before(line: int, comment: str) -> str:
+    """The manifest with a comment of its own before a line."""
+    return "\n".join([*LINES[: line - 1], f"  {comment}", *LINES[line - 1 :]])
+
+
+def test_nothing_is_suppressed_by_itself(check: Check) -> None:
+    assert ALL == check(WEB)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ended(12, "# spread: ignore[SPR302] our nodes have it"), ["11 SPR101", "15 SPR101"]),
+        (ended(12, "#spread:ignore[unknown-well-known-key]"), ["11 SPR101", "15 SPR101"]),
+        (before(12, "# spread: ignore[spr302]"), ["11 SPR101", "16 SPR101"]),
+        (ended(11, "# spread: ignore[SPR101, SPR302] the whole item"), ["15 SPR101"]),
+        (before(10, "# spread: ignore[SPR101] the whole list"), ["13 SPR302"]),
+        (ended(10, "# spread: ignore[SPR101] the whole list"), ["12 SPR302"]),
+        (ended(1, "# spread: ignore[SPR101] another line"), ["1 SPR005", *ALL]),
+        (ended(19, "# spread: ignore[SPR101] after the list"), [*ALL, "19 SPR005"]),
+        (ended(11, "# spread: ignore"), ["11 SPR101", "11 SPR005", "12 SPR302", "15 SPR101"]),
+        (ended(11, "# spread: ignore[SPR999]"), ["11 SPR101", "11 SPR005", "12 SPR302", "15 SPR101"]),
+        (ended(19, "# spread: ignored[SPR101]"), ALL),
+    ],
+)
+def test_a_comment_covers_its_line_and_the_block_it_opens(check: Check, text: str, expected: list[str]) -> None:
+    assert expected == check(text)
+
+
+def test_text_that_looks_like_a_comment_is_none(check: Check) -> None:
+    """In a block scalar, and in quotes."""
+    noted = WEB.replace("  name: web\n", "  name: web\n  annotations:\n    note: |\n      # spread: ignore[SPR101]\n")
+    quoted = WEB.replace("  name: web\n", '  name: web\n  annotations: {note: "a # spread: ignore[SPR101]"}\n')
+
+    assert ["14 SPR101", "15 SPR302", "18 SPR101"] == check(noted)
+    assert ["12 SPR101", "13 SPR302", "16 SPR101"] == check(quoted)
+
+
+def test_an_annotation_covers_its_object(check: Check) -> None:
+    """Of two documents the one that has it; on the object or on the template."""
+    note = "annotations: {spread.kubectl.io/ignore: 'SPR101, unknown-well-known-key since ever'}"
+    on_object = WEB.replace("  name: web\n", f"  name: web\n  {note}\n")
+    on_template = WEB.replace("      labels:", f"      {note}\n      labels:")
+
+    assert [] == check(on_object)
+    assert [] == check(on_template)
+    assert ["32 SPR101", "33 SPR302", "36 SPR101"] == check(
+        f"{on_object}---\n{WEB.replace('name: web', 'name: b')}", "--ignore", "SPR5"
+    )
+
+
+def test_ignores_can_be_ignored(check: Check) -> None:
+    """And a rule that is not asked for is not suppressed in vain."""
+    text = ended(12, "# spread: ignore[SPR302]")
+
+    assert ALL == check(text, "--no-ignores")
+    assert ["11 SPR101", "15 SPR101"] == check(text, "--select", "SPR1,SPR005")
+
+
+def test_what_does_not_decode_is_always_told(check: Check) -> None:
+    assert ["11 SPR113", "11 SPR005"] == check(
+        WEB.replace("maxSkew: 0", "maxSkew: zero  # spread: ignore[SPR113]", 1).replace("maxSkew: 0", "maxSkew: 1")
+    )
+
+
+def test_the_report_counts_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "web.yaml"
+    file.write_text(ended(10, "# spread: ignore[SPR101]"))
+    run(["check", str(file)])
+
+    assert "1 finding, 2 ignored, 1 workload rejected" in capsys.readouterr().err
+
+    run(["check", str(file), "-o", "json"])
+
+    assert 2 == json.loads(capsys.readouterr().out)["checked"]["ignored"]
