@@ -15,6 +15,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 
 from tests.naive.builders import claim
+from tests.naive.builders import HOSTNAME
 from tests.naive.builders import LATE
 from tests.naive.builders import node
 from tests.naive.builders import Plain
@@ -265,3 +266,22 @@ def test_an_error_of_a_post_filter_plugin_silences_those_before_it() -> None:
     assert one([node("a")], pod("p", volumes=using("gone")), preempt=True, profile=profile)["message"] == (
         '0/1 nodes are available: persistentvolumeclaim "gone" not found. not found'
     )
+
+
+def test_the_selector_of_a_replication_controller_overrides_those_of_services() -> None:
+    """Both are maps and are merged, whereas what other controllers select is added."""
+    labels = {"app": "web"}
+    service = {"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": labels}}
+    controller = {
+        "kind": "ReplicationController",
+        "metadata": {"name": "rc", "namespace": "default"},
+        "spec": {"selector": {"app": "db"}},
+    }
+    incoming = pod("p", labels=labels)
+    incoming["metadata"]["ownerReferences"] = [
+        {"apiVersion": "v1", "kind": "ReplicationController", "name": "rc", "uid": "rc", "controller": True}
+    ]
+    nodes = [node("a", labels={HOSTNAME: "a"}), node("b", labels={HOSTNAME: "b"})]
+    decision = one([*nodes, service, controller, pod("q", on="a", labels={"app": "db"})], incoming)
+
+    assert decision["scores"]["a"]["PodTopologySpread"] < decision["scores"]["b"]["PodTopologySpread"]

@@ -91,4 +91,8 @@ def default_selector(cls: PodClass, columns: Columns) -> Selector:
     if owner is not None and _SELECTING_OWNERS.get(owner.kind) == owner.api_version:
         found = columns.cluster.owner_selectors.get(OwnerKey(owner.kind, cls.namespace, owner.name))
         more = () if found is None or found.requirements is None else found.requirements
+        if owner.kind == "ReplicationController":
+            # Its selector is a map like that of a Service and overrides theirs; that of the others comes on top.
+            equalities.update((requirement.key, requirement.values[0]) for requirement in more)
+            more = ()
     return Selector((*(Requirement(key, "In", (value,)) for key, value in sorted(equalities.items())), *more))
