@@ -139,7 +139,8 @@ class Scheduler:
         self._prepared: dict[int, _Prepared] = {}  # by index of the class in columns.classes
         self._nominated: dict[int, list[Pod]] = {}
         for pod in columns.cluster.pending():
-            self.nominate(pod)
+            if self.has_profile(pod.cls):  # another scheduler's queue is not looked at
+                self.nominate(pod)
 
     def profile_of(self, cls: PodClass) -> Profile:
         """The profile that a pod names.
@@ -176,7 +177,7 @@ class Scheduler:
             # The pod's own nominated node is tried first, and taken without a look at the others.
             only = np.zeros(self.columns.n, np.bool_)
             only[own] = True
-            return filtered._replace(considered=only, feasible=only)
+            return filtered._replace(considered=only, feasible=only, narrowed_by=())
         return filtered
 
     def score(self, pod: Pod, filtered: Filtered, nodes: Optional[NodeIndices] = None) -> Scores:

@@ -33,15 +33,22 @@ def decide(case: Plain) -> list[Plain]:
     pending = [PodInfo(objects.admit(pod)) for pod in case["incoming"]]
     handle.nominator += [info for info in pending if objects.nominated_node_name(info.pod)]
     profiles = config.new_profiles(_configuration(case), handle)
+    # Only pods of these schedulers are in the queue, and with it in the nominator.
+    handle.nominator = [info for info in handle.nominator if _scheduler_name(info) in profiles]
     decisions = []
     for info in pending:
-        name = info.pod["spec"].get("schedulerName") or config.DEFAULT_SCHEDULER_NAME
+        name = _scheduler_name(info)
         # Nobody schedules a pod that names a scheduler without a profile.
         decision: Plain = {"feasible": []}
         if name in profiles:
             decision = schedule_pod(profiles[name], info, preempt=bool(case.get("preempt")))
         decisions.append({"pod": objects.key_of(info.pod), **decision})
     return decisions
+
+
+def _scheduler_name(info: PodInfo) -> str:
+    name: str = info.pod["spec"].get("schedulerName") or config.DEFAULT_SCHEDULER_NAME
+    return name
 
 
 def _configuration(case: Plain) -> Plain:

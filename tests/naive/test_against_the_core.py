@@ -285,3 +285,23 @@ def test_the_selector_of_a_replication_controller_overrides_those_of_services() 
     decision = one([*nodes, service, controller, pod("q", on="a", labels={"app": "db"})], incoming)
 
     assert decision["scores"]["a"]["PodTopologySpread"] < decision["scores"]["b"]["PodTopologySpread"]
+
+
+def test_nodes_left_out_are_not_told_of_where_the_nominated_node_is_taken() -> None:
+    """The result of PreFilter is looked at only if the nominated node does not do."""
+    named = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [named]}}
+    incoming = pod("p", affinity={"nodeAffinity": required}, status={"nominatedNodeName": "a"})
+    decision = one([node("a"), node("b")], incoming)
+
+    assert ["a"] == decision["feasible"]
+    assert "rejected" not in decision
+
+
+@pytest.mark.parametrize(("name", "feasible"), [("another", ["a"]), ("default-scheduler", [])])
+def test_a_pod_nominated_by_another_scheduler_is_not_in_the_way(name: str, feasible: list[str]) -> None:
+    """It is in that scheduler's queue, of which this one knows nothing."""
+    status = {"nominatedNodeName": "a"}
+    other = pod("q", requests={"cpu": "4"}, priority=1, status=status, schedulerName=name)
+
+    assert feasible == one([node("a"), other], pod("p", requests={"cpu": "1"}))["feasible"]
