@@ -8,10 +8,12 @@ SetDefaults_Pod; pkg/scheduler/framework/types.go, Resource.Add (v1.36.2).
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 from typing import NamedTuple
 
 from kubectl_spread.objects import quantity
+from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.plain import mappings
 
 Quantities = dict[str, int]  # resource name -> thousandths
@@ -31,7 +33,15 @@ def is_scalar(name: str) -> bool:
     """Source: pkg/scheduler/util/utils.go, IsScalarResourceName."""
     if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
         return True
-    return "/" in name and not name.startswith("requests.")
+    return is_extended(name)
+
+
+@functools.cache  # a cluster has few different ones
+def is_extended(name: str) -> bool:
+    """Whether a name is qualified and not Kubernetes's own (v1/helper/helpers.go, IsExtendedResourceName)."""
+    if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
+        return False
+    return not key_errors(f"requests.{name}")
 
 
 DEFAULT_MILLI_CPU = 100

@@ -7,11 +7,15 @@ to whole units.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 from typing import Optional
 
 from kubectl_spread.objects import quantity
+
+_PREFIX = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 
 Plain = dict[str, Any]
 ResourceList = dict[str, int]  # thousandths
@@ -48,7 +52,11 @@ def is_scalar_resource_name(name: str) -> bool:
 
 
 def is_extended_resource_name(name: str) -> bool:
-    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+    if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
+        return False
+    prefix, _, last = f"requests.{name}".partition("/")
+    is_qualified = _PREFIX.fullmatch(prefix) is not None and len(prefix) <= 253
+    return is_qualified and _NAME.fullmatch(last) is not None and len(last) <= 63
 
 
 def is_pod_level_requests_set(pod: Plain) -> bool:

@@ -305,3 +305,21 @@ def test_a_pod_nominated_by_another_scheduler_is_not_in_the_way(name: str, feasi
     other = pod("q", requests={"cpu": "4"}, priority=1, status=status, schedulerName=name)
 
     assert feasible == one([node("a"), other], pod("p", requests={"cpu": "1"}))["feasible"]
+
+
+@pytest.mark.parametrize("plugin", ["NodeResourcesFit", "NodeResourcesBalancedAllocation"])
+def test_pods_are_no_resource_to_score(plugin: str) -> None:
+    """Only cpu, memory, ephemeral storage and scalars have an account there."""
+    resources = [{"name": "cpu", "weight": 1}, {"name": "pods", "weight": 1}]
+    strategy = {"scoringStrategy": {"type": "LeastAllocated", "resources": resources}}
+    args = strategy if plugin == "NodeResourcesFit" else {"resources": resources}
+    profile = {"pluginConfig": [{"name": plugin, "args": args}]}
+    decision = one([node("a", allocatable={"cpu": "4"})], pod("p", requests={"cpu": "2"}), profile=profile)
+
+    assert {"NodeResourcesFit": 50, "NodeResourcesBalancedAllocation": 75}[plugin] == decision["scores"]["a"][plugin]
+
+
+@pytest.mark.parametrize("name", ["example.com/a/b", "Example.com/gpu", f"{'p' * 250}.com/gpu", "example.com/-gpu"])
+def test_a_resource_whose_name_is_not_qualified_is_dropped(name: str) -> None:
+    """`requests.` is put before it to tell; with it a prefix of 250 characters is too long."""
+    assert ["a"] == one([node("a")], pod("p", requests={name: "1"}))["feasible"]

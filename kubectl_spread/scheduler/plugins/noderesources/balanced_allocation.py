@@ -15,13 +15,13 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import CPU
-from kubectl_spread.objects.resources import is_scalar
 from kubectl_spread.objects.resources import MEMORY
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import in_range
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.noderesources.fit import is_scored
 from kubectl_spread.scheduler.plugins.noderesources.fit import NodeValues
 
 Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ class _State:
         self._compares = compares
         self._requests = dict(cls.requests)
         self._skips = not any(self._requests.get(resource) for resource in args.resources)
-        self._resources = [name for name in args.resources if not is_scalar(name) or self._requests.get(name)]
+        self._resources = [name for name in args.resources if is_scored(name, self._requests)]
         watched: list[Int64s] = []
         for resource in self._resources:
             watched += [columns.allocatable_of(resource), columns.requested_of(resource)]

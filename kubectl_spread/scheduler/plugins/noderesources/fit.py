@@ -22,7 +22,9 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import CPU
 from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
+from kubectl_spread.objects.resources import is_extended
 from kubectl_spread.objects.resources import is_scalar
+from kubectl_spread.objects.resources import is_scheduled
 from kubectl_spread.objects.resources import MEMORY
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import bit
@@ -67,7 +69,7 @@ class FitArgs(NamedTuple):
 
     def ignores(self, resource: str) -> bool:
         """Only extended resources can be ignored."""
-        if not is_scalar(resource) or "kubernetes.io/" in resource or "/" not in resource:
+        if not is_extended(resource):
             return False
         return resource in self.ignored_resources or resource.partition("/")[0] in self.ignored_groups
 
@@ -195,11 +197,7 @@ class _ScoreState:
         self._columns = columns
         self._strategy = strategy
         self._requests = dict(cls.scored)
-        self._resources = [
-            resource
-            for resource in strategy.resources
-            if not is_scalar(resource.name) or self._requests.get(resource.name)
-        ]
+        self._resources = [resource for resource in strategy.resources if is_scored(resource.name, self._requests)]
         watched: list[Int64s] = []
         for resource in self._resources:
             watched += [columns.allocatable_of(resource.name), nonzero_requested(columns, resource.name)]
@@ -243,6 +241,16 @@ class _ScoreState:
             return gomath.divide(np.minimum(used, capacity) * 100, safe)
         utilization = np.where(used > capacity, 100, gomath.divide(used * 100, safe))
         return _broken_linear(utilization, self._strategy.shape)
+
+
+def is_scored(resource: str, requests: dict[str, int]) -> bool:
+    """Whether a configured resource counts for a pod: not a scalar it does not ask for, nor a name without an account.
+
+    `pods` is such a name, although a node's slots have one.
+    """
+    if is_scalar(resource):
+        return bool(requests.get(resource))
+    return is_scheduled(resource)
 
 
 def nonzero_requested(columns: Columns, resource: str) -> Int64s:
