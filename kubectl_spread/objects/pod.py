@@ -38,13 +38,15 @@ class PodVolume(NamedTuple):
     """A volume of a pod that the scheduler looks at.
 
     `claim` names the claim behind it; `disk` identifies an inline disk that cannot be used twice on a node: its kind
-    and what tells it apart.
+    and what tells it apart. The claim of an ephemeral volume must be controlled by `pod`, which has `pod_uid`.
     """
 
     claim: str = ""
     is_ephemeral: bool = False
     disk: tuple[str, ...] = ()
     read_only: bool = False
+    pod: str = ""
+    pod_uid: str = ""
 
 
 class PodClass(NamedTuple):

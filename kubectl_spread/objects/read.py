@@ -60,10 +60,9 @@ def pod(plain: Plain) -> Pod:
     status = plain.get("status") or {}
     bound_to = spec.get("nodeName") or ""
     namespace = metadata.get("namespace") or "default"
-    name = metadata.get("name") or metadata.get("generateName") or ""
     return Pod(
-        name=name,
-        uid=metadata.get("uid") or f"{namespace}/{name}",
+        name=_pod_name(metadata),
+        uid=_uid(namespace, metadata),
         cls=pod_class(namespace, metadata, spec, status if bound_to else {}),
         node_name=bound_to,
         phase=status.get("phase") or "",
@@ -73,6 +72,15 @@ def pod(plain: Plain) -> Pod:
         message=_scheduled_message(status),
         is_preempted=_is_preempted(status),
     )
+
+
+def _uid(namespace: str, metadata: Plain) -> str:
+    """A pod's uid; its key for one that the API server has not seen."""
+    return metadata.get("uid") or f"{namespace}/{_pod_name(metadata)}"
+
+
+def _pod_name(metadata: Plain) -> str:
+    return metadata.get("name") or metadata.get("generateName") or ""
 
 
 def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> PodClass:
@@ -106,7 +114,7 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
             for volume in mappings(spec.get("volumes"))
             if volume.get("image")
         ),
-        volumes=_volumes(spec, metadata.get("name") or metadata.get("generateName") or ""),
+        volumes=_volumes(spec, _pod_name(metadata), _uid(namespace, metadata)),
         features=_features(spec),
         beyond=_beyond(spec),
     )
@@ -118,6 +126,13 @@ def controller(metadata: Plain) -> Optional[Owner]:
         if reference.get("controller"):
             return Owner(reference.get("apiVersion") or "", reference.get("kind") or "", reference.get("name") or "")
     return None
+
+
+def controller_uid(metadata: Plain) -> str:
+    """The uid of the owner that controls an object."""
+    return next(
+        (item.get("uid") or "" for item in mappings(metadata.get("ownerReferences")) if item.get("controller")), ""
+    )
 
 
 def node_affinity(plain: Plain) -> NodeAffinity:
@@ -216,14 +231,15 @@ def _features(spec: Plain) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _volumes(spec: Plain, pod_name: str) -> tuple[PodVolume, ...]:
+def _volumes(spec: Plain, pod_name: str, pod_uid: str) -> tuple[PodVolume, ...]:
     """The volumes with a claim or an inline disk; a generic ephemeral volume's claim is named for the pod."""
     found = []
     for volume in mappings(spec.get("volumes")):
         if volume.get("persistentVolumeClaim") is not None:
             found.append(PodVolume(claim=volume["persistentVolumeClaim"].get("claimName") or ""))
         elif volume.get("ephemeral") is not None:
-            found.append(PodVolume(claim=f"{pod_name}-{volume.get('name') or ''}", is_ephemeral=True))
+            claim = f"{pod_name}-{volume.get('name') or ''}"
+            found.append(PodVolume(claim, is_ephemeral=True, pod=pod_name, pod_uid=pod_uid))
         else:
             found += _disks(volume)
     return tuple(found)
@@ -257,12 +273,10 @@ def _beyond(spec: Plain) -> tuple[str, ...]:
 
 
 def _is_preempted(status: Plain) -> bool:
-    return any(
-        condition.get("type") == "DisruptionTarget"
-        and condition.get("status") == "True"
-        and condition.get("reason") == "PreemptionByScheduler"
-        for condition in mappings(status.get("conditions"))
-    )
+    for condition in mappings(status.get("conditions")):
+        if condition.get("type") == "DisruptionTarget":
+            return (condition.get("status"), condition.get("reason")) == ("True", "PreemptionByScheduler")
+    return False
 
 
 def _scheduled_message(status: Plain) -> str:

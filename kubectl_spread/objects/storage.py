@@ -45,9 +45,10 @@ class Claim(NamedTuple):
     request: int
     selector: Optional[Selector]
     volume_mode: str
-    selected_node: str
+    selected_node: Optional[str]  # None where nobody has chosen
     is_lost: bool
     is_deleted: bool
+    owner_uid: str = ""  # of its controller
 
     @property
     def is_bound(self) -> bool:
@@ -127,9 +128,10 @@ def claim(plain: Plain) -> Claim:
         quantity.parse(requests.get("storage") or 0),
         None if selector is None else compiled(spread.label_selector(selector)),
         spec.get("volumeMode") or "Filesystem",
-        annotations.get(_SELECTED_NODE) or "",
+        annotations.get(_SELECTED_NODE),
         (plain.get("status") or {}).get("phase") == "Lost",
         metadata.get("deletionTimestamp") is not None,
+        read.controller_uid(metadata),
     )
 
 

@@ -300,13 +300,14 @@ class _Placing:
         claims = self._cluster.storage.claims
         is_blind = self._cluster.storage == Storage()
         made = made_claims(self._owner, pod.name)
-        new = [
-            volume
-            for volume in pod.cls.volumes
-            if volume.claim
-            and ObjectKey(pod.namespace, volume.claim) not in claims
-            and (is_blind or volume.is_ephemeral or volume.claim in made)
-        ]
+        new = []
+        for volume in pod.cls.volumes:
+            claim = claims.get(ObjectKey(pod.namespace, volume.claim))
+            if volume.is_ephemeral:
+                if claim is None or claim.owner_uid != volume.pod_uid:  # another pod's, which has to go before
+                    new.append(volume)
+            elif volume.claim and claim is None and (is_blind or volume.claim in made):
+                new.append(volume)
         if not new:
             return pod
         kept = tuple(volume for volume in pod.cls.volumes if volume not in new)

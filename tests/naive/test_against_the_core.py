@@ -323,3 +323,35 @@ def test_pods_are_no_resource_to_score(plugin: str) -> None:
 def test_a_resource_whose_name_is_not_qualified_is_dropped(name: str) -> None:
     """`requests.` is put before it to tell; with it a prefix of 250 characters is too long."""
     assert ["a"] == one([node("a")], pod("p", requests={name: "1"}))["feasible"]
+
+
+@pytest.mark.parametrize("owner", [None, "somebody", "default/p"])
+def test_the_claim_of_an_ephemeral_volume_has_to_be_the_pods_own(owner: Any) -> None:
+    """Whoever controls it must have the uid of the pod."""
+    metadata = {"ownerReferences": [{"uid": owner, "name": "p", "kind": "Pod", "controller": True}]} if owner else {}
+    objects = [node("a"), volume("v"), claim("p-e", volume="v", metadata=metadata), LATE]
+    decision = one(objects, pod("p", volumes=[{"name": "e", "ephemeral": {}}]))
+    message = "PVC default/p-e was not created for pod default/p (pod is not owner)"
+
+    assert (None if owner == "default/p" else message) == decision.get("preFilter")
+
+
+def test_the_first_bound_claim_that_is_wrong_is_told() -> None:
+    """A volume that is missing comes after one that the node does not reach."""
+    term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["z"]}]}
+    reached = volume("v", nodeAffinity={"required": {"nodeSelectorTerms": [term]}})
+    objects = [node("a"), node("b", labels={"zone": "z"}), reached, claim("c", volume="v"), claim("d", volume="gone")]
+    profile = {"plugins": {"multiPoint": {"disabled": [{"name": "VolumeZone"}]}}}
+    rejected = one([*objects, LATE], pod("p", volumes=using("c", "d")), profile=profile)["rejected"]
+
+    assert ["node(s) didn't match PersistentVolume's node affinity"] == rejected["a"]["reasons"]
+    missing = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+    assert [missing] == rejected["b"]["reasons"]
+
+
+def test_a_claim_for_the_node_without_a_name_fits_nowhere() -> None:
+    """The annotation is there, and no node is called like it."""
+    selected = {"annotations": {"volume.kubernetes.io/selected-node": ""}}
+    objects = [node("a"), volume("v"), claim("c", metadata=selected), LATE]
+
+    assert [] == one(objects, pod("p", volumes=using("c")))["feasible"]

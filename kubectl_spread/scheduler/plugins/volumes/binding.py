@@ -20,6 +20,7 @@ from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.objects import quantity
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import PodVolume
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.storage import ObjectKey
@@ -51,10 +52,10 @@ class VolumeBinding:
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         storage = columns.storage
-        ephemeral = {volume.claim for volume in cls.volumes if volume.is_ephemeral}
+        volumes = [volume for volume in cls.volumes if volume.claim]
         claims: list[Claim] = []
-        for key, claim in storage.claims_of(cls):
-            problem = _problem(key.name, claim, is_ephemeral=key.name in ephemeral)
+        for volume, (key, claim) in zip(volumes, storage.claims_of(cls), strict=True):
+            problem = _problem(volume, key, claim)
             if problem:
                 return Rejection(problem)
             assert claim is not None  # noqa: S101 (a missing one is a problem)
@@ -67,15 +68,21 @@ class VolumeBinding:
         return _State([claim for claim in claims if claim.is_bound], [claim.key for claim in unbound], columns)
 
 
-def _problem(name: str, claim: Optional[Claim], *, is_ephemeral: bool) -> str:
+def _problem(volume: PodVolume, key: ObjectKey, claim: Optional[Claim]) -> str:
     """Why a pod cannot be scheduled at all (podHasPVCs); empty where the claim is usable."""
+    name = key.name
     if claim is None:
-        if is_ephemeral:
+        if volume.is_ephemeral:
             return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
         return f'persistentvolumeclaim "{name}" not found'
     if claim.is_lost:
         return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.volume_name}"'
-    return f'persistentvolumeclaim "{name}" is being deleted' if claim.is_deleted else ""
+    if claim.is_deleted:
+        return f'persistentvolumeclaim "{name}" is being deleted'
+    if volume.is_ephemeral and claim.owner_uid != volume.pod_uid:
+        own, pod = f"{key.namespace}/{name}", f"{key.namespace}/{volume.pod}"
+        return f"PVC {own} was not created for pod {pod} (pod is not owner)"
+    return ""
 
 
 class _Found(NamedTuple):
@@ -128,7 +135,7 @@ class _State:
         for claim in self._bound:
             volume = self._storage.volumes.get(claim.volume_name)
             if volume is None:
-                bits[:] = bit(3)
+                bits[bits == 0] = bit(3)  # the first claim that is wrong is the one told
                 return bits
             bits[~self._storage.reachable(volume)] = bit(0)
         return bits
@@ -137,10 +144,12 @@ class _State:
         """Source: binder.go, FindPodVolumes."""
         claims = [self._storage.claims[key] for key in self._unbound]
         name = self._columns.nodes[node].name
-        selected = [claim for claim in claims if claim.selected_node]
+        selected = [claim for claim in claims if claim.selected_node is not None]
         if any(claim.selected_node != name for claim in selected):
             return _Found(_NO_VOLUME)
-        open_claims = sorted((claim for claim in claims if not claim.selected_node), key=lambda claim: claim.request)
+        open_claims = sorted(
+            (claim for claim in claims if claim.selected_node is None), key=lambda claim: claim.request
+        )
         matched: list[tuple[Claim, Volume]] = []
         to_make = list(selected)
         for claim in open_claims:
