@@ -116,8 +116,7 @@ def _select_victims(pod: Pod, node: str, filtered: Filtered, scheduler: Schedule
     status = refusal(removable)
     if status is not None:
         return status
-    removable.sort(key=_importance)
-    violating, others = _by_budget(removable, scheduler.columns.cluster.budgets)
+    violating, others = _by_budget(_by_importance(removable), scheduler.columns.cluster.budgets)
     removed = {id(other): other for other in removable}
     violations = 0
     for group, is_violating in ((violating, True), (others, False)):
@@ -128,6 +127,17 @@ def _select_victims(pod: Pod, node: str, filtered: Filtered, scheduler: Schedule
                 violations += is_violating
     victims = sorted(removed.values(), key=_importance)
     return _Candidate(node, tuple(victims), violations)
+
+
+def _by_importance(pods: list[Pod]) -> list[Pod]:
+    """The more important first; of equal ones the first listed, but of those without a start the last listed.
+
+    For upstream such a pod starts when it is looked at, and of two it looks at the later one of the list first, which
+    so comes before the other. (That is how it sorts up to 12 pods; the order of more is not known.)
+    """
+    listed = enumerate(pods)
+    ordered = sorted(listed, key=lambda item: (_importance(item[1]), item[0] if item[1].start_time else -item[0]))
+    return [pod for _, pod in ordered]
 
 
 def _importance(pod: Pod) -> tuple[int, str]:

@@ -167,8 +167,22 @@ def get_pod_start_time(pod: Plain) -> datetime:
 
 
 def sort_by_importance(pods: list[PodInfo]) -> list[PodInfo]:
-    """`MoreImportantPod`: higher priority first, then started earlier."""
-    return sorted(pods, key=lambda info: (-objects.pod_priority(info.pod), get_pod_start_time(info.pod)))
+    """Insertion sort, which is what `sort.Slice` does with up to 12; the order of more is not predictable."""
+    ordered: list[PodInfo] = []
+    for info in pods:
+        at = len(ordered)
+        while at > 0 and more_important_pod(info.pod, ordered[at - 1].pod):
+            at -= 1
+        ordered.insert(at, info)
+    return ordered
+
+
+def more_important_pod(pod1: Plain, pod2: Plain) -> bool:
+    """Higher priority, or started earlier; the time is read for the first pod before it is read for the second."""
+    if objects.pod_priority(pod1) != objects.pod_priority(pod2):
+        return objects.pod_priority(pod1) > objects.pod_priority(pod2)
+    started1, started2 = get_pod_start_time(pod1), get_pod_start_time(pod2)
+    return started1 < started2 or started1 == started2 == _NOW
 
 
 def filter_pods_with_pdb_violation(pods: list[PodInfo], budgets: list[Plain]) -> tuple[list[PodInfo], list[PodInfo]]:

@@ -355,3 +355,24 @@ def test_a_claim_for_the_node_without_a_name_fits_nowhere() -> None:
     objects = [node("a"), volume("v"), claim("c", metadata=selected), LATE]
 
     assert [] == one(objects, pod("p", volumes=using("c")))["feasible"]
+
+
+def test_of_victims_that_have_not_started_the_last_listed_stay() -> None:
+    """Were the first listed to stay, b would lose two pods like a, and a come first by name."""
+    small = {"requests": {"cpu": "1"}, "priority": 1}
+    objects = [node("a"), pod("w", on="a", requests={"cpu": "2"}, priority=5), pod("x1", on="a", **small)]
+    objects += [pod("x2", on="a", **small), node("b"), pod("y1", on="b", requests={"cpu": "2"}, priority=1)]
+    objects += [pod("y2", on="b", **small), pod("y3", on="b", **small)]
+
+    assert "b" == one(objects, pod("p", requests={"cpu": "2"}, priority=5), preempt=True)["nominated"]
+
+
+def test_the_first_condition_of_its_type_tells_who_evicted_a_pod() -> None:
+    """Another one of the same type is not looked at."""
+    other = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
+    conditions = [other, {**other, "reason": "PreemptionByScheduler"}]
+    victim = pod("v", on="a", requests={"cpu": "4"}, status={"conditions": conditions}, priority=1)
+    victim["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    wants = pod("p", requests={"cpu": "3"}, priority=5, status={"nominatedNodeName": "a"})
+
+    assert "a" == one([node("a"), victim], wants, preempt=True)["nominated"]
