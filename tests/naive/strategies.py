@@ -105,6 +105,7 @@ _REQUESTS = _fields(
         "hugepages-2Mi": _of("2Mi", "0", "4Mi"),
         "attachable-volumes-x": _COUNTS,
         "unknown": _COUNTS,
+        "example.com/not/qualified": _COUNTS,
     },
 )
 _RESOURCES = _fields(2, {"requests": _REQUESTS, "limits": _REQUESTS})
@@ -379,6 +380,7 @@ def _init_container(draw: st.DrawFn, name: str, taste: _Taste, *, host_network: 
 
 
 _CLAIM_NAMES = ("bound", "late", "later", "single", "missing", "immediate", "held")
+_EPHEMERAL_CLAIMS = ("i0-v0", "i0-v1")
 _VOLUMES = st.lists(
     st.one_of(
         st.sampled_from(_CLAIM_NAMES).map(lambda name: {"persistentVolumeClaim": {"claimName": name}}),
@@ -527,7 +529,7 @@ def _namespaces(draw: st.DrawFn) -> list[Plain]:
     ]
 
 
-_EQUALITIES = _of({"app": "web"}, {}, {"app": "web", "version": "1"}, {"app": ""}, {"nowhere": "x"})
+_EQUALITIES = _of({"app": "web"}, {}, {"app": "web", "version": "1"}, {"app": ""}, {"app": "db"}, {"nowhere": "x"})
 
 
 @st.composite
@@ -619,17 +621,20 @@ def _claim(draw: st.DrawFn, name: str, nodes: tuple[str, ...]) -> Plain:
     }
     spec.update(draw(_fields(6, {"volumeMode": _of("Filesystem", "Block"), "selector": _SELECTORS})))
     annotations: Plain = {}
-    if name in ("bound", "single") and draw(_of(True, True, True, False)):
+    if name in ("bound", "single", *_EPHEMERAL_CLAIMS) and draw(_of(True, True, True, False)):
         spec["volumeName"] = draw(_of("pv0", "pv1", "pv2", "gone"))
         annotations = {"pv.kubernetes.io/bind-completed": "yes"} if not draw(_one_in(8)) else {}
     elif draw(_one_in(4)):
-        annotations = {"volume.kubernetes.io/selected-node": draw(st.sampled_from((*nodes, "gone")))}
+        annotations = {"volume.kubernetes.io/selected-node": draw(st.sampled_from((*nodes, "gone", "")))}
     metadata: Plain = {"annotations": annotations}
     if draw(_one_in(10)):
         metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     if draw(_one_in(10)):
         annotations["volume.beta.kubernetes.io/storage-class"] = draw(st.sampled_from(_CLASS_NAMES))
     phase = draw(_of("Bound", "Pending", "Pending", "Lost")) if draw(_one_in(5)) else "Pending"
+    if name in _EPHEMERAL_CLAIMS:
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": name[:2], "uid": draw(_of("default/i0", "gone"))}
+        metadata["ownerReferences"] = [{**owner, "controller": draw(_of(True, True, False))}]
     return _object("PersistentVolumeClaim", name, spec, metadata=metadata, status={"phase": phase})
 
 
@@ -657,7 +662,11 @@ def _storage(draw: st.DrawFn, nodes: tuple[str, ...]) -> list[Plain]:
         _object("StorageClass", "now", namespace="", provisioner="disk", volumeBindingMode="Immediate"),
     ]
     made += [draw(_volume(f"pv{at}")) for at in range(draw(_of(1, 2, 3, 0)))]
-    made += [draw(_claim(name, nodes)) for name in _CLAIM_NAMES if name != "missing" and not draw(_one_in(8))]
+    made += [
+        draw(_claim(name, nodes))
+        for name in (*_CLAIM_NAMES, *_EPHEMERAL_CLAIMS)
+        if name != "missing" and not draw(_one_in(8))
+    ]
     if draw(st.booleans()):
         owner = {"apiVersion": "v1", "kind": "Pod", "name": "i0", "controller": True, "uid": "default/i0"}
         claim = draw(_claim("late", nodes))
@@ -762,7 +771,9 @@ def _consistent(sets: Plain) -> Plain:
 
 
 _WEIGHTED_RESOURCES = st.lists(
-    st.fixed_dictionaries({"name": _of("cpu", "memory", GPU, "ephemeral-storage"), "weight": _of(1, 3, 100, 0)}),
+    st.fixed_dictionaries(
+        {"name": _of("cpu", "memory", GPU, "ephemeral-storage", "pods"), "weight": _of(1, 3, 100, 0)}
+    ),
     max_size=3,
     unique_by=lambda resource: resource["name"],
 )
@@ -799,7 +810,7 @@ _PLUGIN_ARGS: dict[str, Strategy] = {
     ),
     "NodeResourcesBalancedAllocation": st.fixed_dictionaries(
         {
-            "resources": st.lists(_of("cpu", "memory", GPU, "ephemeral-storage"), max_size=4, unique=True).map(
+            "resources": st.lists(_of("cpu", "memory", GPU, "ephemeral-storage", "pods"), max_size=4, unique=True).map(
                 lambda names: [{"name": name, "weight": 1} for name in names]
             )
         }
@@ -843,7 +854,7 @@ def cases(draw: st.DrawFn) -> Plain:
     incoming = _replicas([draw(_pod(f"i{at}", taste)) for at in range(draw(_of(1, 2, 3)))], draw(_of(1, 1, 3)))
     if taste.priorities:
         for pod in incoming:
-            pod["status"] = draw(_fields(8, {"nominatedNodeName": st.sampled_from((*names, "gone"))}))
+            pod["status"] = draw(_fields(4, {"nominatedNodeName": st.sampled_from((*names, "gone"))}))
             pod["spec"]["priority"] = draw(_of(10, 5, 0, 20))
     case: Plain = {"objects": made, "incoming": incoming, "preempt": draw(_of(True, True, False))}
     case.update(draw(_fields(4, {"kubernetesVersion": _of("1.34", "1.35"), "schedulerConfig": configurations()})))
