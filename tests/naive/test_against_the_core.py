@@ -376,3 +376,47 @@ def test_the_first_condition_of_its_type_tells_who_evicted_a_pod() -> None:
     wants = pod("p", requests={"cpu": "3"}, priority=5, status={"nominatedNodeName": "a"})
 
     assert "a" == one([node("a"), victim], wants, preempt=True)["nominated"]
+
+
+def test_who_holds_a_claim_for_one_pod_can_be_evicted() -> None:
+    """Also from another namespace: the change looks at the name of the claim alone."""
+    single = claim("c", storage_class="", volume="v", modes=["ReadWriteOncePod"])
+    holder = pod("q", on="a", priority=1, volumes=using("c"))
+    foreign = pod("r", on="b", priority=1, volumes=using("c"))
+    foreign["metadata"]["namespace"] = "other"
+    incoming = pod("p", priority=5, volumes=using("c"))
+    objects = [node("a"), node("b"), volume("v", storage_class=""), single, holder]
+
+    assert "a" == one(objects, incoming, preempt=True)["nominated"]
+    assert "a" == one([*objects, foreign], incoming, preempt=True)["nominated"]
+
+
+@pytest.mark.parametrize(("priority", "nominated"), [(1, "a"), (9, None)])
+def test_who_mounts_a_disk_can_be_evicted(priority: int, nominated: Any) -> None:
+    """If all who mount what the pod wants can be."""
+    d, e = ({"name": name, "gcePersistentDisk": {"pdName": name}} for name in "de")
+    holder = pod("q", on="a", priority=1, volumes=[d])
+    other = pod("r", on="a", priority=priority, volumes=[e])
+
+    decision = one([node("a"), holder, other], pod("p", priority=5, volumes=[d, e]), preempt=True)
+    assert nominated == decision.get("nominated")
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, None])
+def test_a_volume_less_may_be_enough_for_the_limit(limit: Any) -> None:
+    """A node without a limit takes any number; one that takes none is not helped by evicting."""
+    driver = {"name": "disk"} if limit is None else {"name": "disk", "allocatable": {"count": limit}}
+    limits = {"kind": "CSINode", "metadata": {"name": "a"}, "spec": {"drivers": [driver]}}
+    objects = [node("a"), volume("v"), volume("w"), claim("c", volume="v"), claim("d", volume="w"), LATE, limits]
+    objects += [pod("q", on="a", priority=1, requests={"cpu": "2"}, volumes=using("c"))]
+    wants = pod("p", priority=5, requests={"cpu": "3"}, volumes=using("d"))
+
+    assert (None if limit == 0 else "a") == one(objects, wants, preempt=True).get("nominated")
+
+
+def test_without_volume_restrictions_another_plugin_tells_of_a_missing_claim() -> None:
+    """VolumeBinding looks for it too."""
+    profile = {"plugins": {"multiPoint": {"disabled": [{"name": "VolumeRestrictions"}]}}}
+    decision = one([node("a")], pod("p", volumes=using("gone")), profile=profile)
+
+    assert 'persistentvolumeclaim "gone" not found' == decision["preFilter"]
