@@ -420,3 +420,15 @@ def test_without_volume_restrictions_another_plugin_tells_of_a_missing_claim() -
     decision = one([node("a")], pod("p", volumes=using("gone")), profile=profile)
 
     assert 'persistentvolumeclaim "gone" not found' == decision["preFilter"]
+
+
+def test_a_feature_that_the_pod_uses_has_to_be_declared() -> None:
+    """Every one of them."""
+    rules = {"restartPolicyRules": [{"action": "RestartAllContainers"}]}
+    needs = pod("p", hostNetwork=True, hostUsers=False, initContainers=[{"name": "i", **rules}])
+    features = ["RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"]
+    some, every = ({"declaredFeatures": features[:number]} for number in (1, 2))
+
+    decision = one([node("a"), node("b", status=some), node("c", status=every)], needs)
+    assert ["c"] == decision["feasible"]
+    assert "NodeDeclaredFeatures" == decision["rejected"]["b"]["plugin"]
