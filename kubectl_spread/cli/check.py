@@ -28,18 +28,27 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.simulate.replicas import Placement
     from kubectl_spread.sources.files import Input
 
+_FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")  # as in report.check
 _LEVELS = ("error", "warning", "info")  # the worst first
 
 
 class _Run(NamedTuple):
     """What reading and checking the inputs gave."""
 
+    results: list[Result]
     findings: list[Finding]
     workloads: list[Checked]
     errors: list[SourceError]
     files: int
     rejected: int = 0  # workloads that the API server would not take
     ignored: int = 0  # findings that a comment or annotation suppresses
+
+
+class _Output(NamedTuple):
+    """A format, and the file it goes to; standard output where there is none."""
+
+    format: str
+    file: str
 
 
 class _Judge(NamedTuple):
@@ -56,8 +65,9 @@ class _Judge(NamedTuple):
 @click.option("-R", "--recursive", is_flag=True, help="Look into the directories below the ones named.")
 @cluster_facts
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace of objects that name none.  [default: default]")
+@click.option("-o", "--output", multiple=True, type=click.Choice(_FORMATS), help="Output format.  [default: text]")
 @click.option(
-    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+    "--output-file", multiple=True, metavar="FILE", help="Write the format of the -o in the same place to a file."
 )
 @click.option(
     "--fail-on",
@@ -78,7 +88,8 @@ def command(
     recursive: bool,
     facts: FactOptions,
     namespace: Optional[str],
-    output: str,
+    output: tuple[str, ...],
+    output_file: tuple[str, ...],
     fail_on: str,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -109,21 +120,25 @@ def command(
       # Would the replicas find nodes?
       kubectl spread check web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
       kubectl spread check web.yaml --snapshot facts.yaml -o json
+
+    \b
+      # For code scanning, and for people
+      kubectl spread check -R deploy/ -o sarif --output-file spread.sarif -o text
     """  # noqa: D301
     paths = (*filename, *files)
     if not paths:
         raise click.UsageError("name a file or directory to check, or - for standard input", ctx)
     if paths.count("-") > 1:
         raise click.UsageError("standard input cannot be read twice", ctx)
+    outputs = _outputs(output, output_file)
     codes = _codes(select, ignore)
     known = load_facts(facts)
     run = _check(paths, recursive=recursive, judge=_Judge(codes, _node_keys(known), has_ignores=not no_ignores))
     run.errors.extend(known.errors if known is not None else ())
     placements = _place(run.workloads, known, namespace or "default")
-    if output == "json":
-        _print_json(run, placements)
-    else:
-        _print_text(run, placements, colour=wants_colour(color))
+    _print(run, placements, outputs, colour=wants_colour(color))
+    if any(item.format == "sarif" for item in outputs):
+        fail_on = "sarif"
     return _exit_code(run, placements, fail_on)
 
 
@@ -144,8 +159,8 @@ def _node_keys(known: Optional[Facts]) -> frozenset[str]:
 def _check(paths: tuple[str, ...], *, recursive: bool, judge: _Judge) -> _Run:
     from kubectl_spread.sources.files import inputs
 
-    run = _Run([], [], [], 0)
     results: list[Result] = []
+    run = _Run(results, [], [], [], 0)
     files = rejected = 0
     for given in inputs(paths, recursive=recursive):
         files += 1
@@ -207,24 +222,6 @@ def _place(workloads: list[Checked], known: Optional[Facts], namespace: str) -> 
     return placed(owners, known)
 
 
-def _print_text(run: _Run, placements: list[Placement], *, colour: bool) -> None:
-    blocks: list[list[str]] = []
-    if run.findings:
-        from kubectl_spread.report import findings as finding_text
-
-        blocks += [finding_text.lines(finding, colour=colour) for finding in run.findings]
-    if placements:
-        from kubectl_spread.report import placements as placement_text
-
-        blocks += [placement_text.lines(placement, colour=colour) for placement in placements]
-    if blocks:
-        click.echo("\n\n".join("\n".join(block) for block in blocks), color=True)
-    sys.stdout.flush()
-    for error in run.errors:
-        complain(error)
-    click.echo(_summary(run, placements), err=True)
-
-
 def _summary(run: _Run, placements: list[Placement]) -> str:
     workloads = len(run.workloads) + run.rejected
     parts = [f"checked {counted(workloads, 'workload')} in {counted(run.files, 'file')}"]
@@ -243,19 +240,47 @@ def _summary(run: _Run, placements: list[Placement]) -> str:
     return text
 
 
-def _print_json(run: _Run, placements: list[Placement]) -> None:
-    from kubectl_spread.report import json as documents
+def _print(run: _Run, placements: list[Placement], outputs: list[_Output], *, colour: bool) -> None:
+    """Write every output, then say on stderr what was not read, and what was."""
+    from kubectl_spread.report.check import CheckReport
+    from kubectl_spread.report.check import render
 
-    checked = {"files": run.files, "workloads": len(run.workloads), "rejected": run.rejected, "ignored": run.ignored}
-    click.echo(documents.dumps(documents.check_report(run.findings, placements, run.errors, checked)))
+    names = tuple(result.source.name for result in run.results)
+    report = CheckReport(run.findings, placements, run.errors, _counts(run), names)
+    for output in outputs:
+        text = render(report, output.format, colour=colour and not output.file)
+        if output.file:
+            from kubectl_spread.sources.write import write
+
+            write(output.file, text + "\n" if text else "")
+        elif text:
+            click.echo(text, color=True)
     sys.stdout.flush()
     for error in run.errors:
         complain(error)
+    if any(output.format in ("text", "concise") for output in outputs):
+        click.echo(_summary(run, placements), err=True)
+
+
+def _counts(run: _Run) -> dict[str, int]:
+    return {"files": run.files, "workloads": len(run.workloads), "rejected": run.rejected, "ignored": run.ignored}
+
+
+def _outputs(formats: tuple[str, ...], files: tuple[str, ...]) -> list[_Output]:
+    """Which format goes where: to the files in order, what is left to standard output."""
+    chosen = formats or ("text",)
+    if len(files) > len(chosen):
+        raise click.UsageError("more --output-file than -o: each takes the format of the -o in its place")
+    if len(chosen) - len(files) > 1:
+        raise click.UsageError("only one format can go to standard output: name an --output-file for the others")
+    return [_Output(name, files[at] if at < len(files) else "") for at, name in enumerate(chosen)]
 
 
 def _exit_code(run: _Run, placements: list[Placement], fail_on: str) -> int:
     if run.errors or any(finding.is_unreadable for finding in run.findings):
         return Exit.UNREADABLE
+    if fail_on == "sarif":
+        return Exit.CLEAN  # who reads it decides
     if any(placement.pending for placement in placements):
         return Exit.FINDINGS
     if fail_on == "never":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.report.check import CheckReport
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.explain.explanation import ConstraintReport
@@ -25,17 +26,20 @@ def dumps(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def check_report(
-    findings: Iterable[Finding], placements: Iterable[Placement], errors: Iterable[SourceError], checked: dict[str, int]
-) -> dict[str, Any]:
-    """A CheckReport; `checked` counts what was looked at."""
+def render(report: CheckReport) -> str:
+    """A CheckReport as text."""
+    return dumps(check_report(report))
+
+
+def check_report(report: CheckReport) -> dict[str, Any]:
+    """A CheckReport."""
     return {
         "apiVersion": API_VERSION,
         "kind": "CheckReport",
-        "findings": [_finding(item) for item in findings],
-        "placements": [_placement(item) for item in placements],
-        "errors": [_error(item) for item in errors],
-        "checked": checked,
+        "findings": [_finding(item) for item in report.findings],
+        "placements": [_placement(item) for item in report.placements],
+        "errors": [_error(item) for item in report.errors],
+        "checked": report.checked,
     }
 
 

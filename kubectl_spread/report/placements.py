@@ -18,7 +18,7 @@ _MOST = 8
 
 def lines(placement: Placement, *, colour: bool) -> list[str]:
     """One workload: how many found a node, where, and why the others did not."""
-    out = [_headline(placement, colour=colour)]
+    out = [headline(placement, colour=colour)]
     out += [f"  {line}" for line in _domains(placement)]
     for group in _groups(placement.pending):
         out += _pending(group, colour=colour)
@@ -38,7 +38,8 @@ def blocked_by(pending: PendingPod) -> list[str]:
     return [requirement.text for requirement in found[0].requirements] if found else []
 
 
-def _headline(placement: Placement, *, colour: bool) -> str:
+def headline(placement: Placement, *, colour: bool) -> str:
+    """`Deployment shop/web: 2 of 4 replicas placed, 2 Pending`."""
     total, placed = placement.replicas, len(placement.placed)
     running = sum(pod.ran_already for pod in placement.placed)
     noun = "pods" if placement.workload.kind in ("DaemonSet", "Pod") else "replicas"

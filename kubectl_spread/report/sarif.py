@@ -1,0 +1,96 @@
+"""SARIF 2.1.0, as code scanning reads it: findings only, each with a fingerprint that stays while lines move."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+from urllib.parse import quote
+
+from kubectl_spread import __version__
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import RuleMeta
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.workloads import documentation
+from kubectl_spread.report.check import CheckReport
+from kubectl_spread.report.fingerprint import fingerprints
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_HOME = "https://github.com/kubectl-spread/kubectl-spread"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def render(report: CheckReport) -> str:
+    """One run with all rules; `results` is there, and empty, where nothing was found."""
+    digests = fingerprints(report.findings)
+    driver = {
+        "name": "kubectl-spread",
+        "semanticVersion": __version__,
+        "informationUri": _HOME,
+        "rules": [_rule(rule) for rule in RULES.values()],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(report)],
+        "results": [_result(*pair) for pair in zip(report.findings, digests, strict=True)],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(rule: RuleMeta) -> dict[str, Any]:
+    text = documentation(rule)
+    return {
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": text.partition("\n\n")[0]},
+        "help": {"text": text, "markdown": text},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+    }
+
+
+def _invocation(report: CheckReport) -> dict[str, Any]:
+    """Whether all was read, and what was not."""
+    notes = [
+        {"level": "error", "message": {"text": error.message}, "locations": [{"physicalLocation": _file(error.source)}]}
+        for error in report.errors
+    ]
+    return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
+
+
+def _result(finding: Finding, fingerprint: str) -> dict[str, Any]:
+    text = finding.message + (f"\nhint: {finding.hint}" if finding.hint else "")
+    location: dict[str, Any] = {"physicalLocation": _physical(finding.place)}
+    if finding.object.kind:
+        name = "/".join(part for part in finding.object if part)
+        location["logicalLocations"] = [{"fullyQualifiedName": f"{name}:{finding.path}", "kind": "object"}]
+    return {
+        "ruleId": finding.rule.code,
+        "ruleIndex": list(RULES).index(finding.rule.code),
+        "level": _LEVELS[finding.rule.severity],
+        "message": {"text": text},
+        "locations": [location],
+        "relatedLocations": [
+            {"id": number, "physicalLocation": _physical(label.place), "message": {"text": label.text}}
+            for number, label in enumerate(finding.related)
+        ],
+        "partialFingerprints": {"kubectlSpread/v1": fingerprint},
+    }
+
+
+def _physical(place: Place) -> dict[str, Any]:
+    line, column = place.source.position(place.span.start)
+    end_line, end_column = place.source.position(place.span.end)
+    region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+    return {**_file(place.source.name), "region": region}
+
+
+def _file(name: str) -> dict[str, Any]:
+    """A file relative to where the program runs, the root of the repository as a rule; outside of it as it is."""
+    path = os.path.relpath(name).replace(os.sep, "/")
+    if path.startswith("../"):
+        return {"artifactLocation": {"uri": quote(os.path.abspath(name).replace(os.sep, "/"))}}
+    return {"artifactLocation": {"uri": quote(path), "uriBaseId": "%SRCROOT%"}}

@@ -1,0 +1,51 @@
+"""Files that we write: whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from kubectl_spread.errors import SourceError
+
+
+def write(path: str, text: str) -> None:
+    """Put a text in a file; one that is there is replaced at once, and keeps its mode. A link's target is written.
+
+    Raises:
+        SourceError: the file cannot be written; what was there is as it was.
+    """
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):
+        _straight(path, text)  # a device or a pipe
+        return
+    try:
+        mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else 0o666 & ~_umask()
+        handle, draft = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".kubectl-spread-")
+    except OSError as error:
+        raise _failed(path, error) from None
+    try:
+        with open(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.chmod(draft, mode)
+        os.replace(draft, target)
+    except OSError as error:
+        os.unlink(draft)
+        raise _failed(path, error) from None
+
+
+def _straight(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+    except OSError as error:
+        raise _failed(path, error) from None
+
+
+def _failed(path: str, error: OSError) -> SourceError:
+    return SourceError(path, f"cannot be written: {(error.strerror or str(error)).lower()}")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
