@@ -105,7 +105,7 @@ def command(
     \b
     Exit codes:
       0  nothing to report
-      1  findings, or Pending pods
+      1  findings, or Pending pods; with --fail-on warning or info also pods that are not predictable
       2  wrong usage
       3  an input could not be read
 
@@ -233,8 +233,10 @@ def _summary(run: _Run, placements: list[Placement]) -> str:
     if placements:
         pending = sum(len(placement.pending) for placement in placements)
         parts.append(f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending")
+        unpredicted = sum(len(placement.unpredicted) for placement in placements)
+        parts += [f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []
     text = ": ".join((parts[0], ", ".join(parts[1:])))
-    if any(placement.certainty.value == "possible" for placement in placements):
+    if any(pod.hosts > 1 for placement in placements for pod in placement.placed):
         text += "\nnote: where several nodes have the highest score, the scheduler may take any of them; "
         text += "here it is the first by name, or with --seed one that is drawn"
     return text
@@ -286,4 +288,6 @@ def _exit_code(run: _Run, placements: list[Placement], fail_on: str) -> int:
     if fail_on == "never":
         return Exit.CLEAN
     levels = _LEVELS[: _LEVELS.index(fail_on) + 1]
+    if "warning" in levels and any(placement.unpredicted for placement in placements):
+        return Exit.FINDINGS
     return Exit.FINDINGS if any(item.rule.severity.value in levels for item in run.findings) else Exit.CLEAN

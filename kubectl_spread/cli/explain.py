@@ -63,7 +63,7 @@ def command(
     \b
     Exit codes:
       0  the pods run, or would fit
-      1  a pod stays Pending, or there is no such pod
+      1  a pod stays Pending or is not predictable, or there is no such pod
       2  wrong usage
       3  an input could not be read
 
@@ -103,8 +103,8 @@ def command(
         return Exit.UNREADABLE
     if missing:
         return Exit.FINDINGS
-    pending = any(item.verdict.value in ("Pending", "SchedulingGated", "NoScheduler") for item in found)
-    return Exit.FINDINGS if pending else Exit.CLEAN
+    fine = all(item.verdict.value in ("Schedulable", "Running", "Finished") for item in found)
+    return Exit.CLEAN if fine else Exit.FINDINGS
 
 
 def _targets(words: tuple[str, ...], ctx: click.Context) -> list[_Target]:

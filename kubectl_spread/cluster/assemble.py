@@ -118,6 +118,7 @@ SHAPES: dict[str, decode.Struct] = {
             "source": decode.Struct("VolumeAttachmentSource", {"persistentVolumeName": decode.Atom.STRING}),
         },
     ),
+    "DeviceClass": _with_spec("DeviceClass", {"extendedResourceName": decode.Atom.STRING}),
     "PodDisruptionBudget": decode.Struct(
         "PodDisruptionBudget",
         {
@@ -143,6 +144,7 @@ class Assembler:
         self._services: dict[str, Service] = {}
         self._owner_selectors: dict[OwnerKey, Selector] = {}
         self._budgets: dict[str, Budget] = {}
+        self._device_classes: dict[str, str] = {}
         self._storage = _StorageAssembler()
 
     @property
@@ -164,6 +166,9 @@ class Assembler:
             self._services[f"{namespace}/{name}"] = Service(namespace, name, spec.get("selector"))
         elif kind == "PodDisruptionBudget":
             self._budgets[f"{namespace}/{name}"] = _budget(namespace, spec, plain.get("status") or {})
+        elif kind == "DeviceClass":
+            if spec.get("extendedResourceName"):
+                self._device_classes[spec["extendedResourceName"]] = name
         elif kind in ("ReplicationController", "ReplicaSet", "StatefulSet", "Job"):
             self._add_controller(OwnerKey(str(kind), namespace, name), metadata, spec)
         else:
@@ -180,6 +185,7 @@ class Assembler:
             owner_selectors=self._owner_selectors,
             budgets=tuple(self._budgets.values()),
             storage=self._storage.storage(),
+            device_classes=self._device_classes,
         )
 
     def _add_controller(self, key: OwnerKey, metadata: Plain, spec: Plain) -> None:

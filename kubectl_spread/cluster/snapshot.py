@@ -53,6 +53,7 @@ class Cluster(NamedTuple):
     owner_selectors: dict[OwnerKey, Selector] = {}  # noqa: RUF012
     budgets: tuple[Budget, ...] = ()
     storage: Storage = Storage()
+    device_classes: dict[str, str] = {}  # noqa: RUF012  # extended resource -> the class whose devices it stands for
 
     def bound(self) -> list[Pod]:
         """Pods that count: bound to a node, and neither succeeded nor failed."""

@@ -26,6 +26,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.taints import first_untolerated
+from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
@@ -48,6 +49,7 @@ class Verdict(Enum):
     GATED = "SchedulingGated"
     FINISHED = "Finished"
     NO_SCHEDULER = "NoScheduler"  # no profile has the name that the pod asks for
+    NOT_PREDICTABLE = "NotPredictable"  # it depends on something that is not evaluated
 
 
 class NodeReport(NamedTuple):
@@ -105,7 +107,8 @@ class Explanation(NamedTuple):
     """Why a pod is where it is, or is nowhere.
 
     `message` is what the scheduler would write now; `reported` is what the cluster facts say it wrote. Where preemption
-    would help, it names the node and the pods it would evict there.
+    would help, it names the node and the pods it would evict there. Of a pod that is not predictable, `beyond` says
+    what it depends on; the evidence is that of the rules that are evaluated, and there is no message.
     """
 
     pod: Pod
@@ -130,24 +133,32 @@ def explain(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Expl
     if not pod.is_visible:
         return Explanation(pod, Verdict.FINISHED, nothing)
     if pod.node_name:
-        return Explanation(pod, Verdict.RUNNING, nothing, beyond=pod.cls.beyond)
+        return Explanation(pod, Verdict.RUNNING, nothing)
     if pod.cls.gates:
         return Explanation(pod, Verdict.GATED, nothing, reported=pod.message)
     if pod.cls.scheduler_name not in profiles:
-        return Explanation(pod, Verdict.NO_SCHEDULER, nothing, reported=pod.message)
+        return without_scheduler(pod, cluster)
     scheduler = Scheduler(Columns(cluster), profiles)
     return explain_filtered(pod, scheduler.filter(pod), scheduler)
+
+
+def without_scheduler(pod: Pod, cluster: Cluster) -> Explanation:
+    """Explain a pod that no profile schedules."""
+    beyond = not_evaluated(pod.cls, None, cluster)
+    nothing = Diagnosis(len(cluster.nodes))
+    return Explanation(pod, Verdict.NO_SCHEDULER, nothing, reported=pod.message, beyond=beyond)
 
 
 def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Explanation:
     """Explain a pod from what the plugins said of it; nothing may have been bound since."""
     diagnosis = filtered.diagnosis()
+    beyond = not_evaluated(pod.cls, scheduler.profile_of(pod.cls), scheduler.columns.cluster)
     is_pending = not diagnosis.feasible
-    preemption = post_filter(pod, filtered, scheduler) if is_pending else None
+    preemption = post_filter(pod, filtered, scheduler) if is_pending and not beyond else None
     found = requirements(pod.cls, filtered)
     return Explanation(
         pod=pod,
-        verdict=Verdict.PENDING if is_pending else Verdict.SCHEDULABLE,
+        verdict=_verdict(is_predictable=not beyond, is_pending=is_pending),
         diagnosis=diagnosis,
         message=diagnosis.message(preemption.message) if preemption is not None else "",
         reported=pod.message,
@@ -156,10 +167,16 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Expl
         requirements=tuple(found),
         conflicts=tuple(conflicts(found)) if is_pending else (),
         node_names=tuple(node.name for node in filtered.columns.nodes),
-        beyond=pod.cls.beyond,
+        beyond=beyond,
         nominated_node="" if preemption is None else preemption.node,
         victims=() if preemption is None else preemption.victims,
     )
+
+
+def _verdict(*, is_predictable: bool, is_pending: bool) -> Verdict:
+    if not is_predictable:
+        return Verdict.NOT_PREDICTABLE
+    return Verdict.PENDING if is_pending else Verdict.SCHEDULABLE
 
 
 def _nodes(diagnosis: Diagnosis, filtered: Filtered) -> tuple[NodeReport, ...]:

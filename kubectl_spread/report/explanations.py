@@ -30,8 +30,9 @@ def lines(explanation: Explanation, *, colour: bool) -> list[str]:
     out = [paint(verdict_sentence(explanation), "bold", colour=colour)]
     if explanation.others:
         out.append(f"The same holds for {listed(explanation.others, most=_MOST_NAMES)}.")
-    if explanation.beyond:
-        out.append(f"Not predictable: the pod uses {' and '.join(explanation.beyond)}, which are not evaluated here.")
+    if explanation.verdict is Verdict.NOT_PREDICTABLE:
+        needs = safe(" and ".join(explanation.beyond))
+        out.append(f"Not predictable: the pod depends on {needs}, which the dry run does not evaluate.")
     out += _message(explanation)
     if explanation.nodes:
         out += ["", f"Nodes ({len(explanation.diagnosis.feasible)} of {len(explanation.node_names)} fit):"]
@@ -55,11 +56,21 @@ def verdict_sentence(explanation: Explanation) -> str:
     if explanation.verdict is Verdict.NO_SCHEDULER:
         name = safe(explanation.pod.cls.scheduler_name)
         return f"Pod {pod} waits for a scheduler named {name}, which is not one of the profiles known here."
+    if explanation.verdict is Verdict.NOT_PREDICTABLE:
+        return f"Pod {pod} is not predictable: {_by_the_other_rules(explanation)}."
     if explanation.verdict is Verdict.SCHEDULABLE:
         nodes = listed(explanation.diagnosis.feasible, most=_MOST_NAMES)
         fit = counted(len(explanation.diagnosis.feasible), "node")
         return f"Pod {pod} can be scheduled: it fits on {fit}: {nodes}."
     return f"Pod {pod} stays Pending: {_why_pending(explanation)}."
+
+
+def _by_the_other_rules(explanation: Explanation) -> str:
+    feasible = explanation.diagnosis.feasible
+    if not feasible:
+        return f"by the other rules {_why_pending(explanation)}"
+    nodes = listed(feasible, most=_MOST_NAMES)
+    return f"by the other rules it fits on {counted(len(feasible), 'node')}: {nodes}"
 
 
 def _why_pending(explanation: Explanation) -> str:

@@ -159,6 +159,8 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "matching": placement.matching,
         "certainty": placement.certainty.value,
         "notPredictable": list(placement.not_predictable),
+        "unpredicted": [{"pod": item.pod.name, "dependsOn": list(item.reasons)} for item in placement.unpredicted],
+        "notCounted": list(placement.not_counted),
     }
 
 

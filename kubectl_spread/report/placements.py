@@ -26,9 +26,23 @@ def lines(placement: Placement, *, colour: bool) -> list[str]:
         gated = listed((pod.pod for pod in placement.gated), most=_MOST)
         out.append(f"  {counted(len(placement.gated), 'pod')} SchedulingGated: {gated}")
         out.append(f"    {placement.gated[0].message}")
-    if placement.not_predictable:
-        needs = " and ".join(placement.not_predictable)
-        out.append(f"  not predictable: the pods use {needs}, which the dry run does not evaluate")
+    return out + _not_predicted(placement)
+
+
+def _not_predicted(placement: Placement) -> list[str]:
+    """What is not known of the workload's pods, and of others that are in their way."""
+    out = []
+    reasons = dict.fromkeys(reason for item in placement.unpredicted for reason in item.reasons)
+    if placement.unpredicted:
+        names = listed((item.pod.name for item in placement.unpredicted), most=_MOST)
+        out.append(f"  not predictable: {names}")
+        out.append(f"    depending on {safe(' and '.join(reasons))}, which the dry run does not evaluate")
+    assumed = [reason for reason in placement.not_predictable if reason not in reasons]
+    if assumed:
+        out.append(f"  not predictable: the pods use {safe(' and '.join(assumed))}; they are placed by the other rules")
+    if placement.not_counted:
+        others = listed(placement.not_counted, most=_MOST)
+        out.append(f"  without the pods of {others}, whose nodes are not predictable")
     return out
 
 
@@ -51,6 +65,8 @@ def headline(placement: Placement, *, colour: bool) -> str:
         text += f", {running} of them running already"
     if placement.pending:
         text += ", " + paint(f"{len(placement.pending)} Pending", "red", colour=colour)
+    if placement.unpredicted:
+        text += ", " + paint(f"{len(placement.unpredicted)} not predictable", "yellow", colour=colour)
     return text
 
 

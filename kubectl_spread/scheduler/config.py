@@ -15,6 +15,7 @@ from typing import Optional
 from kubectl_spread.objects import read
 from kubectl_spread.objects import spread
 from kubectl_spread.scheduler.framework.plugin import ScorePlugin
+from kubectl_spread.scheduler.framework.profile import Extender
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.profile import WeightedPlugin
 from kubectl_spread.scheduler.plugins import names
@@ -72,6 +73,7 @@ class Version(NamedTuple):
     claims_score: bool
     balance_compares: bool  # BalancedAllocation scores the change that the pod makes
     declares_features: bool
+    claims_for_resources: bool  # a device class may stand behind an extended resource
 
 
 class VersionError(ValueError):
@@ -103,6 +105,7 @@ def version_of(text: str) -> Version:
         claims_score=minor >= 35,
         balance_compares=minor >= 35,
         declares_features=minor >= 36,
+        claims_for_resources=minor >= 36,
     )
 
 
@@ -198,7 +201,9 @@ _PLUGINS: dict[str, _Known] = {
 }
 
 
-KNOWN_PLUGINS = frozenset(_PLUGINS)
+# Points after which the pod's node is settled.
+_TOO_LATE = frozenset({"postBind"})
+_VERBS = ("filterVerb", "prioritizeVerb", "bindVerb", "preemptVerb")
 
 
 class _Entry(NamedTuple):
@@ -211,8 +216,21 @@ def profiles(document: Optional[Plain] = None, version: Version = LATEST) -> dic
     document = document or {}
     written = document.get("profiles") or [{}]
     global_percentage = int(document.get("percentageOfNodesToScore") or 0)
-    found = [_profile(profile or {}, version, global_percentage) for profile in written]
+    extenders = _extenders(document)
+    found = [_profile(profile or {}, version, global_percentage)._replace(extenders=extenders) for profile in written]
     return {profile.scheduler_name: profile for profile in found}
+
+
+def _extenders(document: Plain) -> tuple[Extender, ...]:
+    """The extenders that are asked something."""
+    return tuple(
+        Extender(
+            extender.get("urlPrefix") or "",
+            frozenset(item.get("name") or "" for item in extender.get("managedResources") or ()),
+        )
+        for extender in document.get("extenders") or ()
+        if any(extender.get(verb) for verb in _VERBS)
+    )
 
 
 def _profile(written: Plain, version: Version, global_percentage: int) -> Profile:
@@ -242,7 +260,20 @@ def _profile(written: Plain, version: Version, global_percentage: int) -> Profil
         gates=names.SCHEDULING_GATES in at["preEnqueue"],
         pre_score=_failing(at, made),
         percentage_of_nodes_to_score=global_percentage if percentage is None else int(percentage),
+        foreign=_foreign(sets),
+        claims_for_resources=version.claims_for_resources,
     )
+
+
+def _foreign(sets: Plain) -> tuple[str, ...]:
+    """Enabled plugins that are not known here and have a say before the pod is bound, each once."""
+    enabled = [
+        entry.name
+        for point, written in sets.items()
+        if point not in _TOO_LATE
+        for entry in _entries(written, "enabled")
+    ]
+    return tuple(name for name in dict.fromkeys(enabled) if name not in _PLUGINS)
 
 
 def _failing(at: dict[str, list[str]], made: dict[str, Any]) -> tuple[ScorePlugin, ...]:

@@ -25,8 +25,11 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.explanation import without_scheduler
+from kubectl_spread.objects import read
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.replica import controller_of
 from kubectl_spread.objects.replica import daemon
@@ -34,11 +37,12 @@ from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.replica import selected_by_controller
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Storage
+from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.objects.workload import made_claims
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
@@ -51,8 +55,8 @@ class Certainty(Enum):
     """How far a placement can be relied on."""
 
     CERTAIN = "certain"  # no pod had several nodes with the highest score
-    POSSIBLE = "possible"  # some had, and the scheduler might take another
-    NOT_PREDICTABLE = "notPredictable"  # the pod depends on something that is not evaluated
+    POSSIBLE = "possible"  # some had, or other pods are on nodes nobody knows: the scheduler might take another
+    NOT_PREDICTABLE = "notPredictable"  # the pods depend on something that is not evaluated
 
 
 class PlacedPod(NamedTuple):
@@ -90,11 +94,20 @@ class Gated(NamedTuple):
     message: str
 
 
+class Unpredicted(NamedTuple):
+    """A pod of which nobody can say where it goes, or whether it goes anywhere, and what it depends on."""
+
+    pod: Pod
+    reasons: tuple[str, ...]
+
+
 class Placement(NamedTuple):
     """Where the pods of one workload went.
 
     domains: topology key -> value -> the workload's pods there, for every key its constraints name. matching: the same
-    for all pods that the first constraint of that key selects, of this workload or not.
+    for all pods that the first constraint of that key selects, of this workload or not. unpredicted: pods that are
+    neither placed nor Pending. not_counted: other workloads with such pods, which these pods did not see, wherever
+    they are. not_predictable: what the workload's pods depend on and is not evaluated.
     """
 
     workload: Workload
@@ -106,10 +119,12 @@ class Placement(NamedTuple):
     not_predictable: tuple[str, ...] = ()
     matching: dict[str, dict[str, int]] = {}  # noqa: RUF012 (never written to)
     first: Optional[Explanation] = None  # of the first pod that was placed, where it was asked for
+    unpredicted: tuple[Unpredicted, ...] = ()
+    not_counted: tuple[str, ...] = ()
 
     @property
     def replicas(self) -> int:
-        return len(self.placed) + len(self.pending) + len(self.gated)
+        return len(self.placed) + len(self.pending) + len(self.gated) + len(self.unpredicted)
 
 
 MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
@@ -155,7 +170,27 @@ def place(
     placements: dict[int, Placement] = {}
     for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
         placements[at] = _Placing(owners[at], cluster, scheduler, pick or first, explain_first=explain_first).run()
-    return [placements[at] for at in range(len(owners))]
+    told = dict(zip(placements, _with_uncounted(list(placements.values()), profiles), strict=True))
+    return [told[at] for at in range(len(owners))]
+
+
+def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]) -> list[Placement]:
+    """Say of each placement which pods it did not see, for nobody knows their nodes.
+
+    Those of the same scheduler come before it in the queue; another scheduler takes its own at any time.
+    """
+    found: list[Placement] = []
+    for at, placement in enumerate(placements):
+        unseen = [
+            other.workload.key
+            for before, other in enumerate(placements)
+            if before != at
+            and any(before < at or item.pod.cls.scheduler_name not in profiles for item in other.unpredicted)
+        ]
+        is_affected = unseen and placement.certainty is Certainty.CERTAIN
+        certainty = Certainty.POSSIBLE if is_affected else placement.certainty
+        found.append(placement._replace(certainty=certainty, not_counted=tuple(unseen)))
+    return found
 
 
 def _as_running(owner: Workload, cluster: Cluster) -> Workload:
@@ -181,7 +216,7 @@ def missing_replicas(owner: Workload, cluster: Cluster) -> Iterator[Pod]:
     running = running_pods(owner, cluster)
     if owner.kind == "DaemonSet":
         covered = {pod.node_name for pod in running}
-        yield from (daemon(owner, node.name) for node in cluster.nodes if node.name not in covered)
+        yield from (daemon(owner, node.name) for node in _wanted_nodes(owner, cluster) if node.name not in covered)
         return
     replicas = min(owner.replicas or 0, MAX_REPLICAS)
     if owner.kind in ("StatefulSet", "Pod") or owner.is_indexed:
@@ -220,6 +255,7 @@ class _Placing:
         self._placed = [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
         self._pending: list[PendingPod] = []
         self._gated: list[Gated] = []
+        self._unpredicted: list[Unpredicted] = []
         self._beyond: dict[str, None] = {}
         self._first: Optional[Explanation] = None
         if (owner.replicas or 0) > MAX_REPLICAS:
@@ -228,7 +264,6 @@ class _Placing:
     def run(self) -> Placement:
         for created in missing_replicas(self._owner, self._cluster):
             pod = self._without_new_claims(created)
-            self._beyond.update(dict.fromkeys(pod.cls.beyond))
             if pod.cls.gates:
                 self._gated.append(Gated(pod.name, "Scheduling is blocked due to non-empty scheduling gates"))
             elif pod.node_name:
@@ -247,6 +282,7 @@ class _Placing:
             not_predictable=tuple(self._beyond),
             matching=_matching(self._owner, self._scheduler.columns),
             first=self._first,
+            unpredicted=tuple(self._unpredicted),
         )
 
     def _put(self, pod: Pod) -> None:
@@ -254,7 +290,7 @@ class _Placing:
         columns = self._scheduler.columns
         node = columns.index.get(pod.node_name)
         if node is None:
-            self._beyond[f"the node {pod.node_name}"] = None
+            self._leave_out(pod, (f"the node {pod.node_name}",))
             return
         if self._explain_first and self._first is None:
             self._first = Explanation(pod, Verdict.RUNNING, Diagnosis(columns.n))
@@ -263,12 +299,12 @@ class _Placing:
 
     def _schedule(self, pod: Pod) -> None:
         scheduler = self._scheduler
-        if not scheduler.has_profile(pod.cls):
-            self._beyond[f"the scheduler {pod.cls.scheduler_name}"] = None
+        profile = scheduler.profile_of(pod.cls) if scheduler.has_profile(pod.cls) else None
+        reasons = not_evaluated(pod.cls, profile, self._cluster)
+        if reasons:
+            self._leave_out(pod, reasons)
             return
         filtered = scheduler.filter(pod)
-        if self._owner.kind == "DaemonSet" and not _is_wanted(filtered):
-            return
         if not filtered.feasible.any():
             self._wait(PendingPod(pod, explain_filtered(pod, filtered, scheduler)))
             return
@@ -284,6 +320,17 @@ class _Placing:
         name = scheduler.columns.nodes[node].name
         self._placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
         scheduler.bind(_labelled(pod, scheduler.columns, node), node)
+
+    def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
+        """A pod whose node nobody can tell: it takes no room, and is not counted anywhere."""
+        self._unpredicted.append(Unpredicted(pod, reasons))
+        self._beyond.update(dict.fromkeys(reasons))
+        if self._explain_first and self._first is None:
+            scheduler = self._scheduler
+            if scheduler.has_profile(pod.cls) and not pod.node_name:
+                self._first = explain_filtered(pod, scheduler.filter(pod), scheduler)
+            elif not pod.node_name:
+                self._first = without_scheduler(pod, self._cluster)
 
     def _wait(self, pending: PendingPod) -> None:
         """A pod that preemption makes room for is in the way of the pods after it."""
@@ -311,8 +358,8 @@ class _Placing:
         if not new:
             return pod
         kept = tuple(volume for volume in pod.cls.volumes if volume not in new)
-        beyond = (*pod.cls.beyond, "claims that are not in the cluster facts")
-        return pod._replace(cls=pod.cls._replace(volumes=kept, beyond=beyond))
+        self._beyond["claims that are not in the cluster facts"] = None
+        return pod._replace(cls=pod.cls._replace(volumes=kept))
 
     def _certainty(self) -> Certainty:
         if self._beyond:
@@ -324,16 +371,18 @@ def _priority(owner: Workload) -> int:
     return int((owner.template.get("spec") or {}).get("priority") or 0)
 
 
-def _is_wanted(filtered: Filtered) -> bool:
-    """Whether the DaemonSet controller makes a pod for this node: one it cannot run on gets none.
+def _wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:
+    """The nodes that the DaemonSet controller makes a pod for, whatever the scheduler then says.
 
+    The pod's own affinity is replaced when it is created, so that only the controller looks at it.
     Source: pkg/controller/daemon/daemon_controller.go, NodeShouldRunDaemonPod (v1.36.2).
     """
-    if filtered.rejection is not None:
-        return True  # by a plugin that the controller does not run
-    node = int(np.flatnonzero(filtered.considered)[0])
-    decisive = ("NodeName", "TaintToleration", "NodeAffinity")
-    return not any(status.plugin in decisive for status in filtered.failures(node))
+    wanted = read.pod({"metadata": {"namespace": owner.namespace}, "spec": owner.template.get("spec") or {}})
+    tolerations = daemon(owner, "").cls.tolerations
+    for node in cluster.nodes:
+        fits = wanted.node_name in ("", node.name) and wanted.cls.node_requirement.matches(node.labels, node.name)
+        if fits and first_untolerated(node.taints, tolerations) is None:
+            yield node
 
 
 def _labelled(pod: Pod, columns: Columns, node: int) -> Pod:

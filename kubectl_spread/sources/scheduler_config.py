@@ -16,7 +16,6 @@ from kubectl_spread.objects import gotext
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.labels import key_errors
-from kubectl_spread.scheduler.config import KNOWN_PLUGINS
 from kubectl_spread.scheduler.config import LATEST
 from kubectl_spread.scheduler.config import profiles
 from kubectl_spread.scheduler.config import Version
@@ -115,21 +114,21 @@ def load(path: str, version: Version = LATEST) -> Loaded:
     current = _as_v1(plain, written_version, notes)
     for problem in _problems(current):
         raise _error(source, document, problem)
-    notes += [f"the plugin {name} is not kube-scheduler's own, and is passed over" for name in _foreign(current)]
-    if current.get("extenders"):
-        notes.append("extenders are not asked: they may refuse nodes and change scores")
-    return Loaded(profiles(current, version), tuple(notes))
+    loaded = profiles(current, version)
+    return Loaded(loaded, (*notes, *_not_asked(loaded)))
 
 
-def _foreign(plain: Plain) -> list[str]:
-    """The plugins that are enabled and not known here, each once."""
-    enabled = [
-        entry.get("name") or ""
-        for profile in plain.get("profiles") or ()
-        for plugins in ((profile or {}).get("plugins") or {}).values()
-        for entry in (plugins or {}).get("enabled") or ()
-    ]
-    return [name for name in dict.fromkeys(enabled) if name not in KNOWN_PLUGINS]
+def _not_asked(loaded: dict[str, Profile]) -> Iterator[str]:
+    """What the configuration has that is not evaluated, and whose pods it decides about."""
+    for profile in loaded.values():
+        for name in profile.foreign:
+            yield (
+                f"the plugin {name} is not kube-scheduler's own: "
+                f"the pods of {profile.scheduler_name} are not predictable"
+            )
+    for extender in next(iter(loaded.values())).extenders:
+        whose = f"that request {' or '.join(sorted(extender.resources))} " if extender.resources else ""
+        yield f"the extender {extender.url} is not asked: pods {whose}are not predictable"
 
 
 def _document(source: SourceFile) -> compose.Document:

@@ -10,6 +10,7 @@ from kubectl_spread.cluster.assemble import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.config import version_of
 from kubectl_spread.simulate.replicas import Certainty
 from kubectl_spread.simulate.replicas import place
 from kubectl_spread.simulate.replicas import Placement
@@ -128,6 +129,7 @@ def test_a_pod_that_names_a_node_that_does_not_exist_is_not_predictable() -> Non
     (web,) = placed(cluster_of([node("n1")]), workload(nodeName="gone"))
 
     assert ([], ("the node gone",)) == (nodes_of(web), web.not_predictable)
+    assert ["web-1"] == [item.pod.name for item in web.unpredicted]
 
 
 def test_gated_pods_are_told_and_not_placed() -> None:
@@ -140,6 +142,102 @@ def test_a_pod_of_an_unknown_scheduler_is_not_predictable() -> None:
     (web,) = placed(cluster_of([node("n1")]), workload(schedulerName="mine"))
 
     assert (Certainty.NOT_PREDICTABLE, ("the scheduler mine",)) == (web.certainty, web.not_predictable)
+    assert ([], [], 1) == (nodes_of(web), list(web.pending), web.replicas)
+
+
+CLAIM = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
+
+
+def test_a_pod_with_resource_claims_is_placed_nowhere_and_takes_no_room() -> None:
+    """There is room for one: the pod after it gets it, and says whom it did not see."""
+    gpu, web = placed(cluster_of([node("n1")]), workload(name="gpu", **CLAIM), workload())
+
+    assert ([], ("resource claims",), 1) == (nodes_of(gpu), gpu.not_predictable, gpu.replicas)
+    assert (["n1"], Certainty.POSSIBLE) == (nodes_of(web), web.certainty)
+    assert ("Deployment default/gpu",) == web.not_counted
+
+
+def test_pods_that_come_before_one_that_is_not_predictable_do_not_depend_on_it() -> None:
+    """Unless another scheduler takes it, which waits for nobody."""
+    cluster = cluster_of([node("n1")])
+    web, _ = placed(cluster, workload(), workload(name="gpu", **CLAIM))
+    raced, _ = placed(cluster, workload(), workload(name="mine", schedulerName="mine"))
+
+    assert (Certainty.CERTAIN, ()) == (web.certainty, web.not_counted)
+    assert (Certainty.POSSIBLE, ("Deployment default/mine",)) == (raced.certainty, raced.not_counted)
+
+
+def test_gates_hold_back_a_pod_whatever_else_it_depends_on() -> None:
+    (web,) = placed(cluster_of([node("n1")]), workload(schedulingGates=[{"name": "wait"}], **CLAIM))
+
+    assert (["web-1"], ()) == ([pod.pod for pod in web.gated], web.unpredicted)
+
+
+@pytest.mark.parametrize(
+    ("configuration", "resource", "expected"),
+    [
+        ({"profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Mine"}]}}}]}, "", ("the plugin Mine",)),
+        ({"profiles": [{"plugins": {"postBind": {"enabled": [{"name": "Mine"}]}}}]}, "", ()),
+        ({"extenders": [{"urlPrefix": "http://x", "filterVerb": "f"}]}, "", ("the extender http://x",)),
+        ({"extenders": [{"urlPrefix": "http://x"}]}, "", ()),
+        (
+            {"extenders": [{"urlPrefix": "http://x", "bindVerb": "b", "managedResources": [{"name": "a.b/c"}]}]},
+            "a.b/c",
+            ("the extender http://x",),
+        ),
+        (
+            {"extenders": [{"urlPrefix": "http://x", "bindVerb": "b", "managedResources": [{"name": "a.b/c"}]}]},
+            "",
+            (),
+        ),
+        ({}, "gpus.example/full", ("the devices of the class full",)),
+        ({}, "deviceclass.resource.kubernetes.io/half", ("the devices of the class half",)),
+    ],
+)
+def test_what_the_configuration_adds_makes_a_pod_not_predictable(
+    configuration: Plain, resource: str, expected: tuple[str, ...]
+) -> None:
+    """A foreign plugin, an extender that wants the pod, a device class behind a resource."""
+    capacity = node("n1", "4")
+    capacity["status"]["allocatable"]["a.b/c"] = "4"
+    device_class = {
+        "kind": "DeviceClass",
+        "metadata": {"name": "full"},
+        "spec": {"extendedResourceName": "gpus.example/full"},
+    }
+    owner = workload()
+    if resource:
+        owner.template["spec"]["containers"][0]["resources"]["requests"][resource] = "1"
+    (web,) = place([owner], cluster_of([capacity, device_class]), profiles(configuration))
+
+    assert expected == web.not_predictable
+    assert (0 if expected else 1) == len(web.placed)
+
+
+def test_resources_stand_for_no_devices_before_1_36() -> None:
+    """The scheduler looks for them on nodes alone."""
+    device_class = {"kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {"extendedResourceName": "a.b/c"}}
+    owner = workload()
+    owner.template["spec"]["containers"][0]["resources"]["requests"]["a.b/c"] = "1"
+    (web,) = place([owner], cluster_of([node("n1"), device_class]), profiles(None, version_of("1.35")))
+
+    assert ["0/1 nodes are available: 1 Insufficient a.b/c."] == [
+        item.explanation.message.partition(" no new claims")[0] for item in web.pending
+    ]
+
+
+def test_a_daemonset_s_own_affinity_chooses_its_nodes() -> None:
+    """The controller looks at it, before it pins the pods; also where nobody can tell what becomes of them."""
+    term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["b"]}]}
+    affinity = {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}},
+    }
+    cluster = cluster_of([node("n1", zone="a"), node("n2", zone="b")])
+    (agent,) = placed(cluster, workload("DaemonSet", "agent", affinity=affinity))
+    (claiming,) = placed(cluster, workload("DaemonSet", "agent", affinity=affinity, **CLAIM))
+
+    assert (["n2"], 1) == (nodes_of(agent), agent.replicas)
+    assert ["agent-n2"] == [item.pod.name for item in claiming.unpredicted]
 
 
 def test_whom_preemption_would_evict_is_told() -> None:

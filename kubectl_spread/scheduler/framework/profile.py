@@ -13,12 +13,20 @@ class WeightedPlugin(NamedTuple):
     weight: int
 
 
+class Extender(NamedTuple):
+    """A webhook that the scheduler asks; about every pod, or those that request one of its `resources`."""
+
+    url: str
+    resources: frozenset[str] = frozenset()
+
+
 class Profile(NamedTuple):
     """One scheduling profile, ready to run.
 
     pre_filter: plugins in the order of the PreFilter point. filter_order: names in the order of the Filter point.
     pre_score: plugins that prepare to score but do not; preparing can fail. post_filter: names in order.
-    percentage_of_nodes_to_score: 0 adapts to the number of nodes.
+    percentage_of_nodes_to_score: 0 adapts to the number of nodes. foreign: plugins that are not kube-scheduler's own.
+    claims_for_resources: extended resources may stand for the devices of a class.
     """
 
     scheduler_name: str
@@ -30,3 +38,6 @@ class Profile(NamedTuple):
     gates: bool = True
     percentage_of_nodes_to_score: int = 0
     pre_score: tuple[ScorePlugin, ...] = ()
+    foreign: tuple[str, ...] = ()
+    extenders: tuple[Extender, ...] = ()
+    claims_for_resources: bool = False

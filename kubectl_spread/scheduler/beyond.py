@@ -1,0 +1,50 @@
+"""What decides about a pod and is not evaluated here, so that nobody can say where the pod goes.
+
+Source: pkg/scheduler/extender.go, IsInterested; framework/plugins/dynamicresources/extendeddynamicresources.go;
+staging/src/k8s.io/api/resource/v1/types.go, ResourceDeviceClassPrefix (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler.framework.profile import Profile
+
+_OF_DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
+
+
+def not_evaluated(cls: PodClass, profile: Optional[Profile], cluster: Cluster) -> tuple[str, ...]:
+    """What the pod depends on, in words; empty where its node can be predicted.
+
+    Args:
+        cls: the pod's class.
+        profile: the one that the pod names; None where there is none.
+        cluster: whose device classes may stand behind the pod's resources.
+    """
+    if profile is None:
+        return (*cls.beyond, f"the scheduler {cls.scheduler_name}")
+    return (*cls.beyond, *_devices(cls, profile, cluster), *_configured(cls, profile))
+
+
+def _devices(cls: PodClass, profile: Profile, cluster: Cluster) -> Iterator[str]:
+    """Extended resources for which the scheduler makes resource claims."""
+    if not profile.claims_for_resources:
+        return
+    for resource, _ in cls.requests:
+        device_class = cluster.device_classes.get(resource, "")
+        if resource.startswith(_OF_DEVICE_CLASS):
+            device_class = resource.removeprefix(_OF_DEVICE_CLASS)
+        if device_class:
+            yield f"the devices of the class {device_class}"
+
+
+def _configured(cls: PodClass, profile: Profile) -> Iterator[str]:
+    """What the scheduler's configuration adds to its own plugins."""
+    for name in profile.foreign:
+        yield f"the plugin {name}"
+    for extender in profile.extenders:
+        if not extender.resources or any(resource in extender.resources for resource, _ in cls.requests):
+            yield f"the extender {extender.url}"

@@ -1,0 +1,122 @@
+"""Pods whose node nobody can tell: what `check` and `explain` print of them, and how they exit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: NAME}
+spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 1}}}], EXTRA}
+"""
+CLAIMS = POD.replace("NAME", "gpu").replace("EXTRA", "resourceClaims: [{name: g}]")
+FOREIGN = POD.replace("NAME", "gpu").replace("EXTRA", "schedulerName: mine")
+PLAIN = POD.replace("NAME", "web").replace("EXTRA", "")
+
+
+def ran(tmp_path: Path, command: str, manifest: str, *options: str, cluster: str = "nodes=1,cpu=4") -> int:
+    (tmp_path / "pods.yaml").write_text(manifest)
+    return run([command, "-f", str(tmp_path / "pods.yaml"), "--topology", cluster, *options])
+
+
+def test_the_text_tells_what_it_depends_on_and_whom_others_did_not_see(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = ran(tmp_path, "check", f"{CLAIMS}---\n{PLAIN}")
+    told = capsys.readouterr()
+
+    assert 0 == code
+    assert [
+        "Pod default/gpu: 0 of 1 pods placed, 1 not predictable",
+        "  not predictable: gpu",
+        "    depending on resource claims, which the dry run does not evaluate",
+        "",
+        "Pod default/web: 1 of 1 pods placed",
+        "  nodes: node-1=1",
+        "  without the pods of Pod default/gpu, whose nodes are not predictable",
+    ] == told.out.splitlines()
+    assert "checked 2 workloads in 1 file: no findings, nothing Pending, 1 pod not predictable\n" == told.err
+
+
+@pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 1), ("info", 1), ("never", 0)])
+def test_it_counts_as_a_warning(tmp_path: Path, level: str, code: int) -> None:
+    assert code == ran(tmp_path, "check", CLAIMS, "--fail-on", level)
+
+
+def test_the_report_has_it_neither_placed_nor_pending(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(tmp_path, "check", f"{FOREIGN}---\n{PLAIN}", "-o", "json")
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load("check-report"))
+    foreign, plain = document["placements"]
+
+    assert (1, 0, [], [{"pod": "gpu", "dependsOn": ["the scheduler mine"]}]) == (
+        foreign["replicas"],
+        foreign["placed"],
+        foreign["pending"],
+        foreign["unpredicted"],
+    )
+    assert ("possible", ["Pod default/gpu"]) == (plain["certainty"], plain["notCounted"])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "cluster", "verdict"),
+    [
+        (CLAIMS, "nodes=1,cpu=4", "is not predictable: by the other rules it fits on 1 node: node-1."),
+        (
+            CLAIMS,
+            "nodes=1,cpu=500m",
+            "is not predictable: by the other rules every node is refused by the cpu request.",
+        ),
+        (
+            FOREIGN,
+            "nodes=1,cpu=4",
+            "waits for a scheduler named mine, which is not one of the profiles known here.",
+        ),
+    ],
+)
+def test_explain_shows_what_the_other_rules_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], manifest: str, cluster: str, verdict: str
+) -> None:
+    code = ran(tmp_path, "explain", manifest, cluster=cluster)
+
+    assert 1 == code
+    assert f"Pod default/gpu {verdict}" == capsys.readouterr().out.splitlines()[0]
+
+
+def test_the_explanation_has_no_message_of_the_scheduler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It would be a guess."""
+    ran(tmp_path, "explain", CLAIMS, "-o", "json", cluster="nodes=1,cpu=500m")
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load("explanation"))
+
+    assert ("NotPredictable", "", ["resource claims"]) == (
+        document["verdict"],
+        document["message"],
+        document["notPredictable"],
+    )
+
+
+def test_a_configuration_says_at_once_whose_pods_it_makes_unpredictable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "scheduler.yaml").write_text("""\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{plugins: {multiPoint: {enabled: [{name: Coscheduling}]}}}]
+extenders: [{urlPrefix: http://gpu, filterVerb: filter, managedResources: [{name: example.com/gpu}]}]
+""")
+    ran(tmp_path, "check", PLAIN, "--scheduler-config", str(tmp_path / "scheduler.yaml"))
+    warnings = [line.partition("scheduler.yaml: ")[2] for line in capsys.readouterr().err.splitlines()[:2]]
+
+    assert [
+        "the plugin Coscheduling is not kube-scheduler's own: the pods of default-scheduler are not predictable",
+        "the extender http://gpu is not asked: pods that request example.com/gpu are not predictable",
+    ] == warnings
