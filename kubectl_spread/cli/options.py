@@ -146,7 +146,6 @@ def _cluster(named: FactOptions) -> tuple[Cluster, tuple[SourceError, ...]]:
 
 def _profiles(named: FactOptions) -> dict[str, Profile]:
     from kubectl_spread.scheduler import config  # numpy: 80 ms
-    from kubectl_spread.sources import scheduler_config
 
     try:
         version = config.version_of(named.kubernetes_version) if named.kubernetes_version else config.LATEST
@@ -154,6 +153,8 @@ def _profiles(named: FactOptions) -> dict[str, Profile]:
         raise click.UsageError(str(error)) from None
     if not named.scheduler_config:
         return config.profiles(None, version)
+    from kubectl_spread.sources import scheduler_config
+
     loaded = scheduler_config.load(named.scheduler_config, version)
     for note in loaded.notes:
         click.echo(f"warning: {safe(named.scheduler_config)}: {safe(note)}", err=True)

@@ -1,7 +1,6 @@
 """A KubeSchedulerConfiguration file: read, checked, and brought to the form of v1.
 
-Source: pkg/scheduler/apis/config/validation/validation.go, validation_pluginargs.go (v1.36.2). What older versions
-of the file meant comes from their release notes.
+What older versions of the file meant comes from their release notes.
 """
 
 from __future__ import annotations
@@ -11,20 +10,18 @@ from typing import Any
 from typing import NamedTuple
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import gotext
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.scheduler.config import LATEST
 from kubectl_spread.scheduler.config import profiles
 from kubectl_spread.scheduler.config import Version
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.sources import files
+from kubectl_spread.sources import scheduler_decoding
+from kubectl_spread.sources import scheduler_validation
+from kubectl_spread.sources.scheduler_validation import Problem
+from kubectl_spread.sources.scheduler_validation import REMOVED
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
 Plain = dict[str, Any]
@@ -33,7 +30,6 @@ GROUP = "kubescheduler.config.k8s.io"
 KIND = "KubeSchedulerConfiguration"
 _VERSIONS = ("v1", "v1beta3", "v1beta2", "v1beta1", "v1alpha2")
 _WITHOUT_DEFAULTING_TYPE = ("v1alpha2",)
-_REMOVED = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
 
 # Plugins of older releases that became a scoring strategy of NodeResourcesFit.
 _STRATEGIES = {
@@ -41,43 +37,6 @@ _STRATEGIES = {
     "NodeResourcesMostAllocated": "MostAllocated",
     "RequestedToCapacityRatio": "RequestedToCapacityRatio",
 }
-_FIELDS = decode.Struct(
-    KIND,
-    {
-        "parallelism": decode.Atom.INT32,
-        "percentageOfNodesToScore": decode.Atom.INT32,
-        "profiles": decode.ListOf(
-            decode.Struct(
-                "KubeSchedulerProfile",
-                {
-                    "schedulerName": decode.Atom.STRING,
-                    "percentageOfNodesToScore": decode.Atom.INT32,
-                    "plugins": decode.MapOf(
-                        decode.Struct(
-                            "PluginSet",
-                            {
-                                field: decode.ListOf(
-                                    decode.Struct("Plugin", {"name": decode.Atom.STRING, "weight": decode.Atom.INT32})
-                                )
-                                for field in ("enabled", "disabled")
-                            },
-                        )
-                    ),
-                    "pluginConfig": decode.ListOf(
-                        decode.Struct(
-                            "PluginConfig", {"name": decode.Atom.STRING, "args": decode.MapOf(decode.Atom.ANY)}
-                        )
-                    ),
-                },
-            )
-        ),
-        "extenders": decode.ListOf(decode.MapOf(decode.Atom.ANY)),
-    },
-)
-_SPREAD_ARGS = decode.Struct(
-    "PodTopologySpreadArgs",
-    {"defaultingType": decode.Atom.STRING, "defaultConstraints": decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)},
-)
 
 
 class Loaded(NamedTuple):
@@ -85,11 +44,6 @@ class Loaded(NamedTuple):
 
     profiles: dict[str, Profile]
     notes: tuple[str, ...]
-
-
-class _Problem(NamedTuple):
-    route: Route
-    message: str
 
 
 def load(path: str, version: Version = LATEST) -> Loaded:
@@ -103,16 +57,19 @@ def load(path: str, version: Version = LATEST) -> Loaded:
     plain = nodes.to_plain(document.root)
     api_version = plain.get("apiVersion") if isinstance(plain, dict) else None
     if not isinstance(plain, dict) or plain.get("kind") != KIND:
-        raise _error(source, document, _Problem((), f"not a {KIND}"))
+        raise _error(source, document, Problem((), f"not a {KIND}"))
     group, _, written_version = str(api_version).partition("/")
     if group != GROUP or written_version not in _VERSIONS:
         known = ", ".join(f"{GROUP}/{name}" for name in _VERSIONS)
-        raise _error(
-            source, document, _Problem(("apiVersion",), f"unknown apiVersion {api_version}: there are {known}")
-        )
+        raise _error(source, document, Problem(("apiVersion",), f"unknown apiVersion {api_version}: there are {known}"))
     notes: list[str] = []
-    current = _as_v1(plain, written_version, notes)
-    for problem in _problems(current):
+    current = _with_list(plain, notes)
+    undecodable = scheduler_decoding.problem(current, strict=written_version == "v1")
+    if undecodable is not None:
+        raise _error(source, document, Problem(undecodable.route, undecodable.message))
+    if written_version != "v1":
+        current = _as_v1(current, written_version, notes)
+    for problem in scheduler_validation.problems(current, str(api_version)):
         raise _error(source, document, problem)
     loaded = profiles(current, version)
     return Loaded(loaded, (*notes, *_not_asked(loaded)))
@@ -140,26 +97,28 @@ def _document(source: SourceFile) -> compose.Document:
     raise SourceError(source.name, f"not a {KIND}: the file is empty")
 
 
-def _error(source: SourceFile, document: compose.Document, problem: _Problem) -> SourceError:
+def _error(source: SourceFile, document: compose.Document, problem: Problem) -> SourceError:
     line, column = source.position(nodes.place(document.root, problem.route).start)
     return SourceError(source.name, problem.message, line=line, column=column)
 
 
+def _with_list(plain: Plain, notes: list[str]) -> Plain:
+    """The document, with its profiles in a list."""
+    if not isinstance(plain.get("profiles"), dict):
+        return plain
+    # Documents of 1.18 show it so, although no release reads it.
+    notes.append("`profiles` is a mapping, and is read as a list of that one profile")
+    return {**plain, "profiles": [plain["profiles"]]}
+
+
 def _as_v1(plain: Plain, version: str, notes: list[str]) -> Plain:
     """What an older file says, in the form of v1."""
-    current = dict(plain)
-    if isinstance(current.get("profiles"), dict):
-        # Documents of 1.18 show it so, although no release reads it.
-        notes.append("`profiles` is a mapping, and is read as a list of that one profile")
-        current["profiles"] = [current["profiles"]]
-    if version == "v1" or decode.problems(current, _FIELDS):
-        return current
-    current["profiles"] = [_profile_as_v1(profile or {}, version, notes) for profile in current.get("profiles") or ()]
-    return current
+    found = [_profile_as_v1(profile or {}, version, notes) for profile in plain.get("profiles") or ()]
+    return {**plain, "profiles": found}
 
 
 def _profile_as_v1(profile: Plain, version: str, notes: list[str]) -> Plain:
-    changed = {**profile, "plugins": dict(profile.get("plugins") or {})}
+    changed = {**profile, "plugins": _without_limits(profile.get("plugins") or {}, notes)}
     args = [dict(item) for item in profile.get("pluginConfig") or ()]
     for item in args:
         spread_args = item.get("args") or {}
@@ -173,112 +132,29 @@ def _profile_as_v1(profile: Plain, version: str, notes: list[str]) -> Plain:
         renamed = {"name": names.NODE_RESOURCES_FIT, "weight": strategies[-1].get("weight") or 1}
         changed["plugins"]["score"] = {**score, "enabled": [*kept, renamed]}
         strategy = _STRATEGIES[strategies[-1]["name"]]
-        args.append({"name": names.NODE_RESOURCES_FIT, "args": {"scoringStrategy": {"type": strategy}}})
+        args = _with_strategy(args, strategies[-1]["name"])
         notes.append(f"{strategies[-1]['name']} is read as the {strategy} strategy of {names.NODE_RESOURCES_FIT}")
     changed["pluginConfig"] = args
     return changed
 
 
-def _problems(plain: Plain) -> Iterator[_Problem]:
-    """What stops the scheduler, in the order it looks."""
-    for problem in decode.problems(plain, _FIELDS):
-        yield _Problem(problem.route, problem.message)
-        return
-    yield from _percentage(plain, ())
-    seen: set[str] = set()
-    for at, profile in enumerate(plain.get("profiles") or ()):
-        route: Route = ("profiles", at)
-        name = (profile or {}).get("schedulerName") or "default-scheduler"
-        if name in seen:
-            yield _Problem(
-                (*route, "schedulerName"), f"{_path(route)}.schedulerName: Duplicate value: {gotext.quote(name)}"
-            )
-        seen.add(name)
-        yield from _percentage(profile or {}, route)
-        yield from _plugin_names(profile or {}, route)
-        yield from _plugin_args(profile or {}, route)
+def _without_limits(plugins: Plain, notes: list[str]) -> Plain:
+    """The plugins without those that counted in-tree volumes, whose work NodeVolumeLimits took over."""
+    found: Plain = {}
+    for point, written in plugins.items():
+        enabled = (written or {}).get("enabled") or []
+        kept = [entry for entry in enabled if (entry or {}).get("name") not in REMOVED]
+        notes += [f"{entry['name']} is read as {names.NODE_VOLUME_LIMITS}" for entry in enabled if entry not in kept]
+        found[point] = {**(written or {}), "enabled": kept}
+    return found
 
 
-def _percentage(plain: Plain, route: Route) -> Iterator[_Problem]:
-    value = plain.get("percentageOfNodesToScore")
-    if value is not None and not 0 <= value <= 100:
-        at = (*route, "percentageOfNodesToScore")
-        yield _Problem(at, f"{_path(at)}: Invalid value: {value}: not in valid range [0-100]")
-
-
-def _plugin_names(profile: Plain, route: Route) -> Iterator[_Problem]:
-    for point, plugins in (profile.get("plugins") or {}).items():
-        seen: set[str] = set()
-        for at, entry in enumerate((plugins or {}).get("enabled") or ()):
-            name = (entry or {}).get("name") or ""
-            here = (*route, "plugins", point, "enabled", at)
-            if name in _REMOVED:
-                yield _Problem(here, f"{_path(here)}: Invalid value: {gotext.quote(name)}: was removed")
-            if name in seen:
-                yield _Problem(here, f'plugin "{name}" already registered as "{name}"')
-            seen.add(name)
-
-
-def _plugin_args(profile: Plain, route: Route) -> Iterator[_Problem]:
-    for at, item in enumerate(profile.get("pluginConfig") or ()):
-        args, here = (item or {}).get("args") or {}, (*route, "pluginConfig", at, "args")
-        if item.get("name") == names.POD_TOPOLOGY_SPREAD:
-            yield from _spread_args(args, here)
-        elif item.get("name") == names.INTER_POD_AFFINITY:
-            weight = args.get("hardPodAffinityWeight")
-            if isinstance(weight, int) and not 0 <= weight <= 100:
-                field = (*here, "hardPodAffinityWeight")
-                yield _Problem(field, f"{_path(field)}: Invalid value: {weight}: not in valid range [0, 100]")
-
-
-def _spread_args(args: Plain, route: Route) -> Iterator[_Problem]:
-    """Source: validation_pluginargs.go, ValidatePodTopologySpreadArgs."""
-    for problem in decode.problems(args, _SPREAD_ARGS):
-        yield _Problem((*route, *problem.route), problem.message)
-        return
-    kind, constraints = args.get("defaultingType") or "System", args.get("defaultConstraints") or ()
-    at = (*route, "defaultingType")
-    if kind not in ("System", "List"):
-        quoted = gotext.quote(kind)
-        yield _Problem(at, f'{_path(at)}: Unsupported value: {quoted}: supported values: "System", "List"')
-    if kind == "System" and constraints:
-        yield _Problem(at, f'{_path(at)}: Invalid value: "System": when .defaultConstraints are not empty')
-    pairs: set[tuple[Any, Any]] = set()
-    for index, constraint in enumerate(constraints):
-        here = (*route, "defaultConstraints", index)
-        yield from _default_constraint(constraint or {}, here)
-        pair = ((constraint or {}).get("topologyKey"), (constraint or {}).get("whenUnsatisfiable"))
-        if pair in pairs:
-            quoted = gotext.quote(f"{{{pair[0]}, {pair[1]}}}")
-            yield _Problem(here, f"{_path(here)}: Duplicate value: {quoted}")
-        pairs.add(pair)
-
-
-def _default_constraint(constraint: Plain, route: Route) -> Iterator[_Problem]:
-    def problem(field: str, message: str) -> _Problem:
-        at = (*route, field)
-        return _Problem(at, f"{_path(at)}: {message}")
-
-    skew = int(constraint.get("maxSkew") or 0)
-    if skew <= 0:
-        yield problem("maxSkew", f"Invalid value: {skew}: not in valid range (0, inf)")
-    key = constraint.get("topologyKey") or ""
-    if not key:
-        yield problem("topologyKey", "Required value: can not be empty")
-    for detail in key_errors(key) if key else ():
-        yield problem("topologyKey", f"Invalid value: {gotext.quote(key)}: {detail}")
-    action = constraint.get("whenUnsatisfiable") or ""
-    if not action:
-        yield problem("whenUnsatisfiable", "Required value: can not be empty")
-    elif action not in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY):
-        quoted = gotext.quote(action)
-        yield problem(
-            "whenUnsatisfiable",
-            f'Unsupported value: {quoted}: supported values: "{DO_NOT_SCHEDULE}", "{SCHEDULE_ANYWAY}"',
-        )
-    if constraint.get("labelSelector") is not None:
-        yield problem("labelSelector", "Forbidden: constraint must not define a selector, as they deduced for each pod")
-
-
-def _path(route: Route) -> str:
-    return decode.path_text(route)
+def _with_strategy(args: list[Plain], plugin: str) -> list[Plain]:
+    """The args of the profile once a plugin has become a strategy, with the args that it had."""
+    own: Plain = next((item.get("args") or {} for item in args if item.get("name") == plugin), {})
+    fit: Plain = next((item.get("args") or {} for item in args if item.get("name") == names.NODE_RESOURCES_FIT), {})
+    strategy: Plain = {"type": _STRATEGIES[plugin], "resources": own.get("resources")}
+    if plugin == "RequestedToCapacityRatio":
+        strategy["requestedToCapacityRatio"] = {"shape": own.get("shape")}
+    others = [item for item in args if item.get("name") not in (plugin, names.NODE_RESOURCES_FIT)]
+    return [*others, {"name": names.NODE_RESOURCES_FIT, "args": {**fit, "scoringStrategy": strategy}}]

@@ -142,7 +142,330 @@ REFUSED = {
         8,
         'plugin "ImageLocality" already registered as "ImageLocality"',
     ),
+    "an unknown field, and one of the args": (
+        HEAD + "profile: []\nprofiles:\n- pluginConfig:\n  - name: NodeAffinity\n    args: {added: {}}\n",
+        3,
+        (
+            'strict decoding error: unknown field "profile", decoding .profiles[0].pluginConfig[0]: strict decoding '
+            'error: decoding args for plugin NodeAffinity: strict decoding error: unknown field "added"'
+        ),
+    ),
+    "args of the wrong type": (
+        HEAD + "profiles:\n- pluginConfig:\n  - name: VolumeBinding\n    args: {bindTimeoutSeconds: soon}\n",
+        6,
+        (
+            "decoding .profiles[0].pluginConfig[0]: decoding args for plugin VolumeBinding: json: cannot unmarshal "
+            "string into Go struct field VolumeBindingArgs.bindTimeoutSeconds of type int64"
+        ),
+    ),
+    "no names for two profiles": (
+        HEAD + "profiles:\n- {}\n- {schedulerName: b}\n",
+        4,
+        "profiles[0].schedulerName: Required value",
+    ),
+    "a name twice": (
+        HEAD + "profiles:\n- {schedulerName: b}\n- {schedulerName: b}\n",
+        5,
+        "profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName",
+    ),
+    "parallelism": (
+        HEAD + "parallelism: 0\n",
+        3,
+        "parallelism: Invalid value: 0: should be an integer value greater than zero",
+    ),
+    "a percentage": (
+        HEAD + "profiles: [{percentageOfNodesToScore: 101}]\n",
+        3,
+        "profiles[0].percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]",
+    ),
+    "initial backoff": (
+        HEAD + "podInitialBackoffSeconds: 0\n",
+        3,
+        "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0",
+    ),
+    "backoff that shrinks": (
+        HEAD + "podInitialBackoffSeconds: 20\n",
+        1,
+        "podMaxBackoffSeconds: Invalid value: 10: must be greater than or equal to PodInitialBackoffSeconds",
+    ),
+    "burst": (
+        HEAD + "clientConnection: {burst: -1}\n",
+        3,
+        "clientConnection.burst: Invalid value: -1: must be non-negative",
+    ),
+    "a lock that is no lease": (
+        HEAD + "leaderElection: {resourceLock: endpoints}\n",
+        3,
+        'leaderElection.resourceLock: Invalid value: "endpoints": resourceLock value must be "leases"',
+    ),
+    "two ways to sort": (
+        HEAD + "profiles:\n- plugins: {queueSort: {enabled: [{name: A}, {name: B}]}}\n",
+        4,
+        "profiles[0].plugins.queueSort.Enabled: Invalid value: 2: only one queue sort plugin can be enabled",
+    ),
+    "profiles that sort differently": (
+        HEAD + "profiles:\n- {schedulerName: a}\n- schedulerName: b\n  plugins: {queueSort: {enabled: [{name: A}]}}\n",
+        6,
+        (
+            'profiles[1].plugins.queueSort: Invalid value: {"Enabled":[{"Name":"A","Weight":0}],"Disabled":null}: '
+            "must be the same for all profiles"
+        ),
+    ),
+    "a plugin that was removed": (
+        HEAD + "profiles:\n- plugins: {filter: {enabled: [{name: EBSLimits}]}}\n",
+        4,
+        (
+            'profiles[0].plugins.filter.enabled[0]: Invalid value: "EBSLimits": was invalid in version "v1" '
+            '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1")'
+        ),
+    ),
+    "args twice": (
+        HEAD + "profiles:\n- pluginConfig:\n  - {name: NodeAffinity, args: {}}\n  - {name: NodeAffinity, args: {}}\n",
+        6,
+        'profiles[0].pluginConfig[1]: Duplicate value: "NodeAffinity"',
+    ),
+    "an extender without weight": (
+        HEAD + "extenders: [{urlPrefix: http://x, prioritizeVerb: p}]\n",
+        3,
+        "extenders[0].weight: Invalid value: 0: must have a positive weight applied to it",
+    ),
+    "a managed resource that is native": (
+        HEAD + "extenders: [{urlPrefix: http://x, managedResources: [{name: cpu}]}]\n",
+        3,
+        'extenders[0].managedResources[0].name: Invalid value: "cpu": is an invalid extended resource name',
+    ),
+    "a managed resource twice": (
+        HEAD + "extenders: [{managedResources: [{name: a.b/c}, {name: a.b/c}]}]\n",
+        3,
+        'extenders[0].managedResources[1].name: Invalid value: "a.b/c": duplicate extender managed resource name',
+    ),
+    "two extenders that bind": (
+        HEAD + "extenders: [{bindVerb: b}, {bindVerb: b}]\n",
+        3,
+        'extenders: Invalid value: "found 2 extenders implementing bind": only one extender can implement bind',
+    ),
 }
+
+ARGS = "profiles[0].pluginConfig[0].args."
+FIT = 'initializing plugin "NodeResourcesFit": '
+ADDED = ARGS + "addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]."
+REQUIRED = "addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{%s}]}}"
+RATIO = "scoringStrategy: {type: RequestedToCapacityRatio, requestedToCapacityRatio: {shape: [%s]}}"
+SHAPE_PATH = FIT + "scoringStrategy.requestedToCapacityRatio"
+REFUSED_ARGS = [
+    (
+        "DefaultPreemption",
+        "minCandidateNodesPercentage: 101",
+        f"{ARGS}minCandidateNodesPercentage: Invalid value: 101: not in valid range [0, 100]",
+    ),
+    (
+        "DefaultPreemption",
+        "minCandidateNodesAbsolute: -1",
+        f"{ARGS}minCandidateNodesAbsolute: Invalid value: -1: not in valid range [0, inf)",
+    ),
+    (
+        "DefaultPreemption",
+        "minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0",
+        (
+            f"{ARGS}minCandidateNodesPercentage: Invalid value: 0: cannot be zero at the same time as "
+            "minCandidateNodesAbsolute"
+        ),
+    ),
+    (
+        "InterPodAffinity",
+        "hardPodAffinityWeight: 101",
+        f"{ARGS}hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]",
+    ),
+    (
+        "NodeResourcesBalancedAllocation",
+        "resources: [{name: cpu, weight: 2}]",
+        f"{ARGS}resources[0].weight: Invalid value: 2: must be 1",
+    ),
+    (
+        "NodeResourcesBalancedAllocation",
+        "resources: [{name: cpu}, {name: cpu}]",
+        f'{ARGS}resources[1].name: Duplicate value: "cpu"',
+    ),
+    (
+        "VolumeBinding",
+        "bindTimeoutSeconds: -1",
+        f"{ARGS}bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a negative value",
+    ),
+    (
+        "VolumeBinding",
+        "shape: [{utilization: 100, score: 10}]",
+        (
+            f'{ARGS}shape: Invalid value: [{{"Utilization":100,"Score":10}}]: unexpected field `shape`, remove it or '
+            "turn on the feature gate StorageCapacityScoring"
+        ),
+    ),
+    (
+        "NodeAffinity",
+        REQUIRED % "matchExpressions: [{key: a, operator: Has}]",
+        (
+            f'{ADDED}matchExpressions[0].operator: Unsupported value: "Has": supported values: "In", "NotIn", '
+            '"Exists", "DoesNotExist", "Gt", "Lt"'
+        ),
+    ),
+    (
+        "NodeAffinity",
+        REQUIRED % "matchExpressions: [{key: a, operator: In}]",
+        (
+            f"{ADDED}matchExpressions[0].values: Invalid value: null: for 'in', 'notin' operators, values set can't "
+            "be empty"
+        ),
+    ),
+    (
+        "NodeAffinity",
+        REQUIRED % "matchExpressions: [{key: a, operator: Exists, values: [b]}]",
+        (
+            f'{ADDED}matchExpressions[0].values: Invalid value: ["b"]: values set must be empty for exists and does '
+            "not exist"
+        ),
+    ),
+    (
+        "NodeAffinity",
+        REQUIRED % "matchExpressions: [{key: a, operator: Gt, values: [b]}]",
+        (
+            f"{ADDED}matchExpressions[0].values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be "
+            "an integer"
+        ),
+    ),
+    (
+        "NodeAffinity",
+        REQUIRED % "matchExpressions: [{key: a, operator: Gt, values: []}]",
+        (
+            f"{ADDED}matchExpressions[0].values: Invalid value: []: for 'Gt', 'Lt' operators, exactly one value is "
+            "required"
+        ),
+    ),
+    (
+        "NodeAffinity",
+        REQUIRED % "matchFields: [{key: metadata.name, operator: In}]",
+        f"{ADDED}matchFields[0].values: Invalid value: null: must have one element",
+    ),
+    (
+        "NodeAffinity",
+        (
+            "addedAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: "
+            "{matchFields: [{key: metadata.name, operator: Gt}]}}]}"
+        ),
+        (
+            f"{ARGS}addedAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].matchFields[0].operator: "
+            'Unsupported value: "Gt": supported values: "In", "NotIn"'
+        ),
+    ),
+    (
+        "NodeResourcesFit",
+        "ignoredResourceGroups: [example.com/a]",
+        f"{FIT}ignoredResourceGroups[0]: Invalid value: \"example.com/a\": resource group name can't contain '/'",
+    ),
+    (
+        "NodeResourcesFit",
+        "ignoredResources: [/a]",
+        f'{FIT}ignoredResources[0]: Invalid value: "/a": prefix part must be non-empty',
+    ),
+    (
+        "NodeResourcesFit",
+        "scoringStrategy: {type: Best}",
+        (
+            f'{FIT}scoringStrategy.type: Unsupported value: "Best": supported values: "LeastAllocated", '
+            '"MostAllocated", "RequestedToCapacityRatio"'
+        ),
+    ),
+    (
+        "NodeResourcesFit",
+        "scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 101}]}",
+        (
+            f"{FIT}scoringStrategy.resources[0].weight: Invalid value: 101: resource weight of cpu not in valid range "
+            "(0, 100]"
+        ),
+    ),
+    (
+        "NodeResourcesFit",
+        "scoringStrategy: {type: MostAllocated, requestedToCapacityRatio: {}}",
+        f"{SHAPE_PATH}: Forbidden: must be nil when type is not RequestedToCapacityRatio",
+    ),
+    (
+        "NodeResourcesFit",
+        "scoringStrategy: {type: RequestedToCapacityRatio}",
+        f"{SHAPE_PATH}: Required value: must be specified when type is RequestedToCapacityRatio",
+    ),
+    ("NodeResourcesFit", RATIO % "", f"{SHAPE_PATH}.shape: Required value: at least one point must be specified"),
+    (
+        "NodeResourcesFit",
+        RATIO % "{utilization: 50}, {utilization: 50}",
+        f"{SHAPE_PATH}.shape[1].utilization: Invalid value: 50: values must be sorted in increasing order",
+    ),
+    (
+        "NodeResourcesFit",
+        RATIO % "{utilization: 101}",
+        f"{SHAPE_PATH}.shape[0].utilization: Invalid value: 101: not in valid range [0, 100]",
+    ),
+    (
+        "NodeResourcesFit",
+        RATIO % "{score: 11}",
+        f"{SHAPE_PATH}.shape[0].score: Invalid value: 11: not in valid range [0, 10]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("plugin", "args", "message"), REFUSED_ARGS, ids=[item[2][-50:] for item in REFUSED_ARGS])
+def test_args_that_stop_the_scheduler_are_refused_in_its_words(
+    plugin: str, args: str, message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(f"{HEAD}profiles:\n- pluginConfig:\n  - name: {plugin}\n    args: {{{args}}}\n")
+    with pytest.raises(SourceError) as raised:
+        scheduler_config.load(str(file))
+
+    assert (message, 6) == (raised.value.message, raised.value.line)
+
+
+ACCEPTED = {
+    "defaults of every field": "profiles: []\n",
+    "weights of zero count as one": (
+        "profiles:\n- pluginConfig:\n  - name: NodeResourcesFit\n    args:\n"
+        "      scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 0}]}\n"
+    ),
+    "an empty term, and a preference without weight": (
+        "profiles:\n- pluginConfig:\n  - name: NodeAffinity\n    args:\n      addedAffinity:\n"
+        "        requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{}]}\n"
+        "        preferredDuringSchedulingIgnoredDuringExecution:\n"
+        "        - {weight: 0, preference: {matchFields: [{operator: X}]}}\n"
+    ),
+    "args of a plugin that nobody knows": "profiles: [{pluginConfig: [{name: Mine, args: {any: thing}}]}]\n",
+    "no election, so any lock": "leaderElection: {leaderElect: false, resourceLock: endpoints}\n",
+    "profiles that sort the same": (
+        "profiles:\n- {schedulerName: a, plugins: {queueSort: {enabled: []}}}\n- {schedulerName: b}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED)
+def test_a_configuration_that_the_scheduler_takes_is_taken(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(HEAD + text)
+
+    assert scheduler_config.load(str(file)).profiles
+
+
+def test_what_older_versions_have_is_not_refused(tmp_path: Path) -> None:
+    """Fields that v1 does not know, plugins that it removed, and the points of a ratio."""
+    file = tmp_path / "config.yaml"
+    file.write_text(
+        HEAD.replace("/v1\n", "/v1beta1\n") + "disablePreemption: true\n"
+        "profiles:\n- plugins:\n    filter: {enabled: [{name: EBSLimits}]}\n"
+        "    score: {enabled: [{name: RequestedToCapacityRatio, weight: 2}]}\n"
+        "  pluginConfig:\n  - name: RequestedToCapacityRatio\n    args: {shape: [{utilization: 0, score: 10}]}\n"
+    )
+    loaded = scheduler_config.load(str(file))
+
+    assert (
+        "EBSLimits is read as NodeVolumeLimits",
+        "RequestedToCapacityRatio is read as the RequestedToCapacityRatio strategy of NodeResourcesFit",
+    ) == loaded.notes
+    assert () == loaded.profiles["default-scheduler"].foreign
 
 
 @pytest.mark.parametrize(("text", "line", "message"), REFUSED.values(), ids=REFUSED)
