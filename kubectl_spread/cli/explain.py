@@ -175,7 +175,8 @@ def _from_files(
     found: list[Explanation] = []
     for placement in placements:
         stuck = _grouped([item.explanation._replace(pod=item.pod) for item in placement.pending])
-        found += stuck or ([placement.first] if placement.first is not None else [])
+        told = stuck or ([placement.first] if placement.first is not None else [])
+        found += [item._replace(ignored=placement.ignored) for item in told]
         if not stuck and placement.first is None:
             click.echo(f"{placement.workload.key}: {_why_nothing(placement)}", err=True)
     return found

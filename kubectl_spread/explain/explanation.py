@@ -22,6 +22,7 @@ from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.history import ignored_in
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
@@ -103,6 +104,13 @@ class ConstraintReport(NamedTuple):
         return self.eligible_domains < self.min_domains
 
 
+class Ignored(NamedTuple):
+    """Fields that count for nothing in a release."""
+
+    version: str = ""
+    fields: tuple[str, ...] = ()
+
+
 class Explanation(NamedTuple):
     """Why a pod is where it is, or is nowhere.
 
@@ -125,6 +133,7 @@ class Explanation(NamedTuple):
     nominated_node: str = ""
     victims: tuple[Pod, ...] = ()
     others: tuple[str, ...] = ()  # pods of the same workload for which the same holds
+    ignored: Ignored = Ignored()
 
 
 def explain(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Explanation:
@@ -152,7 +161,8 @@ def without_scheduler(pod: Pod, cluster: Cluster) -> Explanation:
 def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Explanation:
     """Explain a pod from what the plugins said of it; nothing may have been bound since."""
     diagnosis = filtered.diagnosis()
-    beyond = not_evaluated(pod.cls, scheduler.profile_of(pod.cls), scheduler.columns.cluster)
+    profile = scheduler.profile_of(pod.cls)
+    beyond = not_evaluated(pod.cls, profile, scheduler.columns.cluster)
     is_pending = not diagnosis.feasible
     preemption = post_filter(pod, filtered, scheduler) if is_pending and not beyond else None
     found = requirements(pod.cls, filtered)
@@ -170,6 +180,7 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Expl
         beyond=beyond,
         nominated_node="" if preemption is None else preemption.node,
         victims=() if preemption is None else preemption.victims,
+        ignored=Ignored(f"1.{profile.minor}", ignored_in(pod.cls.constraints, profile.minor)),
     )
 
 
@@ -245,9 +256,15 @@ def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
 
 
 def _written(constraint: Constraint, cls: PodClass) -> TopologySpreadConstraint:
-    """The constraint in the pod, or the scheduler's default one in the same form; only hard defaults come here."""
+    """The constraint in the pod, or the scheduler's default one in the same form, with the policies that count.
+
+    Only hard defaults come here.
+    """
     if cls.constraints:
-        return cls.constraints[constraint.position]
+        return cls.constraints[constraint.position]._replace(
+            node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
+            node_taints_policy=HONOR if constraint.honors_taints else IGNORE,
+        )
     return TopologySpreadConstraint(
         position=constraint.position,
         max_skew=constraint.max_skew,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kubectl_spread.explain.explanation import ConstraintReport
 from kubectl_spread.explain.explanation import DomainReport
 from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import NodeReport
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.requirements import Conflict
@@ -33,6 +34,8 @@ def lines(explanation: Explanation, *, colour: bool) -> list[str]:
     if explanation.verdict is Verdict.NOT_PREDICTABLE:
         needs = safe(" and ".join(explanation.beyond))
         out.append(f"Not predictable: the pod depends on {needs}, which the dry run does not evaluate.")
+    if explanation.ignored.fields:
+        out.append(ignored_sentence(explanation.ignored))
     out += _message(explanation)
     if explanation.nodes:
         out += ["", f"Nodes ({len(explanation.diagnosis.feasible)} of {len(explanation.node_names)} fit):"]
@@ -42,6 +45,11 @@ def lines(explanation: Explanation, *, colour: bool) -> list[str]:
     if explanation.conflicts:
         out += ["", *_conflicts(explanation)]
     return out
+
+
+def ignored_sentence(ignored: Ignored) -> str:
+    """`ignored by 1.24: minDomains`."""
+    return f"ignored by {ignored.version}: {', '.join(ignored.fields)}"
 
 
 def verdict_sentence(explanation: Explanation) -> str:

@@ -93,6 +93,7 @@ def explanation(item: Explanation) -> dict[str, Any]:
         ],
         "notPredictable": list(item.beyond),
         "others": list(item.others),
+        "ignoredFields": list(item.ignored.fields),
     }
 
 
@@ -161,6 +162,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "notPredictable": list(placement.not_predictable),
         "unpredicted": [{"pod": item.pod.name, "dependsOn": list(item.reasons)} for item in placement.unpredicted],
         "notCounted": list(placement.not_counted),
+        "ignoredFields": list(placement.ignored.fields),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.report.explanations import ignored_sentence
 from kubectl_spread.report.explanations import refusal
 from kubectl_spread.report.table import counted
 from kubectl_spread.report.table import listed
@@ -26,6 +27,8 @@ def lines(placement: Placement, *, colour: bool) -> list[str]:
         gated = listed((pod.pod for pod in placement.gated), most=_MOST)
         out.append(f"  {counted(len(placement.gated), 'pod')} SchedulingGated: {gated}")
         out.append(f"    {placement.gated[0].message}")
+    if placement.ignored.fields:
+        out.append(f"  {ignored_sentence(placement.ignored)}")
     return out + _not_predicted(placement)
 
 

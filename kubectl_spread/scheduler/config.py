@@ -74,6 +74,7 @@ class Version(NamedTuple):
     balance_compares: bool  # BalancedAllocation scores the change that the pod makes
     declares_features: bool
     claims_for_resources: bool  # a device class may stand behind an extended resource
+    labels_topology: bool  # pods get the zone and region labels of their node
 
 
 class VersionError(ValueError):
@@ -106,6 +107,7 @@ def version_of(text: str) -> Version:
         balance_compares=minor >= 35,
         declares_features=minor >= 36,
         claims_for_resources=minor >= 36,
+        labels_topology=minor >= 35,
     )
 
 
@@ -262,6 +264,8 @@ def _profile(written: Plain, version: Version, global_percentage: int) -> Profil
         percentage_of_nodes_to_score=global_percentage if percentage is None else int(percentage),
         foreign=_foreign(sets),
         claims_for_resources=version.claims_for_resources,
+        minor=version.minor,
+        labels_topology=version.labels_topology,
     )
 
 

@@ -24,8 +24,10 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.explanation import without_scheduler
+from kubectl_spread.objects import history
 from kubectl_spread.objects import read
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
@@ -121,6 +123,7 @@ class Placement(NamedTuple):
     first: Optional[Explanation] = None  # of the first pod that was placed, where it was asked for
     unpredicted: tuple[Unpredicted, ...] = ()
     not_counted: tuple[str, ...] = ()
+    ignored: Ignored = Ignored()
 
     @property
     def replicas(self) -> int:
@@ -164,14 +167,27 @@ def place(
         all_nodes: look at every node, also where the scheduler would stop early.
         explain_first: explain also the first replica of each workload, at the moment it was placed.
     """
-    owners = [_as_running(owner, cluster) for owner in workloads if owner.kind != "PodTemplate"]
+    release = next(iter(profiles.values()))
+    written = [owner for owner in workloads if owner.kind != "PodTemplate"]
+    owners = [_as_running(_as_stored(owner, release.minor), cluster) for owner in written]
     cluster = _with_controllers(owners, cluster)
     scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
     placements: dict[int, Placement] = {}
     for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
-        placements[at] = _Placing(owners[at], cluster, scheduler, pick or first, explain_first=explain_first).run()
+        placing = _Placing(owners[at], cluster, scheduler, pick or first, release=release, explain_first=explain_first)
+        placements[at] = placing.run()
     told = dict(zip(placements, _with_uncounted(list(placements.values()), profiles), strict=True))
-    return [told[at] for at in range(len(owners))]
+    return [told[at]._replace(ignored=_ignored(owner, release.minor)) for at, owner in enumerate(written)]
+
+
+def _ignored(owner: Workload, minor: int) -> Ignored:
+    return Ignored(f"1.{minor}", history.stored(owner.template.get("spec") or {}, minor).ignored)
+
+
+def _as_stored(owner: Workload, minor: int) -> Workload:
+    """The workload without the fields of its pods that the API server of a release drops."""
+    spec = history.stored(owner.template.get("spec") or {}, minor).spec
+    return owner._replace(template={**owner.template, "spec": spec})
 
 
 def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]) -> list[Placement]:
@@ -245,8 +261,17 @@ class _Placing:
     """One workload on its way to a Placement."""
 
     def __init__(
-        self, owner: Workload, cluster: Cluster, scheduler: Scheduler, pick: Pick, *, explain_first: bool
+        self,
+        owner: Workload,
+        cluster: Cluster,
+        scheduler: Scheduler,
+        pick: Pick,
+        *,
+        release: Profile,
+        explain_first: bool,
     ) -> None:
+        """`release` is any of the profiles: what they have in common is that of the release."""
+        self._release = release
         self._owner = owner
         self._cluster = cluster
         self._scheduler = scheduler
@@ -295,7 +320,7 @@ class _Placing:
         if self._explain_first and self._first is None:
             self._first = Explanation(pod, Verdict.RUNNING, Diagnosis(columns.n))
         self._placed.append(PlacedPod(pod.name, pod.node_name, 1, 1))
-        columns.bind(_labelled(pod, columns, node), node)
+        columns.bind(self._labelled(pod, node), node)
 
     def _schedule(self, pod: Pod) -> None:
         scheduler = self._scheduler
@@ -319,7 +344,7 @@ class _Placing:
         node = int(self._pick(hosts))
         name = scheduler.columns.nodes[node].name
         self._placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
-        scheduler.bind(_labelled(pod, scheduler.columns, node), node)
+        scheduler.bind(self._labelled(pod, node), node)
 
     def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
         """A pod whose node nobody can tell: it takes no room, and is not counted anywhere."""
@@ -361,6 +386,15 @@ class _Placing:
         self._beyond["claims that are not in the cluster facts"] = None
         return pod._replace(cls=pod.cls._replace(volumes=kept))
 
+    def _labelled(self, pod: Pod, node: int) -> Pod:
+        """Add the node's zone and region labels, as the PodTopologyLabels admission does at binding."""
+        labels = self._scheduler.columns.nodes[node].labels
+        copied = {key: labels[key] for key in (ZONE, REGION) if key in labels}
+        if not copied or not self._release.labels_topology:
+            return pod
+        own = {**dict(pod.cls.labels), **copied}
+        return pod._replace(cls=pod.cls._replace(labels=tuple(sorted(own.items()))))
+
     def _certainty(self) -> Certainty:
         if self._beyond:
             return Certainty.NOT_PREDICTABLE
@@ -383,16 +417,6 @@ def _wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:
         fits = wanted.node_name in ("", node.name) and wanted.cls.node_requirement.matches(node.labels, node.name)
         if fits and first_untolerated(node.taints, tolerations) is None:
             yield node
-
-
-def _labelled(pod: Pod, columns: Columns, node: int) -> Pod:
-    """Add the node's zone and region labels, as the PodTopologyLabels admission does at binding since 1.35."""
-    labels = columns.nodes[node].labels
-    copied = {key: labels[key] for key in (ZONE, REGION) if key in labels}
-    if not copied:
-        return pod
-    own = {**dict(pod.cls.labels), **copied}
-    return pod._replace(cls=pod.cls._replace(labels=tuple(sorted(own.items()))))
 
 
 def _matching(owner: Workload, columns: Columns) -> dict[str, dict[str, int]]:

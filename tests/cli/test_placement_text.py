@@ -148,6 +148,21 @@ def test_a_default_constraint_is_told_by_its_own_name(
         assert [("scheduler", 0)] == [(item["origin"], item["index"]) for item in json.loads(told)["constraints"]]
 
 
+@pytest.mark.parametrize(("command", "indent"), [("check", "  "), ("explain", "")])
+def test_fields_that_the_release_does_not_know_are_named_once(
+    command: str, indent: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three domains are asked for and there is one; 1.24 does not mind."""
+    (tmp_path / "web.yaml").write_text(WEB.replace("  - maxSkew: 1\n", "  - maxSkew: 1\n        minDomains: 3\n"))
+    options = ["-f", str(tmp_path / "web.yaml"), "--topology", "zones=1,nodes=3,cpu=4"]
+    outcomes = []
+    for version in ("1.24", "1.36"):
+        code = run([command, *options, "--kubernetes-version", version])
+        outcomes.append((code, capsys.readouterr().out.splitlines().count(f"{indent}ignored by 1.24: minDomains")))
+
+    assert [(0, 1), (1, 0)] == outcomes
+
+
 def test_a_domain_that_is_not_eligible_neither_fits_nor_not(printed: Printed) -> None:
     """It is outside the comparison, and its nodes are nobody's business."""
     manifest = WEB.replace("nodeSelector: {}", f"nodeSelector: {{{ZONE}: a}}")

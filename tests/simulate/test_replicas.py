@@ -226,6 +226,22 @@ def test_resources_stand_for_no_devices_before_1_36() -> None:
     ]
 
 
+@pytest.mark.parametrize(("minor", "expected"), [("1.34", False), ("1.35", True)])
+def test_pods_get_the_labels_of_their_zone_from_1_35_on(minor: str, expected: bool) -> None:
+    """A constraint that selects by the label counts them only then, and refuses the second replica."""
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "minDomains": 2,
+        "labelSelector": {"matchLabels": {ZONE: "a"}},
+    }
+    owner = workload(replicas=3, cpu="10m", topologySpreadConstraints=[constraint])
+    (web,) = place([owner], cluster_of([node("n1", zone="a")]), profiles(None, version_of(minor)))
+
+    assert expected == any(count for counts in web.matching.values() for count in counts.values())
+
+
 def test_a_daemonset_s_own_affinity_chooses_its_nodes() -> None:
     """The controller looks at it, before it pins the pods; also where nobody can tell what becomes of them."""
     term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["b"]}]}

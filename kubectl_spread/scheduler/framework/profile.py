@@ -26,7 +26,8 @@ class Profile(NamedTuple):
     pre_filter: plugins in the order of the PreFilter point. filter_order: names in the order of the Filter point.
     pre_score: plugins that prepare to score but do not; preparing can fail. post_filter: names in order.
     percentage_of_nodes_to_score: 0 adapts to the number of nodes. foreign: plugins that are not kube-scheduler's own.
-    claims_for_resources: extended resources may stand for the devices of a class.
+    claims_for_resources: extended resources may stand for the devices of a class. minor: of the release.
+    labels_topology: pods get the zone and region labels of their node.
     """
 
     scheduler_name: str
@@ -41,3 +42,5 @@ class Profile(NamedTuple):
     foreign: tuple[str, ...] = ()
     extenders: tuple[Extender, ...] = ()
     claims_for_resources: bool = False
+    minor: int = 36
+    labels_topology: bool = True

@@ -1,0 +1,95 @@
+"""Fields of a pod that older API servers do not store: their gate was off, or they did not exist.
+
+Dates are those of the feature gates, when they were first on by default (pkg/features/kube_features.go and release
+notes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from typing import NamedTuple
+
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+
+Plain = dict[str, Any]
+
+
+class _Field(NamedTuple):
+    """A field, the lists and objects that lead to it, and the minor version from which on it counts."""
+
+    path: tuple[str, ...]
+    since: int
+    name: str
+
+
+_CONSTRAINT_FIELDS = {"minDomains": 27, "nodeAffinityPolicy": 26, "nodeTaintsPolicy": 26, "matchLabelKeys": 27}
+_TERM_FIELDS = {"matchLabelKeys": 31, "mismatchLabelKeys": 31, "namespaceSelector": 22}
+_TERMS = (
+    ("requiredDuringSchedulingIgnoredDuringExecution",),
+    ("preferredDuringSchedulingIgnoredDuringExecution", "podAffinityTerm"),
+)
+_FIELDS = (
+    *(_Field(("topologySpreadConstraints", name), since, name) for name, since in _CONSTRAINT_FIELDS.items()),
+    *(
+        _Field(("affinity", kind, *steps, name), since, f"{name} of {kind}")
+        for kind in ("podAffinity", "podAntiAffinity")
+        for steps in _TERMS
+        for name, since in _TERM_FIELDS.items()
+    ),
+    _Field(("schedulingGates",), 27, "schedulingGates"),
+    _Field(("initContainers", "restartPolicy"), 29, "restartPolicy of init containers"),
+    _Field(("resources",), 34, "resources of the pod"),
+    _Field(("resourceClaims",), 34, "resourceClaims"),
+)
+
+
+class Stored(NamedTuple):
+    """A pod spec as an API server keeps it, and the names of the fields that it dropped."""
+
+    spec: Plain
+    ignored: tuple[str, ...]
+
+
+def stored(spec: Plain, minor: int) -> Stored:
+    """The spec that an API server 1.`minor` with the default feature gates keeps."""
+    ignored: dict[str, None] = {}
+    for field in _FIELDS:
+        if field.since > minor and _has(spec, field.path):
+            spec = _without(spec, field.path)
+            ignored[field.name] = None
+    return Stored(spec, tuple(ignored))
+
+
+def ignored_in(constraints: Iterable[TopologySpreadConstraint], minor: int) -> tuple[str, ...]:
+    """The fields of stored constraints that a scheduler 1.`minor` does not look at."""
+    found: dict[str, None] = {}
+    for constraint in constraints:
+        written = {
+            "minDomains": constraint.min_domains,
+            "nodeAffinityPolicy": constraint.node_affinity_policy,
+            "nodeTaintsPolicy": constraint.node_taints_policy,
+            "matchLabelKeys": constraint.match_label_keys or None,
+        }
+        for name, since in _CONSTRAINT_FIELDS.items():
+            if since > minor and written[name] is not None:
+                found[name] = None
+    return tuple(found)
+
+
+def _has(plain: Any, path: tuple[str, ...]) -> bool:
+    if isinstance(plain, list):
+        return any(_has(item, path) for item in plain)
+    if not isinstance(plain, dict) or plain.get(path[0]) is None:
+        return False
+    return len(path) == 1 or _has(plain[path[0]], path[1:])
+
+
+def _without(plain: Any, path: tuple[str, ...]) -> Any:
+    if isinstance(plain, list):
+        return [_without(item, path) for item in plain]
+    if not isinstance(plain, dict) or path[0] not in plain:
+        return plain
+    if len(path) == 1:
+        return {key: value for key, value in plain.items() if key != path[0]}
+    return {**plain, path[0]: _without(plain[path[0]], path[1:])}
