@@ -12,12 +12,12 @@ import click
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
-from kubectl_spread.cli.options import complain
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import placed
 from kubectl_spread.cli.options import wants_colour
+from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.workload import kind_named

@@ -12,6 +12,7 @@ from kubectl_spread import __version__
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.lazy import Entry
 from kubectl_spread.cli.lazy import LazyGroup
+from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SpreadError
 
 _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
@@ -66,7 +67,7 @@ def run(args: Optional[list[str]] = None) -> int:
     except click.Abort:
         return Exit.INTERRUPTED
     except SpreadError as error:
-        _complain(str(error))
+        complain(error)
         return Exit.UNREADABLE
     except BrokenPipeError:
         # The reader has gone; what Python still holds must not be written at exit.
@@ -74,7 +75,7 @@ def run(args: Optional[list[str]] = None) -> int:
         return Exit.CLEAN
     except OSError as error:
         # Inputs have their own errors; this one is of the output.
-        _complain(f"the output could not be written: {(error.strerror or str(error)).lower()}")
+        complain(f"the output could not be written: {(error.strerror or str(error)).lower()}")
         return Exit.UNREADABLE
     except Exception as error:  # noqa: BLE001 (the one handler for bugs)
         return _bug(error)
@@ -89,16 +90,10 @@ def _program() -> str:
 
 def _usage(error: click.UsageError) -> int:
     message = error.format_message().rstrip(".")
-    _complain(message[:1].lower() + message[1:])
+    complain(message[:1].lower() + message[1:])
     command = error.ctx.command_path if error.ctx is not None else _program()
     click.echo(f"See '{command} --help' for usage.", err=True)
     return Exit.USAGE
-
-
-def _complain(message: str) -> None:
-    from kubectl_spread.report.table import safe
-
-    click.echo(f"error: {safe(message)}", err=True)
 
 
 def _bug(error: Exception) -> int:

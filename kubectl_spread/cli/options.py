@@ -14,9 +14,8 @@ from typing import TypeVar
 
 import click
 
+from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import SourceError
-from kubectl_spread.errors import SpreadError
-from kubectl_spread.report.table import safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
@@ -30,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class FactOptions(NamedTuple):
     """Where the cluster facts come from, as the command line says it."""
 
-    snapshot: Optional[str]
+    snapshot: tuple[str, ...]
     topology: Optional[str]
     scheduler_config: Optional[str]
     kubernetes_version: Optional[str]
@@ -51,8 +50,9 @@ class Facts(NamedTuple):
 _OPTIONS = (
     click.option(
         "--snapshot",
+        multiple=True,
         metavar="PATH",
-        help="Cluster facts: a file or directory of what kubectl get -o yaml or json printed.",
+        help="Cluster facts: a file or directory of what kubectl get -o yaml or json printed. Several make one.",
     ),
     click.option(
         "--topology",
@@ -101,20 +101,17 @@ def wants_colour(choice: str) -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
 
 
-def complain(error: SpreadError) -> None:
-    """Say on stderr what could not be read or found."""
-    click.echo(f"error: {safe(str(error))}", err=True)
-
-
 def load_facts(named: FactOptions) -> Optional[Facts]:
     """The cluster that the options name; None where they name none.
 
     Raises:
         SourceError: there is no cluster in what was named, or no scheduler would start with the configuration.
     """
-    if named.snapshot is not None and named.topology is not None:
+    if named.snapshot and named.topology is not None:
         raise click.UsageError("--snapshot and --topology exclude each other")
-    if named.snapshot is None and named.topology is None:
+    if named.snapshot.count("-") > 1:
+        raise click.UsageError("standard input cannot be read twice")
+    if not named.snapshot and named.topology is None:
         return None
     cluster, errors = _cluster(named)
     return Facts(cluster, _profiles(named), named.all_nodes, named.seed, errors)
@@ -135,10 +132,13 @@ def placed(workloads: list[Workload], known: Facts, *, explain_first: bool = Fal
 
 
 def _cluster(named: FactOptions) -> tuple[Cluster, tuple[SourceError, ...]]:
-    if named.snapshot is not None:
+    if named.snapshot:
         from kubectl_spread.sources import snapshot as snapshots
 
-        return snapshots.load(named.snapshot)
+        facts = snapshots.load(*named.snapshot)
+        for warning in facts.warnings:
+            warn(warning)
+        return facts.cluster, facts.errors
     from kubectl_spread.sources import topology as topologies
 
     return topologies.load(named.topology or ""), ()
@@ -157,5 +157,5 @@ def _profiles(named: FactOptions) -> dict[str, Profile]:
 
     loaded = scheduler_config.load(named.scheduler_config, version)
     for note in loaded.notes:
-        click.echo(f"warning: {safe(named.scheduler_config)}: {safe(note)}", err=True)
+        warn(f"{named.scheduler_config}: {note}")
     return loaded.profiles

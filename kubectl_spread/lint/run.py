@@ -323,7 +323,7 @@ def _syntax(problem: compose.SyntaxProblem) -> Finding:
             place._replace(span=action),
             hint="render it first: helm template ... | kubectl spread check -",
         )
-    return Finding(RULES["SPR001"], f"not YAML: {problem.message}", place, is_unreadable=True)
+    return Finding(RULES["SPR001"], problem.sentence, place, is_unreadable=True)
 
 
 def _without_template_noise(findings: list[Finding]) -> tuple[Finding, ...]:

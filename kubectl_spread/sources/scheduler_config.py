@@ -92,7 +92,7 @@ def _document(source: SourceFile) -> compose.Document:
     for found in compose.compose(source):
         if isinstance(found, compose.SyntaxProblem):
             line, column = source.position(found.span.start)
-            raise SourceError(source.name, found.message, line=line, column=column)
+            raise SourceError(source.name, found.sentence, line=line, column=column)
         return found
     raise SourceError(source.name, f"not a {KIND}: the file is empty")
 

@@ -22,10 +22,11 @@ from kubectl_spread.text.source import SourceFile
 
 
 class Facts(NamedTuple):
-    """A cluster, and what could not be read of it."""
+    """A cluster, what could not be read of it, and what is missing for another reason."""
 
     cluster: Cluster
     errors: tuple[SourceError, ...]
+    warnings: tuple[str, ...] = ()
 
 
 class _Item(NamedTuple):
@@ -35,29 +36,30 @@ class _Item(NamedTuple):
     plain: dict[str, Any]
 
 
-def load(path: str) -> Facts:
-    """Read cluster facts.
+def load(*paths: str) -> Facts:
+    """Read cluster facts; of two objects with one name the one read later counts.
 
     Raises:
-        SourceError: the path cannot be read, or there is no node in it.
+        SourceError: the path cannot be read, or there is no node in any.
     """
     errors: list[SourceError] = []
+    warnings: list[str] = []
     assembler = Assembler()
-    for given in files.inputs((path,), recursive=True):
+    for given in files.inputs(paths, recursive=True):
         if isinstance(given, SourceError):
             errors.append(given)
             continue
-        for item in _items(given.source, errors):
+        for item in _items(given.source, errors, warnings):
             _add(item, assembler, errors)
     if not assembler.has_nodes and len(errors) == 1:
         raise errors[0]
     if not assembler.has_nodes:
         raise SourceError(
-            path,
+            ", ".join(paths),
             "no Node in it, so nothing can be placed; "
             "`kubectl get nodes,namespaces,pods,replicasets -A -o yaml` prints one",
         )
-    return Facts(assembler.cluster(), tuple(errors))
+    return Facts(assembler.cluster(), tuple(errors), tuple(warnings))
 
 
 def _add(item: _Item, assembler: Assembler, errors: list[SourceError]) -> None:
@@ -71,9 +73,21 @@ def _add(item: _Item, assembler: Assembler, errors: list[SourceError]) -> None:
     errors += [_located(item, problem) for problem in problems]
 
 
-def _items(source: SourceFile, errors: list[SourceError]) -> Iterator[_Item]:
+def _items(source: SourceFile, errors: list[SourceError], warnings: list[str]) -> Iterator[_Item]:
     for index, plain in _documents(source, errors):
+        if _is_truncated(plain):
+            warnings.append(
+                f"{source.name}: the {plain['kind']} is not complete: it was read in pieces, and this is one of them"
+            )
         yield from _flattened(source, index, plain)
+
+
+def _is_truncated(plain: Any) -> bool:
+    """Whether the API server said that there is more than this List holds."""
+    if not isinstance(plain, dict) or not str(plain.get("kind") or "").endswith("List"):
+        return False
+    metadata = plain.get("metadata")
+    return isinstance(metadata, dict) and bool(metadata.get("continue"))
 
 
 def _flattened(source: SourceFile, document: int, root: Any) -> Iterator[_Item]:
@@ -103,7 +117,7 @@ def _documents(source: SourceFile, errors: list[SourceError]) -> Iterator[tuple[
     for document in compose.compose(source):
         if isinstance(document, compose.SyntaxProblem):
             line, column = source.position(document.span.start)
-            errors.append(SourceError(source.name, document.message, line=line, column=column))
+            errors.append(SourceError(source.name, document.sentence, line=line, column=column))
         else:
             yield document.number, nodes.to_plain(document.root)
 

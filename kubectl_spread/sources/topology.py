@@ -97,7 +97,7 @@ def _only_document(source: SourceFile) -> compose.Document:
     for problem in documents:
         if isinstance(problem, compose.SyntaxProblem):
             line, column = source.position(problem.span.start)
-            raise SourceError(source.name, problem.message, line=line, column=column)
+            raise SourceError(source.name, problem.sentence, line=line, column=column)
     if len(documents) != 1 or not isinstance(documents[0], compose.Document):
         raise SourceError(source.name, f"a topology is one document, this has {len(documents)}")
     return documents[0]

@@ -8,6 +8,8 @@ the caller allows.
 from __future__ import annotations
 
 import re
+from json.decoder import JSONDecodeError
+from json.decoder import JSONDecoder
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
 from typing import Optional
 
@@ -37,6 +39,24 @@ def roots(text: str, base: int, *, max_depth: int) -> list[Node]:
         NotJSONError: some of it is not.
     """
     return _Reader(surrogates.without_lone(text), base, max_depth).roots()
+
+
+def error(text: str) -> Optional[tuple[str, int]]:
+    """What is wrong with JSON values that follow one another, and at which character; None where nothing is."""
+    text = surrogates.without_lone(text)
+    decoder = JSONDecoder()
+    at = 0
+    try:
+        while True:
+            space = _SPACE.match(text, at)
+            at = at if space is None else space.end()
+            if at == len(text):
+                return None
+            _, at = decoder.raw_decode(text, at)
+    except JSONDecodeError as wrong:
+        return wrong.msg[:1].lower() + wrong.msg[1:], wrong.pos
+    except (ValueError, RecursionError):  # an integer too long to be one; too deep
+        return None
 
 
 class _Open:

@@ -216,7 +216,7 @@ def test_facts_that_hold_no_cluster_are_one_error(run: Run, command: tuple[str, 
     expected = (
         f"facts.yaml: {message}"
         if message
-        else "facts.yaml:3:1: did not find expected node content while parsing a flow node"
+        else "facts.yaml:3:1: not YAML: did not find expected node content while parsing a flow node"
     )
     ran = run(*command, "--snapshot", write("facts.yaml", facts))
 

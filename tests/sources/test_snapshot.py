@@ -62,7 +62,7 @@ WRITTEN = {
 @pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN)
 def test_however_it_is_written_it_is_one_cluster(tmp_path: Path, text: str) -> None:
     """Lists, streams and JSON; nodes come in the order of their names."""
-    cluster, errors = load(tmp_path, text)
+    cluster, errors, _ = load(tmp_path, text)
 
     assert [("n1", 2000), ("n2", 4000)] == [(item.name, item.allocatable["cpu"]) for item in cluster.nodes]
     assert ["shop/web"] == [item.key for item in cluster.pods]
@@ -76,7 +76,7 @@ def test_a_directory_is_read_with_all_below_it(tmp_path: Path) -> None:
     (tmp_path / "nodes.json").write_text(dumped(*OBJECTS[:2]))
     (tmp_path / "pods" / "shop.yaml").write_text(dumped(*OBJECTS[2:], separator="\n---\n"))
     (tmp_path / "notes.txt").write_text("not: [yaml")
-    cluster, errors = snapshot.load(str(tmp_path))
+    cluster, errors, _ = snapshot.load(str(tmp_path))
 
     assert (["n1", "n2"], ["shop/web"], ()) == (
         [item.name for item in cluster.nodes],
@@ -87,7 +87,7 @@ def test_a_directory_is_read_with_all_below_it(tmp_path: Path) -> None:
 
 def test_of_two_objects_with_one_name_the_later_counts(tmp_path: Path) -> None:
     """As when the same is fetched twice."""
-    cluster, _ = load(tmp_path, dumped(node("n1", cpu="1"), node("n1", cpu="2"), pod("a"), pod("a"), pod("a", "b")))
+    cluster, *_ = load(tmp_path, dumped(node("n1", cpu="1"), node("n1", cpu="2"), pod("a"), pod("a"), pod("a", "b")))
 
     assert [2000] == [item.allocatable["cpu"] for item in cluster.nodes]
     assert ["shop/a", "b/a"] == [item.key for item in cluster.pods]
@@ -135,15 +135,15 @@ def test_of_two_objects_with_one_name_the_later_counts(tmp_path: Path) -> None:
         (
             "kind: Node\nmetadata: {name: n1}\n---\na: [\n---\nb: }\n",
             [
-                "5:1: did not find expected node content while parsing a flow node",
-                "6:4: did not find expected node content while parsing a block node",
+                "5:1: not YAML: did not find expected node content while parsing a flow node",
+                "6:4: not YAML: did not find expected node content while parsing a block node",
             ],
         ),
     ],
 )  # fmt: skip
 def test_what_does_not_decode_is_left_out_and_told(tmp_path: Path, text: str, expected: list[str]) -> None:
     """With its file, line and column; the node n1 is there all the same."""
-    cluster, errors = load(tmp_path, text)
+    cluster, errors, _ = load(tmp_path, text)
 
     assert ["n1"] == [item.name for item in cluster.nodes]
     assert [f"{tmp_path / 'facts.yaml'}:{message}" for message in expected] == [str(error) for error in errors]
@@ -167,9 +167,9 @@ def test_facts_without_a_node_are_an_error(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a: [", ":1:5: did not find expected node content while parsing a flow node"),
-        ("[" * 100_000, ":1:257: nested deeper than 256 levels"),
-        ('{"a":' * 100_000, ":1:1281: nested deeper than 256 levels"),
+        ("a: [", ":1:5: not YAML: did not find expected node content while parsing a flow node"),
+        ("[" * 100_000, ":1:257: not YAML: nested deeper than 256 levels"),
+        ('{"a":' * 100_000, ":1:1281: not YAML: nested deeper than 256 levels"),
     ],
 )
 def test_the_one_error_of_facts_without_a_node_is_the_reason(tmp_path: Path, text: str, expected: str) -> None:
@@ -195,7 +195,7 @@ def test_owners_lead_from_what_is_controlled_to_its_controller(tmp_path: Path) -
         reference = {"kind": by, "name": f"{name}-owner", "controller": controller}
         return {"kind": kind, "metadata": {"name": name, "namespace": "shop", "ownerReferences": [None, reference]}}
 
-    cluster, errors = load(
+    cluster, errors, _ = load(
         tmp_path,
         dumped(
             node("n1"),
@@ -219,7 +219,7 @@ def test_storage_objects_are_told_apart_by_all_of_their_name(tmp_path: Path) -> 
         for namespace in ("a", "b")
     ]
     volumes = [{"kind": "PersistentVolume", "metadata": {"name": name}} for name in ("pv2", "pv1")]
-    cluster, _ = load(tmp_path, dumped(node("n1"), *capacities, *volumes))
+    cluster, *_ = load(tmp_path, dumped(node("n1"), *capacities, *volumes))
 
     assert ["a", "b"] == [capacity.storage_class for capacity in cluster.storage.capacities]
     assert ["pv1", "pv2"] == list(cluster.storage.volumes)
@@ -228,7 +228,7 @@ def test_storage_objects_are_told_apart_by_all_of_their_name(tmp_path: Path) -> 
 def test_lists_within_lists_are_no_matter_how_deep(tmp_path: Path) -> None:
     """JSON may nest deeper than Python calls; here as deep as its parser goes."""
     text = '{"kind":"List","items":[' * 200 + json.dumps(node("n1")) + "]}" * 200
-    cluster, errors = load(tmp_path, text)
+    cluster, errors, _ = load(tmp_path, text)
 
     assert (["n1"], ()) == ([item.name for item in cluster.nodes], errors)
 
@@ -236,7 +236,7 @@ def test_lists_within_lists_are_no_matter_how_deep(tmp_path: Path) -> None:
 def test_a_number_too_long_for_python_is_no_quantity(tmp_path: Path) -> None:
     """It is refused like any other, and nothing fails."""
     text = '{"kind":"Node","metadata":{"name":"n1"}}\n---\n{"kind":"Node","status":{"allocatable":{"cpu":%s}}}'
-    _, (error,) = load(tmp_path, text % ("9" * 5000))
+    _, (error,), _ = load(tmp_path, text % ("9" * 5000))
 
     assert (
         f"{tmp_path / 'facts.yaml'}:3:47: Node ? is left out: status.allocatable.cpu: "
@@ -247,6 +247,53 @@ def test_a_number_too_long_for_python_is_no_quantity(tmp_path: Path) -> None:
 def test_half_a_surrogate_pair_becomes_the_replacement_character(tmp_path: Path) -> None:
     """As in Go; a whole pair is one character."""
     text = '{"kind":"Node","metadata":{"name":"n\\ud800","labels":{"a":"\\ud83d\\ude00"}}}'
-    cluster, _ = load(tmp_path, text)
+    cluster, *_ = load(tmp_path, text)
 
     assert [("n\ufffd", {"a": "😀"})] == [(item.name, item.labels) for item in cluster.nodes]
+
+
+def test_several_paths_make_one_cluster(tmp_path: Path) -> None:
+    """In the order given: of two objects with one name the later counts."""
+    for name, text in (
+        ("nodes.yaml", dumped(node("n1", cpu="1"))),
+        ("more.yaml", dumped(node("n1", cpu="2"), pod("a"))),
+    ):
+        (tmp_path / name).write_text(text)
+    cluster, *_ = snapshot.load(str(tmp_path / "nodes.yaml"), str(tmp_path / "more.yaml"))
+
+    assert ([2000], ["a"]) == (
+        [item.allocatable["cpu"] for item in cluster.nodes],
+        [item.name for item in cluster.pods],
+    )
+
+
+@pytest.mark.parametrize(
+    ("metadata", "expected"), [({"continue": "abc"}, 1), ({"continue": ""}, 0), ({}, 0), (None, 0)]
+)
+def test_a_list_that_goes_on_elsewhere_is_a_warning(
+    tmp_path: Path, metadata: dict[str, str] | None, expected: int
+) -> None:
+    """The pods that are not here would take room."""
+    text = json.dumps({"kind": "NodeList", "metadata": metadata, "items": [node("n1")]})
+    facts = load(tmp_path, text)
+
+    assert expected == len(facts.warnings)
+    assert all("facts.yaml: the NodeList is not complete" in warning for warning in facts.warnings)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("facts.json", '{"kind": "List",\n "items": [1, 2}', "2:16: not JSON: expecting ',' delimiter"),
+        ("facts.json", '{"kind": "List"', "1:16: not JSON: expecting ',' delimiter"),
+        ("facts.json", '{"kind": yes, "items": [}', "1:10: not JSON: expecting value"),
+        ("facts.yaml", '{"kind": "List",\n "items": [1, 2}', "2:16: not JSON: expecting ',' delimiter"),
+        ("facts.yaml", '{"kind": yes, "items": [}', "1:25: not YAML: did not find expected node content"),
+    ],
+)
+def test_broken_json_is_called_so(tmp_path: Path, name: str, text: str, expected: str) -> None:
+    """In a file that is not called JSON, unless a bare word says that it is YAML."""
+    with pytest.raises(SourceError) as raised:
+        load(tmp_path, text, name)
+
+    assert str(raised.value).partition(f"{name}:")[2].startswith(expected)

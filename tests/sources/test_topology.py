@@ -157,7 +157,7 @@ NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eE
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("nodeGroups: [", ":3:14: did not find expected node content while parsing a flow node"),
+        ("nodeGroups: [", ":3:14: not YAML: did not find expected node content while parsing a flow node"),
         ("nodeGroups:\n- {nodes: two}\n", ":4:11: nodeGroups[0].nodes: 'two' is not of type 'integer'"),
         ("nodeGroups:\n- {cpu: 1x}\n", f":4:9: nodeGroups[0].cpu: 1x: {NO_QUANTITY}"),
         (

@@ -48,7 +48,7 @@ def test_documents_are_told_once() -> None:
 
 def test_a_document_before_a_refused_one_is_kept() -> None:
     """One piece of text may hold several objects of JSON's kind, of which the second is broken."""
-    assert [{"a": 1}, "1:10: did not find expected <document start>"] == composed('{"a": 1} {"b"')
+    assert [{"a": 1}, "1:14: expecting ':' delimiter"] == composed('{"a": 1} {"b"')
 
 
 def test_what_both_parsers_refuse_has_the_first_refusal() -> None:

@@ -111,9 +111,16 @@ def test_what_is_not_json_may_be_yaml(text: str, expected: Any) -> None:
     assert [expected] == composed(text)
 
 
-def test_what_is_neither_has_the_message_of_the_yaml_parser() -> None:
-    """It knows the place better than a JSON decoder."""
-    assert ["did not find expected ',' or '}' while parsing a flow mapping"] == composed('{"a": 1 "b": 2}')
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": 1 "b": 2}', "expecting ',' delimiter"),
+        ('{"a": yes "b": 2}', "did not find expected ',' or '}' while parsing a flow mapping"),
+    ],
+)
+def test_what_is_neither_has_the_message_of_the_language_it_is_nearer_to(text: str, expected: str) -> None:
+    """A bare word is no JSON, and no mistake in YAML."""
+    assert [expected] == composed(text)
 
 
 @pytest.mark.parametrize(("depth", "expected"), [(256, True), (257, False)])

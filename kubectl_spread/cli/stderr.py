@@ -1,0 +1,20 @@
+"""What goes to standard error: data stays alone on standard output."""
+
+from __future__ import annotations
+
+from typing import Union
+
+import click
+
+from kubectl_spread.errors import SpreadError
+from kubectl_spread.report.table import safe
+
+
+def complain(what: Union[SpreadError, str]) -> None:
+    """Say what could not be read, found or done."""
+    click.echo(f"error: {safe(str(what))}", err=True)
+
+
+def warn(message: str) -> None:
+    """Say what was read and is not as it should be."""
+    click.echo(f"warning: {safe(message)}", err=True)
