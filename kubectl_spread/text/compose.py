@@ -131,7 +131,7 @@ def compose(
 def _broken_json(source: SourceFile, chunk: Chunk, refused: _RefusedError) -> Optional[SyntaxProblem]:
     """What a JSON parser says of a text that begins as JSON; None of any other, and where it finds nothing wrong.
 
-    YAML in flow style begins so, too, unless the file's name says JSON: what stops JSON at a word, a YAML parser passes.
+    YAML in flow style begins so, too, unless the file's name says JSON: a YAML parser passes a word where JSON stops.
     """
     if not _BEGINS_AS_JSON.match(chunk.text):
         return None
