@@ -158,8 +158,7 @@ class Assembler:
         if kind == "Node":
             self._nodes[name] = read.node(plain)
         elif kind == "Pod":
-            pod = read.pod(plain)
-            self._pods[pod.key] = pod
+            self.add_pod(read.pod(plain))
         elif kind == "Namespace":
             self._namespaces[name] = spread.labels(metadata)
         elif kind == "Service":
@@ -173,6 +172,10 @@ class Assembler:
             self._add_controller(OwnerKey(str(kind), namespace, name), metadata, spec)
         else:
             self._storage.add(str(kind), name, plain)
+
+    def add_pod(self, pod: Pod) -> None:
+        """Take a pod that was read already."""
+        self._pods[pod.key] = pod
 
     def cluster(self) -> Cluster:
         """What was collected, nodes in the order of their names."""

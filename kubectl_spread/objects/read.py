@@ -54,8 +54,8 @@ def node(plain: Plain) -> Node:
     )
 
 
-def pod(plain: Plain) -> Pod:
-    """A Pod, with the defaults that the API server fills in."""
+def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
+    """A Pod, with the defaults that the API server fills in; `cls` where its class is known."""
     metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
     status = plain.get("status") or {}
     bound_to = spec.get("nodeName") or ""
@@ -63,7 +63,7 @@ def pod(plain: Plain) -> Pod:
     return Pod(
         name=_pod_name(metadata),
         uid=_uid(namespace, metadata),
-        cls=pod_class(namespace, metadata, spec, status if bound_to else {}),
+        cls=cls or pod_class(namespace, metadata, spec, status if bound_to else {}),
         node_name=bound_to,
         phase=status.get("phase") or "",
         terminating=metadata.get("deletionTimestamp") is not None,

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import functools
 from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
-from typing import Optional
+from typing import Union
 
 from kubectl_spread.cluster.assemble import Assembler
 from kubectl_spread.cluster.assemble import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod_reader import PodReader
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
+from kubectl_spread.text import json_stream
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text import surrogates
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
@@ -33,7 +35,7 @@ class _Item(NamedTuple):
     source: SourceFile
     document: int
     route: Route
-    plain: dict[str, Any]
+    read: Union[Pod, dict[str, Any]]  # a pod, or an object that is still plain
 
 
 def load(*paths: str) -> Facts:
@@ -44,12 +46,12 @@ def load(*paths: str) -> Facts:
     """
     errors: list[SourceError] = []
     warnings: list[str] = []
-    assembler = Assembler()
+    assembler, pods = Assembler(), PodReader()
     for given in files.inputs(paths, recursive=True):
         if isinstance(given, SourceError):
             errors.append(given)
             continue
-        for item in _items(given.source, errors, warnings):
+        for item in _items(given.source, pods, errors, warnings):
             _add(item, assembler, errors)
     if not assembler.has_nodes and len(errors) == 1:
         raise errors[0]
@@ -63,18 +65,22 @@ def load(*paths: str) -> Facts:
 
 
 def _add(item: _Item, assembler: Assembler, errors: list[SourceError]) -> None:
-    shape = SHAPES.get(str(item.plain.get("kind")))
+    if isinstance(item.read, Pod):
+        assembler.add_pod(item.read)
+        return
+    plain = item.read
+    shape = SHAPES.get(str(plain.get("kind")))
     if shape is None:
         return
-    if decode.decodes(item.plain, shape):
-        assembler.add(item.plain)
+    if decode.decodes(plain, shape):
+        assembler.add(plain)
         return
-    problems = [problem for problem in decode.problems(item.plain, shape) if problem.kind is decode.Kind.TYPE]
-    errors += [_located(item, problem) for problem in problems]
+    problems = [problem for problem in decode.problems(plain, shape) if problem.kind is decode.Kind.TYPE]
+    errors += [_located(item, plain, problem) for problem in problems]
 
 
-def _items(source: SourceFile, errors: list[SourceError], warnings: list[str]) -> Iterator[_Item]:
-    for index, plain in _documents(source, errors):
+def _items(source: SourceFile, pods: PodReader, errors: list[SourceError], warnings: list[str]) -> Iterator[_Item]:
+    for index, plain in _documents(source, pods, errors):
         if _is_truncated(plain):
             warnings.append(
                 f"{source.name}: the {plain['kind']} is not complete: it was read in pieces, and this is one of them"
@@ -95,24 +101,35 @@ def _flattened(source: SourceFile, document: int, root: Any) -> Iterator[_Item]:
     stack: list[tuple[Route, Any]] = [((), root)]
     while stack:
         route, plain = stack.pop()
+        if isinstance(plain, Pod):
+            yield _Item(source, document, route, plain)
+            continue
         kind = plain.get("kind") if isinstance(plain, dict) else None
         if not isinstance(kind, str):
             continue
         items = plain.get("items")
         if isinstance(items, list) and (kind.endswith("List") or kind == "Snapshot"):
-            item_kind = kind.removesuffix("List") if kind != "Snapshot" else ""
+            item_kind = _item_kind(kind)
             named = [{"kind": item_kind, **item} if item_kind and isinstance(item, dict) else item for item in items]
             stack += [((*route, "items", index), item) for index, item in enumerate(named)][::-1]
         else:
             yield _Item(source, document, route, plain)
 
 
-def _documents(source: SourceFile, errors: list[SourceError]) -> Iterator[tuple[int, Any]]:
-    """Documents as plain values; JSON goes through the faster parser."""
+def _item_kind(kind: str) -> str:
+    """What a list of this kind holds where the items themselves do not tell."""
+    return kind.removesuffix("List") if kind != "Snapshot" else ""
+
+
+def _documents(source: SourceFile, pods: PodReader, errors: list[SourceError]) -> Iterator[tuple[int, Any]]:
+    """Documents as plain values, but for pods in lists; JSON goes through the faster parser."""
     if source.text.lstrip()[:1] == "{":
-        stream = _json_stream(source.text)
-        if stream is not None:
-            yield from enumerate(stream)
+        try:
+            documents = json_stream.values(source.text, functools.partial(_pod_if_it_is, pods))
+        except (ValueError, RecursionError):
+            pass  # it may be YAML
+        else:
+            yield from enumerate(documents)
             return
     for document in compose.compose(source):
         if isinstance(document, compose.SyntaxProblem):
@@ -122,28 +139,20 @@ def _documents(source: SourceFile, errors: list[SourceError]) -> Iterator[tuple[
             yield document.number, nodes.to_plain(document.root)
 
 
-def _json_stream(text: str) -> Optional[list[Any]]:
-    """The values of concatenated JSON documents; None where the text is not JSON (it may be YAML)."""
-    text = surrogates.without_lone(text)
-    decoder = json.JSONDecoder()
-    values: list[Any] = []
-    at = 0
-    while True:
-        while at < len(text) and text[at] in " \t\r\n":
-            at += 1
-        if at == len(text):
-            return values
-        try:
-            value, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):  # of no JSON; of an integer too long to be one
-            return None
-        values.append(value)
+def _pod_if_it_is(pods: PodReader, item: dict[str, Any], document: dict[str, Any]) -> Union[Pod, dict[str, Any]]:
+    """A pod that decodes as what is left of it, so that a large cluster's need not be in memory as plain values.
+
+    Whether it counts is for the document to say, whose kind may come after its items.
+    """
+    kind = item.get("kind", _item_kind(str(document.get("kind") or "")))
+    found = pods.pod(item) if kind == "Pod" else None
+    return item if found is None else found
 
 
-def _located(item: _Item, problem: decode.Problem) -> SourceError:
+def _located(item: _Item, plain: dict[str, Any], problem: decode.Problem) -> SourceError:
     """The error of one field, with its line; composing again costs only where something is wrong."""
-    name = (item.plain.get("metadata") or {}).get("name", "?") if isinstance(item.plain.get("metadata"), dict) else "?"
-    message = f"{item.plain.get('kind')} {name} is left out: {decode.path_text(problem.route)}: {problem.message}"
+    name = (plain.get("metadata") or {}).get("name", "?") if isinstance(plain.get("metadata"), dict) else "?"
+    message = f"{plain.get('kind')} {name} is left out: {decode.path_text(problem.route)}: {problem.message}"
     for document in compose.compose(item.source):
         if isinstance(document, compose.Document) and document.number == item.document:
             span = nodes.place(document.root, (*item.route, *problem.route))

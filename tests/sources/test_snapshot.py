@@ -297,3 +297,11 @@ def test_broken_json_is_called_so(tmp_path: Path, name: str, text: str, expected
         load(tmp_path, text, name)
 
     assert str(raised.value).partition(f"{name}:")[2].startswith(expected)
+
+
+@pytest.mark.parametrize("kind", ["List", "ConfigMap", None])
+def test_the_kind_of_a_list_may_come_after_its_items(tmp_path: Path, kind: str) -> None:
+    """As kubectl prints it; the items of what is no list are none of the cluster's."""
+    cluster, *_ = load(tmp_path, dumped(node("n1")) + dumped({"items": [pod("web")], "kind": kind}))
+
+    assert (["shop/web"] if kind == "List" else []) == [item.key for item in cluster.pods]

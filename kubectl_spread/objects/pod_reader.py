@@ -1,0 +1,121 @@
+"""Pods by the thousand: those that differ in what is their own alone are checked and read once.
+
+Replicas have one template, and a cluster has a thousand times fewer templates than pods. What a pod shares is told by
+taking away what it does not: `_OWN` names the fields that differ from replica to replica, and fields that nobody looks
+at are not in `decode.POD`.
+"""
+
+from __future__ import annotations
+
+import marshal
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects import decode
+from kubectl_spread.objects import read
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+
+Plain = dict[str, Any]
+
+# By Go type: what no PodClass is made of, so that each pod may have its own. (The claim of
+# an ephemeral volume is named for the pod and the volume; `_is_shared` sees to that.)
+_OWN = {
+    "Pod": (),
+    "ObjectMeta": ("name", "uid", "annotations"),
+    "PodSpec": ("nodeName",),
+    "PodStatus": ("phase", "nominatedNodeName", "startTime"),
+    "Volume": ("name",),
+    # Types that hold fields which differ and which nobody looks at: mounts, times.
+    "Container": (),
+    "ContainerStatus": (),
+    "PodCondition": (),
+}
+
+
+class _Plan(NamedTuple):
+    """How to take a struct of `_OWN` apart."""
+
+    own: tuple[tuple[str, decode.Shape], ...]
+    whole: tuple[str, ...]  # shared as they are
+    apart: tuple[tuple[str, _Plan], ...]
+
+
+def _plan(struct: decode.Struct) -> _Plan:
+    names = _OWN[struct.name]
+    apart = {
+        key: item
+        for key, shape in struct.fields.items()
+        if isinstance(item := shape.item if isinstance(shape, decode.ListOf) else shape, decode.Struct)
+        and item.name in _OWN
+    }
+    return _Plan(
+        own=tuple((key, struct.fields[key]) for key in names),
+        whole=tuple(key for key in struct.fields if key not in names and key not in apart),
+        apart=tuple((key, _plan(item)) for key, item in apart.items()),
+    )
+
+
+_POD = _plan(decode.POD)
+
+
+class PodReader:
+    """Remembers the PodClass of every template it has seen."""
+
+    def __init__(self) -> None:
+        self._classes: dict[bytes, PodClass] = {}
+
+    def pod(self, plain: Plain) -> Optional[Pod]:
+        """The pod as `read.pod` reads it; None where it does not decode."""
+        template = _template(plain)
+        cls = None if template is None else self._classes.get(template)
+        if cls is not None:
+            return read.pod(plain, cls)
+        if not decode.decodes(plain, decode.POD):
+            return None
+        pod = read.pod(plain)
+        if template is not None and _is_shared(pod.cls):
+            self._classes[template] = pod.cls
+        return pod
+
+
+def _is_shared(cls: PodClass) -> bool:
+    """Whether it does not depend on the pod's name, as the claims of ephemeral volumes do."""
+    return not any(volume.is_ephemeral for volume in cls.volumes)
+
+
+def _template(plain: Plain) -> Optional[bytes]:
+    """What replicas share, as a key; None where what is the pod's own does not decode, or the rest is too deep.
+
+    Two pods with one key decode alike and have the same PodClass: besides the shared fields it depends only on whether
+    the pod is bound.
+    """
+    own: list[bool] = []
+    shared = _shared(plain, _POD, own)
+    if not all(own):
+        return None
+    spec = plain.get("spec")
+    is_bound = isinstance(spec, dict) and bool(spec.get("nodeName"))
+    try:
+        # Of version 2, which writes equal values alike; from 3 on it depends on how often they are referred to.
+        # Other than `==`, it tells 1 from 1.0 and True.
+        return marshal.dumps((is_bound, shared), 2)
+    except ValueError:
+        return None
+
+
+def _shared(value: Any, plan: _Plan, own: list[bool]) -> Any:
+    """What is left of a struct, or of a list of them, without what is its own; `own`: whether that decodes.
+
+    A struct becomes a tuple, which no JSON value is; something else than a struct is left as it is.
+    """
+    if isinstance(value, list):
+        return [_shared(item, plan, own) for item in value]
+    if not isinstance(value, dict):
+        return value
+    get = value.get
+    if plan.own:
+        own += [decode.decodes(get(key), shape) for key, shape in plan.own]
+    shared = tuple(map(get, plan.whole))
+    return shared + tuple([_shared(get(key), inner, own) for key, inner in plan.apart]) if plan.apart else shared
