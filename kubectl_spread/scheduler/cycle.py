@@ -20,7 +20,9 @@ from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
+from kubectl_spread.scheduler.framework.node_values import ScoredTogether
 from kubectl_spread.scheduler.framework.plugin import Bits
+from kubectl_spread.scheduler.framework.plugin import ByNode
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import FixedState
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
@@ -162,17 +164,18 @@ class Scheduler:
 
     def filter(self, pod: Pod) -> Filtered:
         """Find the nodes that fit a pod."""
-        none = np.zeros(self.columns.n, np.bool_)
         if not self.columns.n:
-            return Filtered(self.columns, (), none, none)
+            return Filtered(self.columns, (), _NO_NODE, _NO_NODE)
         prepared = self._prepare(pod.cls)
         if prepared.rejection is not None:
+            none = np.zeros(self.columns.n, np.bool_)
             return Filtered(self.columns, (), none, none, (), prepared.rejection, prepared.rejected_by)
         filtered = prepared.filtered(self.columns)
         own = self.columns.index.get(pod.nominated_node)
         if own is not None and not filtered.considered[own]:
             filtered = filtered._replace(own=own)
-        filtered = self._with_nominated(pod, filtered)
+        if self._nominated:
+            filtered = self._with_nominated(pod, filtered)
         if own is not None and filtered.feasible[own]:
             # The pod's own nominated node is tried first, and taken without a look at the others.
             only = np.zeros(self.columns.n, np.bool_)
@@ -225,8 +228,7 @@ class Scheduler:
         prepared = self._prepare(pod.cls)
         for state in prepared.only_prepared(profile, self.columns):
             state.score(nodes)
-        states = prepared.score_states(profile, self.columns)
-        for (_, weight), state in zip(profile.score, states, strict=True):
+        for weight, state in prepared.deciding(profile, self.columns):
             scores = state.score(nodes)
             if scores is not None and not isinstance(scores, int):  # a number for all decides nothing
                 weighted = scores if weight == 1 else scores * weight
@@ -273,6 +275,7 @@ class Scheduler:
         return found
 
 
+_NO_NODE: Bools = np.zeros(0, np.bool_)
 _NOT_NARROWED: Mapping[str, frozenset[str]] = {}
 
 
@@ -297,6 +300,7 @@ class _Prepared:
         self._changing = [state for _, state in states if not isinstance(state, FixedState)]
         self._narrowed = narrowed
         self._score_states: Optional[tuple[ScoreState, ...]] = None
+        self._deciding: Optional[tuple[tuple[int, ScoreState], ...]] = None
         self._only_prepared: Optional[tuple[ScoreState, ...]] = None
 
     def filtered(self, columns: Columns) -> Filtered:
@@ -315,6 +319,19 @@ class _Prepared:
         if self._score_states is None:
             self._score_states = tuple(plugin.pre_score(self._cls, columns) for plugin, _ in profile.score)
         return self._score_states
+
+    def deciding(self, profile: Profile, columns: Columns) -> tuple[tuple[int, ScoreState], ...]:
+        """Weights and states whose sum is the total, those by node added up already."""
+        if self._deciding is None:
+            weighted = [
+                (weight, state)
+                for (_, weight), state in zip(profile.score, self.score_states(profile, columns), strict=True)
+            ]
+            by_node = [(weight, state) for weight, state in weighted if isinstance(state, ByNode)]
+            others = [(weight, state) for weight, state in weighted if not isinstance(state, ByNode)]
+            # Last: what PreScore of another raises comes before a score that is out of range.
+            self._deciding = (*others, (1, ScoredTogether(by_node, columns))) if by_node else tuple(others)
+        return self._deciding
 
     def only_prepared(self, profile: Profile, columns: Columns) -> tuple[ScoreState, ...]:
         """States of plugins whose PreScore runs and whose Score does not: all they can do is fail."""

@@ -102,6 +102,32 @@ class ScorePlugin(Protocol):
         """Prepare what does not depend on the feasible nodes."""
 
 
+class SkippedScore:
+    """The state of a Score plugin that PreScore skips for a pod."""
+
+    def score(self, feasible: NodeIndices) -> None:  # noqa: ARG002
+        return None
+
+
+@runtime_checkable
+class ByNode(Protocol):
+    """A score state whose score of a node depends on the node's own account alone, whichever nodes are feasible."""
+
+    @property
+    def watched(self) -> Sequence[Int64s]:
+        """The account: every array (N,) that a score depends on."""
+
+    @property
+    def overflows(self) -> bool:
+        """Whether a score that was computed is out of range, so that `score` may raise."""
+
+    def compute(self, nodes: NodeIndices) -> Int64s:
+        """int64 (F,): the scores of some nodes, now."""
+
+    def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
+        """As for every state; never None."""
+
+
 class FixedState:
     """The state of a Filter plugin that no binding can change."""
 

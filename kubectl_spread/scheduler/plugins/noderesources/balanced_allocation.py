@@ -6,7 +6,6 @@ Source: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go (v1
 from __future__ import annotations
 
 from typing import NamedTuple
-from typing import Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +16,13 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import CPU
 from kubectl_spread.objects.resources import MEMORY
 from kubectl_spread.scheduler import gomath
+from kubectl_spread.scheduler.framework.node_values import NodeValues
 from kubectl_spread.scheduler.framework.plugin import in_range
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreState
+from kubectl_spread.scheduler.framework.plugin import SkippedScore
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.noderesources.fit import is_scored
-from kubectl_spread.scheduler.plugins.noderesources.fit import NodeValues
 
 Floats = NDArray[np.float64]
 
@@ -45,31 +45,31 @@ class NodeResourcesBalancedAllocation:
         self._compares = compares
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        return _State(cls, columns, self._args, compares=self._compares)
+        requests = dict(cls.requests)
+        if not any(requests.get(resource) for resource in self._args.resources):
+            return SkippedScore()
+        return _State(requests, columns, self._args, compares=self._compares)
 
 
 class _State:
-    def __init__(self, cls: PodClass, columns: Columns, args: BalancedArgs, *, compares: bool) -> None:
+    def __init__(self, requests: dict[str, int], columns: Columns, args: BalancedArgs, *, compares: bool) -> None:
         self._columns = columns
         self._compares = compares
-        self._requests = dict(cls.requests)
-        self._skips = not any(self._requests.get(resource) for resource in args.resources)
-        self._resources = [name for name in args.resources if is_scored(name, self._requests)]
-        watched: list[Int64s] = []
+        self._requests = requests
+        self._resources = [name for name in args.resources if is_scored(name, requests)]
+        self.watched: list[Int64s] = []
         for resource in self._resources:
-            watched += [columns.allocatable_of(resource), columns.requested_of(resource)]
-        self._overflows = False  # whether a node's score is out of range
-        self._scores = NodeValues(columns, watched, self._compute)
+            self.watched += [columns.allocatable_of(resource), columns.requested_of(resource)]
+        self.overflows = False
+        self._scores = NodeValues(columns, self.watched, self.compute)
 
-    def score(self, feasible: NodeIndices) -> Optional[Int64s]:
-        if self._skips:
-            return None
+    def score(self, feasible: NodeIndices) -> Int64s:
         scores: Int64s = self._scores.now()[feasible]
-        return in_range(names.NODE_RESOURCES_BALANCED_ALLOCATION, scores) if self._overflows else scores
+        return in_range(names.NODE_RESOURCES_BALANCED_ALLOCATION, scores) if self.overflows else scores
 
-    def _compute(self, nodes: NodeIndices) -> Int64s:
+    def compute(self, nodes: NodeIndices) -> Int64s:
         scores = self._node_scores(nodes)
-        self._overflows |= bool(((scores < 0) | (scores > 100)).any())
+        self.overflows |= bool(((scores < 0) | (scores > 100)).any())
         return scores
 
     def _node_scores(self, nodes: NodeIndices) -> Int64s:

@@ -7,13 +7,10 @@ Difference: resources that a DeviceClass takes over are not known here.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from collections.abc import Sequence
-from typing import Any
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
@@ -27,6 +24,7 @@ from kubectl_spread.objects.resources import is_scalar
 from kubectl_spread.objects.resources import is_scheduled
 from kubectl_spread.objects.resources import MEMORY
 from kubectl_spread.scheduler import gomath
+from kubectl_spread.scheduler.framework.node_values import NodeValues
 from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import FilterState
@@ -88,47 +86,6 @@ class NodeResourcesFit:
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
         return _ScoreState(cls, columns, self._args.strategy)
-
-
-class NodeValues:
-    """One number for each node, which depends on the node's own account alone, kept up to date.
-
-    Nodes alike have the same number, so that what was computed once is remembered by the account it came from.
-    """
-
-    def __init__(
-        self,
-        columns: Columns,
-        accounts: Sequence[NDArray[np.int64]],
-        compute: Callable[[NodeIndices], NDArray[Any]],
-    ) -> None:
-        """`accounts`: every array (N,) that `compute` looks at."""
-        self._columns = columns
-        self._accounts = accounts
-        self._compute = compute
-        self._seen = len(columns.bound_pods)
-        self._known: dict[tuple[int, ...], Any] = {}
-        self._values = compute(np.arange(columns.n))
-
-    def now(self) -> NDArray[Any]:
-        """(N,): the array is the object's own."""
-        end = len(self._columns.bound_pods)
-        if self._seen != end:
-            nodes = self._columns.bound_nodes[self._seen : end]
-            self._seen = end
-            if len(nodes) == 1:
-                self._update(int(nodes[0]))
-            else:
-                changed = np.unique(nodes).astype(np.intp)
-                self._values[changed] = self._compute(changed)
-        return self._values
-
-    def _update(self, node: int) -> None:
-        account = tuple([array.item(node) for array in self._accounts])
-        value = self._known.get(account)
-        if value is None:
-            value = self._known[account] = self._compute(np.array([node], np.intp))[0]
-        self._values[node] = value
 
 
 def _wanted(cls: PodClass, args: FitArgs) -> list[tuple[str, int]]:
@@ -198,20 +155,20 @@ class _ScoreState:
         self._strategy = strategy
         self._requests = dict(cls.scored)
         self._resources = [resource for resource in strategy.resources if is_scored(resource.name, self._requests)]
-        watched: list[Int64s] = []
+        self.watched: list[Int64s] = []
         for resource in self._resources:
-            watched += [columns.allocatable_of(resource.name), nonzero_requested(columns, resource.name)]
-        self._overflows = False  # whether a node's score is out of range
-        self._scores = NodeValues(columns, watched, self._compute)
+            self.watched += [columns.allocatable_of(resource.name), nonzero_requested(columns, resource.name)]
+        self.overflows = False
+        self._scores = NodeValues(columns, self.watched, self.compute)
 
     def score(self, feasible: NodeIndices) -> Int64s:
         scores: Int64s = self._scores.now()[feasible]
-        return in_range(names.NODE_RESOURCES_FIT, scores) if self._overflows else scores
+        return in_range(names.NODE_RESOURCES_FIT, scores) if self.overflows else scores
 
-    def _compute(self, nodes: NodeIndices) -> Int64s:
+    def compute(self, nodes: NodeIndices) -> Int64s:
         with np.errstate(over="ignore"):
             scores = self._node_scores(nodes)
-        self._overflows |= bool(((scores < 0) | (scores > 100)).any())
+        self.overflows |= bool(((scores < 0) | (scores > 100)).any())
         return scores
 
     def _node_scores(self, nodes: NodeIndices) -> Int64s:

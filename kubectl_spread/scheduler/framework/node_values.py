@@ -1,0 +1,82 @@
+"""Numbers that depend on a node's own account alone, kept up to date as pods are bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Any
+from typing import Optional
+from typing import Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.scheduler.framework.plugin import ByNode
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+
+
+class NodeValues:
+    """One number for each node, which depends on the node's own account alone, kept up to date.
+
+    Nodes alike have the same number, so that what was computed once is remembered by the account it came from.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        accounts: Sequence[NDArray[np.int64]],
+        compute: Callable[[NodeIndices], NDArray[Any]],
+    ) -> None:
+        """`accounts`: every array (N,) that `compute` looks at."""
+        self._columns = columns
+        self._accounts = accounts
+        self._compute = compute
+        self._seen = 0
+        self._known: dict[tuple[int, ...], Any] = {}
+        self._values: Optional[NDArray[Any]] = None  # until somebody asks
+
+    def now(self) -> NDArray[Any]:
+        """(N,): the array is the object's own."""
+        end, values = len(self._columns.bound_pods), self._values
+        if values is None:
+            values = self._values = self._compute(np.arange(self._columns.n))
+        elif self._seen + 1 == end:
+            node = self._columns.last_bound()[0]
+            values[node] = self._of(node)
+        elif self._seen != end:
+            changed = np.unique(self._columns.bound_nodes[self._seen : end]).astype(np.intp)
+            values[changed] = self._compute(changed)
+        self._seen = end
+        return values
+
+    def _of(self, node: int) -> Any:
+        account = tuple([array.item(node) for array in self._accounts])
+        value = self._known.get(account)
+        if value is None:
+            value = self._known[account] = self._compute(np.array([node], np.intp))[0]
+        return value
+
+
+class ScoredTogether:
+    """Score states by node, with their weights, as one: the weighted sum is kept instead of the parts."""
+
+    def __init__(self, weighted: Sequence[tuple[int, ByNode]], columns: Columns) -> None:
+        self._weighted = weighted
+        watched = {id(array): array for _, state in weighted for array in state.watched}
+        self._sums = NodeValues(columns, tuple(watched.values()), self._compute)
+
+    def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
+        """int64 (F,): the sum; raises what a part raises."""
+        sums: Int64s = self._sums.now()[feasible]
+        if any([state.overflows for _, state in self._weighted]):  # noqa: C419 (perf: a list is faster)
+            for _, state in self._weighted:
+                state.score(feasible)  # which looks at the feasible nodes only: their sums are right if none raises
+        return sums
+
+    def _compute(self, nodes: NodeIndices) -> Int64s:
+        total = np.zeros(len(nodes), np.int64)
+        for weight, state in self._weighted:
+            total += weight * state.compute(nodes)
+        return total
