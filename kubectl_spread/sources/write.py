@@ -15,8 +15,8 @@ def write(path: str, text: str) -> None:
         SourceError: the file cannot be written; what was there is as it was.
     """
     target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
-        _straight(path, text)  # a device or a pipe
+    if path.startswith("/dev/") or (os.path.exists(target) and not os.path.isfile(target)):
+        _straight(path, text)  # a device or a pipe; /dev/stdout may lead to a file that is not ours to replace
         return
     try:
         mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else 0o666 & ~_umask()
@@ -35,7 +35,7 @@ def write(path: str, text: str) -> None:
 
 def _straight(path: str, text: str) -> None:
     try:
-        with open(path, "w", encoding="utf-8", newline="") as file:
+        with open(path, "a", encoding="utf-8", newline="") as file:
             file.write(text)
     except OSError as error:
         raise _failed(path, error) from None
