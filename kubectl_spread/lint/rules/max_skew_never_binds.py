@@ -5,6 +5,8 @@ A node is refused where the pods in its domain, the new one included, exceed the
 pods of a rolling update beyond `replicas` count too, unless `pod-template-hash` is among the matchLabelKeys.
 
 The number is known where the workload names `replicas`, or an autoscaler in the input names a maximum.
+
+Write a smaller `maxSkew`; 1 spreads evenest.
 """
 
 from __future__ import annotations
