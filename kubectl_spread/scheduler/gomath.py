@@ -32,6 +32,12 @@ def round_half_away(number: Floats) -> Int64s:
     return nearest.astype(np.int64)
 
 
+def round_one(number: float) -> int:
+    """`round_half_away` of one number."""
+    nearest = round(number)  # as `np.rint`
+    return nearest + (number - nearest == 0.5)
+
+
 def default_normalize(scores: Int64s, *, reverse: bool) -> Int64s:
     """Scale raw scores to 0..100 by their maximum.
 

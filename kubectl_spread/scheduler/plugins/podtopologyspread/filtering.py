@@ -4,7 +4,7 @@ A node passes a constraint when `match_num + self_match_num - global_min <= max_
 
 Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, calPreFilterState, Filter (v1.36.2).
 Difference: upstream keeps the two smallest domains of each constraint (criticalPaths) and updates them; here the
-minimum is taken anew, which gives the same number as long as one node changes at a time.
+minimum is taken anew once no domain has it any more, which gives the same number as long as one node changes at a time.
 """
 
 from __future__ import annotations
@@ -72,6 +72,10 @@ class DomainCounts:
         self._too_full: Bools = np.zeros(size, np.bool_)
         self._fits: Bools = self.topology.codes >= 0
         self._nodes_of: dict[int, NodeIndices] = {}
+        # What `_too_full` and `_fits` were worked out with; right as long as `_at_min` is not 0.
+        self._most = 0  # the most matching pods that a domain may have
+        self._min = 0
+        self._at_min = 0  # domains that have no more than that
         self.catch_up()
 
     @property
@@ -104,9 +108,20 @@ class DomainCounts:
         nodes = self._counter.catch_up()
         if len(nodes) == 1:
             if self.included[nodes[0]]:
-                self._match_num[self.topology.codes[nodes[0]]] += 1
+                self._count_one(self.topology.codes.item(nodes[0]))
         elif len(nodes):
             np.add.at(self._match_num, self.topology.codes[nodes[self.included[nodes]]], 1)
+            self._at_min = 0
+
+    def _count_one(self, domain: int) -> None:
+        """One more pod in a domain: while another is as empty as it was, the minimum stays, and only it may be full."""
+        match_num = self._match_num.item(domain)
+        self._match_num[domain] = match_num + 1
+        if self._at_min:
+            self._at_min -= match_num == self._min
+            if match_num + 1 > self._most and self.eligible[domain] and not self._too_full[domain]:
+                self._too_full[domain] = True
+                self._fits[self._nodes(domain)] = False
 
     def skew(self) -> Int64s:
         """int64 (D,): the left side of the inequality for a pod placed in each domain."""
@@ -115,6 +130,14 @@ class DomainCounts:
     def fits(self) -> Bools:
         """Bool (N,): nodes that pass the constraint, kept up to date domain by domain."""
         self.catch_up()
+        if not self._at_min:
+            self._update_fits()
+        return self._fits
+
+    def _update_fits(self) -> None:
+        self._min = self.min_match_num
+        self._at_min = int(np.count_nonzero(self._match_num == self._min))
+        self._most = self.constraint.max_skew - self.constraint.self_match_num + self.global_min
         too_full = self._domains_too_full()
         changed = np.flatnonzero(too_full != self._too_full)
         if len(changed) > _FEW:
@@ -124,17 +147,15 @@ class DomainCounts:
             for domain in changed.tolist():
                 self._fits[self._nodes(domain)] = not too_full[domain]
         self._too_full = too_full
-        return self._fits
 
     def violates(self) -> Bools:
         """Bool (N,): nodes whose domain would be too full; False where the key is missing."""
         return (self.topology.codes >= 0) & ~self.fits()
 
     def _domains_too_full(self) -> Bools:
-        most = self.constraint.max_skew - self.constraint.self_match_num + self.global_min
-        too_full: Bools = self._match_num > most
+        too_full: Bools = self._match_num > self._most
         if self.domains_num < len(self.eligible):
-            too_full = np.where(self.eligible, too_full, most < 0)
+            too_full = np.where(self.eligible, too_full, self._most < 0)
         return too_full
 
     def _nodes(self, domain: int) -> NodeIndices:

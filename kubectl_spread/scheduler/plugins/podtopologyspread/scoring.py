@@ -8,6 +8,7 @@ Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go (v1.36.2).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 from typing import Optional
 from typing import TypeVar
@@ -28,6 +29,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_keys
 
 MAX_NODE_SCORE = 100
+_FEW_COUNTS = 64  # different ones, up to which one at a time is faster than all nodes at once
 
 
 class ScoreState:
@@ -54,7 +56,7 @@ class ScoreState:
 
     def _scores(self, counted: NodeIndices) -> Int64s:
         first, *others = self._accounts
-        if not others and first.is_by_domain:
+        if not others and first.is_by_count:
             return first.normalized(counted)
         total = first.score(counted)
         for account in others:
@@ -112,23 +114,32 @@ class _Account:
         return added
 
     @property
-    def is_by_domain(self) -> bool:
-        """Whether every node has a domain, and those of one domain score alike."""
-        return self._all_have_key and not self._by_node
+    def is_by_count(self) -> bool:
+        """Whether every node has a domain, so that domains with as many pods score alike."""
+        return self._all_have_key
 
     def normalized(self, nodes: NodeIndices) -> Int64s:
-        """int64 (F,): the final scores where there is no other constraint, worked out domain by domain."""
+        """int64 (F,): the final scores where there is no other constraint, worked out count by count."""
         self._catch_up()
+        if self._by_node:
+            counts = self._counter.counts[nodes]
+            least, most = int(counts.min()), int(counts.max())
+            if most - least > _FEW_COUNTS:
+                return _normalize(gomath.round_half_away(self.score(nodes)))
+            return np.array(self._of_counts(range(least, most + 1), len(nodes)), np.int64)[counts - least]
         codes = self._codes[nodes]
         domains = np.bincount(codes, minlength=len(self._in_domain)).nonzero()[0]
-        offset = float(self._constraint.max_skew - 1)
-        raw = self._in_domain[domains] * math.log(len(domains) + 2) + offset
-        values: list[int] = gomath.round_half_away(raw).tolist()  # perf: few, for which Python is faster
-        least, most = min(values), max(values)
-        scores = np.full(len(self._in_domain), MAX_NODE_SCORE, np.int64)
-        if most:
-            scores[domains] = [_normalized(value, least, most) for value in values]
+        scores = np.zeros(len(self._in_domain), np.int64)
+        scores[domains] = self._of_counts(self._in_domain[domains].tolist(), len(domains))
         return scores[codes]
+
+    def _of_counts(self, counts: Sequence[int], domains: int) -> list[int]:
+        """The final scores of counts, among them the least and the most (perf: few, for which Python is faster)."""
+        weight = math.log(domains + 2)
+        offset = float(self._constraint.max_skew - 1)
+        raw = [gomath.round_one(count * weight + offset) for count in counts]
+        least, most = min(raw), max(raw)
+        return [_normalized(value, least, most) if most else MAX_NODE_SCORE for value in raw]
 
     def _catch_up(self) -> None:
         if self._constraint.selector.is_empty:
