@@ -123,7 +123,7 @@ class _Account:
         self._catch_up()
         if self._by_node:
             counts = self._counter.counts[nodes]
-            least, most = int(counts.min()), int(counts.max())
+            least, most = counts.item(counts.argmin()), counts.item(counts.argmax())  # perf: faster than min and max
             if most - least > _FEW_COUNTS:
                 return _normalize(gomath.round_half_away(self.score(nodes)))
             return np.array(self._of_counts(range(least, most + 1), len(nodes)), np.int64)[counts - least]
