@@ -17,6 +17,7 @@ from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import placed
 from kubectl_spread.cli.options import wants_colour
+from kubectl_spread.cli.options import with_manifests
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.table import counted
@@ -134,6 +135,8 @@ def command(
     codes = _codes(select, ignore)
     known = load_facts(facts)
     run = _check(paths, recursive=recursive, judge=_Judge(codes, _node_keys(known), has_ignores=not no_ignores))
+    if known is not None:
+        known = with_manifests(known, [result.source for result in run.results], namespace or "default")
     run.errors.extend(known.errors if known is not None else ())
     placements = _place(run.workloads, known, namespace or "default")
     _print(run, placements, outputs, colour=wants_colour(color))

@@ -17,6 +17,7 @@ from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import placed
 from kubectl_spread.cli.options import wants_colour
+from kubectl_spread.cli.options import with_manifests
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.errors import SourceError
@@ -29,6 +30,14 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.objects.pod import Pod
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.simulate.replicas import Placement
+    from kubectl_spread.text.source import SourceFile
+
+
+class _Read(NamedTuple):
+    """What the manifests hold, and their texts."""
+
+    workloads: list[Workload]
+    sources: list[SourceFile]
 
 
 class _Target(NamedTuple):
@@ -171,7 +180,10 @@ def _from_files(
     paths: tuple[str, ...], known: Facts, namespace: Optional[str], errors: list[SourceError]
 ) -> list[Explanation]:
     """What `check` would place, explained at the first pod that finds no node, or at the first pod."""
-    placements = placed(_workloads(paths, namespace, errors), known, explain_first=True)
+    read = _workloads(paths, namespace, errors)
+    applied = with_manifests(known, read.sources, namespace or "default")
+    errors += applied.errors[len(known.errors) :]
+    placements = placed(read.workloads, applied, explain_first=True)
     found: list[Explanation] = []
     for placement in placements:
         stuck = _grouped([item.explanation._replace(pod=item.pod) for item in placement.pending])
@@ -193,26 +205,29 @@ def _why_nothing(placement: Placement) -> str:
     return "it asks for no pods"
 
 
-def _workloads(paths: tuple[str, ...], namespace: Optional[str], errors: list[SourceError]) -> list[Workload]:
+def _workloads(paths: tuple[str, ...], namespace: Optional[str], errors: list[SourceError]) -> _Read:
     from kubectl_spread.lint.run import check_source
+    from kubectl_spread.sources.beside import looks_like_facts
     from kubectl_spread.sources.files import inputs
 
     owners: list[Workload] = []
+    sources: list[SourceFile] = []
     for given in inputs(paths, recursive=False):
         if isinstance(given, SourceError):
             errors.append(given)
             continue
+        sources.append(given.source)
         result = check_source(given.source, named=True)
         refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
         for finding in refused:
             line, column = given.source.position(finding.place.span.start)
             message = f"{finding.rule.code} {finding.message}"
             errors.append(SourceError(given.source.name, message, line=line, column=column))
-        if not refused and not result.workloads:
+        if not refused and not result.workloads and not looks_like_facts(given.source.text):
             errors.append(SourceError(given.source.name, "no workload in it to explain"))
         for workload, manifest in result.workloads:
             owners.append(workload if manifest.namespace or not namespace else workload._replace(namespace=namespace))
-    return owners
+    return _Read(owners, sources)
 
 
 def _print(found: list[Explanation], output: str, *, colour: bool) -> None:

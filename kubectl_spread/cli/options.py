@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.simulate.replicas import Placement
+    from kubectl_spread.text.source import SourceFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -115,6 +116,14 @@ def load_facts(named: FactOptions) -> Optional[Facts]:
         return None
     cluster, errors = _cluster(named)
     return Facts(cluster, _profiles(named), named.all_nodes, named.seed, errors)
+
+
+def with_manifests(known: Facts, sources: list[SourceFile], namespace: str) -> Facts:
+    """The facts once the objects that stand beside the workloads are applied."""
+    from kubectl_spread.sources import beside
+
+    found = beside.with_manifests(known.cluster, sources, namespace)
+    return known._replace(cluster=found.cluster, errors=(*known.errors, *found.errors))
 
 
 def placed(workloads: list[Workload], known: Facts, *, explain_first: bool = False) -> list[Placement]:

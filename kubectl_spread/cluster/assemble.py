@@ -8,6 +8,7 @@ from typing import Any
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import PriorityClass
 from kubectl_spread.cluster.snapshot import Service
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import read
@@ -59,6 +60,7 @@ SHAPES: dict[str, decode.Struct] = {
             "accessModes": _STRINGS,
             "capacity": decode.MapOf(decode.Atom.QUANTITY),
             "claimRef": decode.Struct("ObjectReference", {"namespace": decode.Atom.STRING, "name": decode.Atom.STRING}),
+            **decode.IN_TREE_DISKS,
             "csi": decode.Struct(
                 "CSIPersistentVolumeSource", {"driver": decode.Atom.STRING, "volumeHandle": decode.Atom.STRING}
             ),
@@ -118,6 +120,15 @@ SHAPES: dict[str, decode.Struct] = {
             "source": decode.Struct("VolumeAttachmentSource", {"persistentVolumeName": decode.Atom.STRING}),
         },
     ),
+    "PriorityClass": decode.Struct(
+        "PriorityClass",
+        {
+            "metadata": decode.OBJECT_META,
+            "value": decode.Atom.INT32,
+            "globalDefault": decode.Atom.BOOL,
+            "preemptionPolicy": decode.Atom.STRING,
+        },
+    ),
     "DeviceClass": _with_spec("DeviceClass", {"extendedResourceName": decode.Atom.STRING}),
     "PodDisruptionBudget": decode.Struct(
         "PodDisruptionBudget",
@@ -145,6 +156,7 @@ class Assembler:
         self._owner_selectors: dict[OwnerKey, Selector] = {}
         self._budgets: dict[str, Budget] = {}
         self._device_classes: dict[str, str] = {}
+        self._priority_classes: dict[str, PriorityClass] = {}
         self._storage = _StorageAssembler()
 
     @property
@@ -164,7 +176,10 @@ class Assembler:
         elif kind == "Service":
             self._services[f"{namespace}/{name}"] = Service(namespace, name, spec.get("selector"))
         elif kind == "PodDisruptionBudget":
-            self._budgets[f"{namespace}/{name}"] = _budget(namespace, spec, plain.get("status") or {})
+            budget = _budget(namespace, spec, plain.get("status") or {})
+            self._budgets[f"{namespace}/{name}"] = budget._replace(name=name)
+        elif kind == "PriorityClass":
+            self._priority_classes[name] = _priority_class(plain)
         elif kind == "DeviceClass":
             if spec.get("extendedResourceName"):
                 self._device_classes[spec["extendedResourceName"]] = name
@@ -189,6 +204,7 @@ class Assembler:
             budgets=tuple(self._budgets.values()),
             storage=self._storage.storage(),
             device_classes=self._device_classes,
+            priority_classes={**Cluster(()).priority_classes, **self._priority_classes},
         )
 
     def _add_controller(self, key: OwnerKey, metadata: Plain, spec: Plain) -> None:
@@ -253,6 +269,12 @@ def cluster_of(objects: Iterable[Plain]) -> Cluster:
     for plain in objects:
         assembler.add(plain)
     return assembler.cluster()
+
+
+def _priority_class(plain: Plain) -> PriorityClass:
+    return PriorityClass(
+        int(plain.get("value") or 0), plain.get("preemptionPolicy") or "", bool(plain.get("globalDefault"))
+    )
 
 
 def _budget(namespace: str, spec: Plain, status: Plain) -> Budget:

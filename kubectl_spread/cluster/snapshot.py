@@ -28,6 +28,21 @@ class Budget(NamedTuple):
     selector: Selector
     disruptions_allowed: int
     disrupted_pods: frozenset[str] = frozenset()
+    name: str = ""
+
+
+class PriorityClass(NamedTuple):
+    """A PriorityClass; the default is that of pods that name none."""
+
+    value: int
+    preemption_policy: str = ""
+    is_default: bool = False
+
+
+_BUILT_IN = {
+    "system-cluster-critical": PriorityClass(2_000_000_000),
+    "system-node-critical": PriorityClass(2_000_001_000),
+}
 
 
 class OwnerKey(NamedTuple):
@@ -53,6 +68,7 @@ class Cluster(NamedTuple):
     owner_selectors: dict[OwnerKey, Selector] = {}  # noqa: RUF012
     budgets: tuple[Budget, ...] = ()
     storage: Storage = Storage()
+    priority_classes: dict[str, PriorityClass] = _BUILT_IN
     device_classes: dict[str, str] = {}  # noqa: RUF012  # extended resource -> the class whose devices it stands for
 
     def bound(self) -> list[Pod]:

@@ -165,6 +165,12 @@ _CONTAINER = Struct(
         ),
     },
 )
+IN_TREE_DISKS = {
+    "gcePersistentDisk": Struct("GCEPersistentDiskVolumeSource", {"pdName": Atom.STRING, "readOnly": Atom.BOOL}),
+    "awsElasticBlockStore": Struct("AWSElasticBlockStoreVolumeSource", {"volumeID": Atom.STRING}),
+    "azureDisk": Struct("AzureDiskVolumeSource", {"diskURI": Atom.STRING}),
+    "cinder": Struct("CinderVolumeSource", {"volumeID": Atom.STRING}),
+}
 POD_SPEC = Struct(
     "PodSpec",
     {
@@ -210,10 +216,7 @@ POD_SPEC = Struct(
                     "name": Atom.STRING,
                     "persistentVolumeClaim": Struct("PersistentVolumeClaimVolumeSource", {"claimName": Atom.STRING}),
                     "ephemeral": Struct("EphemeralVolumeSource", {}),
-                    "gcePersistentDisk": Struct(
-                        "GCEPersistentDiskVolumeSource", {"pdName": Atom.STRING, "readOnly": Atom.BOOL}
-                    ),
-                    "awsElasticBlockStore": Struct("AWSElasticBlockStoreVolumeSource", {"volumeID": Atom.STRING}),
+                    **IN_TREE_DISKS,
                     "iscsi": Struct("ISCSIVolumeSource", {"iqn": Atom.STRING, "readOnly": Atom.BOOL}),
                     "rbd": Struct(
                         "RBDVolumeSource",

@@ -38,7 +38,8 @@ class PodVolume(NamedTuple):
     """A volume of a pod that the scheduler looks at.
 
     `claim` names the claim behind it; `disk` identifies an inline disk that cannot be used twice on a node: its kind
-    and what tells it apart. The claim of an ephemeral volume must be controlled by `pod`, which has `pod_uid`.
+    and what tells it apart. The claim of an ephemeral volume must be controlled by `pod`, which has `pod_uid`. `csi` is
+    the driver and the handle of an inline disk that a CSI driver attaches.
     """
 
     claim: str = ""
@@ -47,6 +48,7 @@ class PodVolume(NamedTuple):
     read_only: bool = False
     pod: str = ""
     pod_uid: str = ""
+    csi: Optional[tuple[str, str]] = None
 
 
 class PodClass(NamedTuple):

@@ -15,6 +15,7 @@ from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.affinity import PreferredTerm
 from kubectl_spread.objects.affinity import WeightedTerm
+from kubectl_spread.objects.migrated import attached_as
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.plain import strings
@@ -241,6 +242,8 @@ def _volumes(spec: Plain, pod_name: str, pod_uid: str) -> tuple[PodVolume, ...]:
             claim = f"{pod_name}-{volume.get('name') or ''}"
             found.append(PodVolume(claim, is_ephemeral=True, pod=pod_name, pod_uid=pod_uid))
         else:
+            attached = attached_as(volume, {})
+            found += [PodVolume(csi=attached)] if attached is not None else []
             found += _disks(volume)
     return tuple(found)
 

@@ -11,6 +11,7 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.migrated import attached_as
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.selector import compiled
@@ -25,6 +26,7 @@ READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 
 _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE = "volume.kubernetes.io/selected-node"
+_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 
 
@@ -34,7 +36,10 @@ class ObjectKey(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A PersistentVolumeClaim; `request` in thousandths of a byte."""
+    """A PersistentVolumeClaim; `request` in thousandths of a byte. `is_new`: it is of a manifest, and nobody bound it.
+
+    `names_class` is False where nothing is said of a class, so that the API server puts the default one there.
+    """
 
     key: ObjectKey
     uid: str
@@ -49,6 +54,8 @@ class Claim(NamedTuple):
     is_lost: bool
     is_deleted: bool
     owner_uid: str = ""  # of its controller
+    names_class: bool = True
+    is_new: bool = False
 
     @property
     def is_bound(self) -> bool:
@@ -84,6 +91,7 @@ class StorageClass(NamedTuple):
     provisioner: str
     waits: bool
     allowed: Optional[tuple[tuple[Requirement, ...], ...]]  # any of the terms, all of its requirements
+    is_default: bool = False
 
     def allows(self, labels: Labels) -> bool:
         """Whether a volume may be made for a node with these labels (MatchTopologySelectorTerms)."""
@@ -132,6 +140,7 @@ def claim(plain: Plain) -> Claim:
         (plain.get("status") or {}).get("phase") == "Lost",
         metadata.get("deletionTimestamp") is not None,
         read.controller_uid(metadata),
+        names_class=spec.get("storageClassName") is not None or _CLASS_ANNOTATION in annotations,
     )
 
 
@@ -154,7 +163,9 @@ def volume(plain: Plain) -> Volume:
         metadata.get("deletionTimestamp") is not None,
         None if reference is None else ObjectKey(reference.get("namespace") or "", reference.get("name") or ""),
         (reference or {}).get("uid") or "",
-        None if csi is None else (csi.get("driver") or "", csi.get("volumeHandle") or ""),
+        attached_as(spec, spread.labels(metadata))
+        if csi is None
+        else (csi.get("driver") or "", csi.get("volumeHandle") or ""),
     )
 
 
@@ -167,6 +178,7 @@ def _class_name(metadata: Plain, spec: Plain) -> str:
 def storage_class(plain: Plain) -> StorageClass:
     """A StorageClass."""
     topologies = plain.get("allowedTopologies")
+    annotations = (plain.get("metadata") or {}).get("annotations") or {}
     return StorageClass(
         (plain.get("metadata") or {}).get("name") or "",
         plain.get("provisioner") or "",
@@ -180,6 +192,7 @@ def storage_class(plain: Plain) -> StorageClass:
             )
             for term in mappings(topologies)
         ),
+        is_default=annotations.get(_DEFAULT_CLASS) == "true",
     )
 
 

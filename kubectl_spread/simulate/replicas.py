@@ -37,6 +37,7 @@ from kubectl_spread.objects.replica import controller_of
 from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.replica import selected_by_controller
+from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.taints import first_untolerated
@@ -169,7 +170,7 @@ def place(
     """
     release = next(iter(profiles.values()))
     written = [owner for owner in workloads if owner.kind != "PodTemplate"]
-    owners = [_as_running(_as_stored(owner, release.minor), cluster) for owner in written]
+    owners = [_as_running(_as_stored(_admitted(owner, cluster), release.minor), cluster) for owner in written]
     cluster = _with_controllers(owners, cluster)
     scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
     placements: dict[int, Placement] = {}
@@ -207,6 +208,21 @@ def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]
         certainty = Certainty.POSSIBLE if is_affected else placement.certainty
         found.append(placement._replace(certainty=certainty, not_counted=tuple(unseen)))
     return found
+
+
+def _admitted(owner: Workload, cluster: Cluster) -> Workload:
+    """The workload with the priority of its pods' class, as the Priority admission plugin writes it.
+
+    Source: plugin/pkg/admission/priority/admission.go, admitPod (v1.36.2).
+    """
+    spec, classes = owner.template.get("spec") or {}, cluster.priority_classes
+    name = spec.get("priorityClassName") or ""
+    defaults = [item for item in classes.values() if item.is_default]
+    found = classes.get(name) if name else min(defaults, default=None)  # of several the lowest
+    if found is None or spec.get("priority") is not None:
+        return owner
+    policy = {"preemptionPolicy": found.preemption_policy} if found.preemption_policy else {}
+    return owner._replace(template={**owner.template, "spec": {**policy, **spec, "priority": found.value}})
 
 
 def _as_running(owner: Workload, cluster: Cluster) -> Workload:
@@ -280,9 +296,14 @@ class _Placing:
         self._placed = [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
         self._pending: list[PendingPod] = []
         self._gated: list[Gated] = []
+        claims = cluster.storage.claims
+        self._unbound = {key for key, claim in claims.items() if claim.is_new and not self._is_settled(claim)}
         self._unpredicted: list[Unpredicted] = []
         self._beyond: dict[str, None] = {}
         self._first: Optional[Explanation] = None
+        class_name = (owner.template.get("spec") or {}).get("priorityClassName") or ""
+        if class_name and class_name not in cluster.priority_classes and not _priority(owner):
+            self._beyond[f"the priority class {class_name}, which is not in the cluster facts"] = None
         if (owner.replicas or 0) > MAX_REPLICAS:
             self._beyond[f"more than {MAX_REPLICAS} replicas"] = None
 
@@ -367,24 +388,31 @@ class _Placing:
     def _without_new_claims(self, pod: Pod) -> Pod:
         """Leave out volumes whose claims come with the pod: where they may be is not known before they exist.
 
-        So is every claim where the cluster facts hold nothing about storage.
+        So is every claim where the cluster facts hold nothing about storage, and one of a manifest that is bound before
+        its pod is scheduled, or whose class is not known.
         """
         claims = self._cluster.storage.claims
         is_blind = self._cluster.storage == Storage()
         made = made_claims(self._owner, pod.name)
         new = []
         for volume in pod.cls.volumes:
-            claim = claims.get(ObjectKey(pod.namespace, volume.claim))
+            key = ObjectKey(pod.namespace, volume.claim)
+            claim = claims.get(key)
             if volume.is_ephemeral:
                 if claim is None or claim.owner_uid != volume.pod_uid:  # another pod's, which has to go before
                     new.append(volume)
-            elif volume.claim and claim is None and (is_blind or volume.claim in made):
+            elif key in self._unbound or (volume.claim and claim is None and (is_blind or volume.claim in made)):
                 new.append(volume)
         if not new:
             return pod
         kept = tuple(volume for volume in pod.cls.volumes if volume not in new)
         self._beyond["claims that are not in the cluster facts"] = None
         return pod._replace(cls=pod.cls._replace(volumes=kept))
+
+    def _is_settled(self, claim: Claim) -> bool:
+        """Whether a claim that is yet to be created can be told: it has its volume, or gets one with its pod."""
+        storage_class = self._cluster.storage.classes.get(claim.storage_class)
+        return claim.is_bound or (storage_class is not None and storage_class.waits)
 
     def _labelled(self, pod: Pod, node: int) -> Pod:
         """Add the node's zone and region labels, as the PodTopologyLabels admission does at binding."""

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from kubectl_spread.cluster.applied import applied
 from kubectl_spread.cluster.assemble import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.config import profiles
 from kubectl_spread.scheduler.config import version_of
@@ -398,3 +400,100 @@ def test_all_pods_that_a_constraint_selects_are_counted_beside_the_workload_s_ow
 
     assert {ZONE: {"a": 0, "b": 1}} == web.domains
     assert {ZONE: {"a": 1, "b": 1}} == web.matching
+
+
+def csi_node(name: str, driver: str, count: int) -> Plain:
+    drivers = [{"name": driver, "allocatable": {"count": count}}]
+    return {"kind": "CSINode", "metadata": {"name": name}, "spec": {"drivers": drivers}}
+
+
+def test_disks_of_in_tree_plugins_count_for_the_driver_that_attaches_them() -> None:
+    """n1 takes one volume of the driver, and has one: a PersistentVolume's there, an inline one that comes."""
+    claim = {
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+        "spec": {"volumeName": "pv"},
+    }
+    volume = {
+        "kind": "PersistentVolume",
+        "metadata": {"name": "pv"},
+        "spec": {"awsElasticBlockStore": {"volumeID": "aws://a/vol-1"}},
+    }
+    using = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    facts = [
+        node("n1", "64"),
+        csi_node("n1", "ebs.csi.aws.com", 1),
+        claim,
+        volume,
+        running("db-0", "n1", volumes=using),
+    ]
+    disks = [[{"name": "v", "awsElasticBlockStore": {"volumeID": name}}] for name in ("vol-2", "vol-3")]
+    (full,) = placed(cluster_of(facts), workload("Pod", volumes=disks[0]))
+    (free,) = placed(cluster_of([*facts[:1], *facts[2:]]), workload("Pod", volumes=disks[1]))
+
+    assert "0/1 nodes are available: 1 node(s) exceed max volume count." in full.pending[0].explanation.message
+    assert ["n1"] == nodes_of(free)
+
+
+@pytest.mark.parametrize(("uid", "is_own"), [("u1", True), ("u2", False), (None, False)])
+def test_the_claim_of_an_ephemeral_volume_has_to_be_the_pod_s_own(uid: str | None, is_own: bool) -> None:
+    """Another pod of the same name, or somebody, may have made it."""
+    owners = [{"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": uid, "controller": True}] if uid else []
+    claim = {
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": "web-tmp",
+            "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+            "ownerReferences": owners,
+        },
+        "spec": {"volumeName": "pv"},
+    }
+    pending = running("web", "", volumes=[{"name": "tmp", "ephemeral": {}}])
+    pending["metadata"]["uid"] = "u1"
+    cluster = cluster_of([node("n1"), claim, {"kind": "PersistentVolume", "metadata": {"name": "pv"}}, pending])
+    found = explain(cluster.pods[0], cluster, profiles())
+
+    assert is_own == (found.message == "")
+    assert is_own or "PVC default/web-tmp was not created for pod default/web (pod is not owner)" in found.message
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"minAvailable": 2}, 1),
+        ({"minAvailable": "50%"}, 1),
+        ({"maxUnavailable": 1}, 1),
+        ({"maxUnavailable": "34%"}, 2),
+        ({"maxUnavailable": 5}, 3),
+        ({"minAvailable": 9}, 0),
+        ({}, 0),
+    ],
+)
+def test_a_budget_that_is_applied_allows_what_its_controller_would(spec: Plain, expected: int) -> None:
+    """Three pods run."""
+    cluster = cluster_of([node("n1", "8"), *(running(f"web-{at}", "n1") for at in range(3))])
+    budget = {
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "web"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, **spec},
+    }
+    (found,) = applied(cluster, [budget], "default").budgets
+
+    assert expected == found.disruptions_allowed
+
+
+def test_what_the_cluster_has_of_a_budget_stays() -> None:
+    """It has a status; the manifest has none."""
+    budget = {"kind": "PodDisruptionBudget", "metadata": {"name": "web"}, "status": {"disruptionsAllowed": 7}}
+    cluster = cluster_of([node("n1"), budget])
+
+    assert [7] == [item.disruptions_allowed for item in applied(cluster, [budget], "default").budgets]
+
+
+def test_a_namespace_that_is_applied_keeps_the_labels_it_has() -> None:
+    """And gets the one that the API server gives it."""
+    namespace = {"kind": "Namespace", "metadata": {"name": "shop", "labels": {"team": "a"}}}
+    written = {"kind": "Namespace", "metadata": {"name": "shop", "labels": {"tier": "b"}}}
+    cluster = applied(cluster_of([node("n1"), namespace]), [written], "default")
+
+    assert {"team": "a", "tier": "b", "kubernetes.io/metadata.name": "shop"} == cluster.namespaces["shop"]

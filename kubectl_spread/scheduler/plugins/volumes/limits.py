@@ -13,6 +13,7 @@ from typing import Union
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects.migrated import driver_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.storage import Claim
@@ -33,7 +34,7 @@ class NodeVolumeLimits:
     name = names.NODE_VOLUME_LIMITS
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
-        return _State(cls, columns) if any(volume.claim for volume in cls.volumes) else Skip()
+        return _State(cls, columns) if any(volume.claim or volume.csi for volume in cls.volumes) else Skip()
 
 
 class _State:
@@ -85,7 +86,8 @@ class _State:
 
     def _attachable(self, cls: PodClass) -> list[_Attached]:
         claims = self._columns.storage.claims_of(cls) if cls.volumes else ()
-        found = (self._identity(claim) for _, claim in claims if claim is not None)
+        found = [self._identity(claim) for _, claim in claims if claim is not None]
+        found += [volume.csi for volume in cls.volumes]
         return [identity for identity in found if identity is not None]
 
     def _identity(self, claim: Claim) -> Optional[_Attached]:
@@ -97,7 +99,7 @@ class _State:
         storage_class = storage.class_of(claim)
         if storage_class is None:
             return None
-        return storage_class.provisioner, f"claim {claim.key.namespace}/{claim.key.name}"
+        return driver_of(storage_class.provisioner), f"claim {claim.key.namespace}/{claim.key.name}"
 
     def _attachments(self, node: int) -> set[_Attached]:
         storage = self._columns.storage
