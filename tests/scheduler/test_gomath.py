@@ -13,6 +13,7 @@ from kubectl_spread.scheduler import gomath
 )
 def test_halves_are_rounded_away_from_zero(number: float, expected: int) -> None:
     assert [expected] == gomath.round_half_away(np.array([number])).tolist()
+    assert expected == gomath.round_one(number)
 
 
 @pytest.mark.parametrize(("number", "by", "expected"), [(7, 2, 3), (-7, 2, -3), (7, -2, -3), (-7, -2, 3), (0, 5, 0)])
