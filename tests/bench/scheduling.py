@@ -1,13 +1,23 @@
-"""Pods placed per second on scheduler_perf's workloads, after loading, in one process; `make bench` runs it."""
+"""Pods placed per second on scheduler_perf's workloads, after loading, in one process; `make bench` runs it.
+
+And what a cluster of the largest supported size takes to load. Seconds are of CPU time: one process computes, and what
+else the machine does is none of its business. Exits with 1 where a budget is missed.
+"""
 
 from __future__ import annotations
 
 import gc
+import itertools
+import json
+import multiprocessing
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any
 from typing import NamedTuple
 
@@ -17,11 +27,17 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.config import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.sources import files
+from kubectl_spread.sources import snapshot
+from kubectl_spread.text import json_stream
 
 Plain = dict[str, Any]
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 HARD, SOFT = "DoNotSchedule", "ScheduleAnyway"
+NOW = "2026-01-01T00:00:00Z"
+
+LOAD_S, LOAD_GB = 30, 3  # of the largest supported cluster
 
 
 class Workload(NamedTuple):
@@ -140,11 +156,11 @@ def pods_per_second(workload: Workload) -> float:
     scheduler = Scheduler(Columns(cluster_of(workload.objects)), profiles())
     gc.collect()
     gc.disable()  # as the program does
-    start = time.perf_counter()
+    start = time.process_time()
     for pod in workload.pods:
         filtered = scheduler.filter(pod)
         scheduler.bind(pod, int(scheduler.hosts(pod, filtered)[0]))
-    return len(workload.pods) / (time.perf_counter() - start)
+    return len(workload.pods) / (time.process_time() - start)
 
 
 def growth() -> Iterator[tuple[int, float]]:
@@ -157,31 +173,116 @@ def growth() -> Iterator[tuple[int, float]]:
         yield nodes, 1e6 / pods_per_second(Workload("", 0, [*map(node, range(nodes))], pods))
 
 
-def large_snapshot() -> tuple[float, float]:
-    """Seconds and gigabytes to have the largest supported cluster ready to place on."""
-    objects = [*map(node, range(5000))]
-    for at in range(150_000):
-        labels = {"app": f"app-{at % 500}", "pod-template-hash": f"{at % 1000:010d}"}
-        objects.append(plain_pod(f"pod-{at}", labels, nodeName=f"node-{at % 5000:05d}"))
-    start = time.perf_counter()
-    Scheduler(Columns(cluster_of(objects)), profiles())
-    return time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+class Load(NamedTuple):
+    """What it takes to have a snapshot ready to place on."""
+
+    parts: dict[str, float]  # seconds
+    gigabytes: float
+
+    @property
+    def seconds(self) -> float:
+        return sum(self.parts.values())
+
+
+def write_large_snapshot(path: Path) -> None:
+    """The largest supported cluster as `kubectl get nodes,pods -A -o json` prints it; its pods have 1,000 templates."""
+    printed = json.dumps(running_pod(), indent=4).replace("\n", "\n        ")
+    with path.open("w") as file:
+        file.write('{\n    "apiVersion": "v1",\n    "items": [\n        ')
+        file.write(",\n        ".join(json.dumps(node(at), indent=4).replace("\n", "\n        ") for at in range(5000)))
+        for at in range(150_000):
+            item = printed.replace("@POD", f"{at:08}").replace("@NODE", f"{at % 5000:05}")
+            file.write(",\n        " + item.replace("@APP", f"{at % 500}").replace("@HASH", f"{at % 1000:010}"))
+        file.write('\n    ],\n    "kind": "List",\n    "metadata": {"resourceVersion": ""}\n}\n')
+
+
+def running_pod() -> Plain:
+    """A pod as the API server shows it, with blanks to fill in."""
+    pod = plain_pod("app-@APP-@HASH-@POD", {"app": "app-@APP", "pod-template-hash": "@HASH"}, nodeName="node-@NODE")
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "name": "app-@APP-@HASH",
+        "uid": "@HASH",
+        "controller": True,
+    }
+    pod["metadata"] |= {"uid": "@POD", "creationTimestamp": NOW, "ownerReferences": [owner]}
+    mount = {"name": "token-@POD", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": True}
+    pod["spec"]["containers"][0] |= {"ports": [{"containerPort": 8080, "protocol": "TCP"}], "volumeMounts": [mount]}
+    sources = [{"serviceAccountToken": {"path": "token"}}, {"configMap": {"name": "kube-root-ca.crt"}}]
+    pod["spec"] |= {
+        "tolerations": [
+            {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+            for key in ("not-ready", "unreachable")
+        ],
+        "topologySpreadConstraints": [constraint(ZONE, 1, SOFT, {"app": "app-@APP"})],
+        "schedulerName": "default-scheduler",
+        "serviceAccountName": "default",
+        "terminationGracePeriodSeconds": 30,
+        "volumes": [{"name": "token-@POD", "projected": {"defaultMode": 420, "sources": sources}}],
+    }
+    conditions = ("Initialized", "Ready", "ContainersReady", "PodScheduled")
+    container = {"name": "c", "image": "pause", "containerID": f"containerd://{64 * '0'}", "ready": True}
+    pod["status"] = {
+        "phase": "Running",
+        "startTime": NOW,
+        "conditions": [{"type": name, "status": "True", "lastTransitionTime": NOW} for name in conditions],
+        "containerStatuses": [{**container, "state": {"running": {"startedAt": NOW}}}],
+    }
+    return pod
+
+
+def load(path: str) -> Load:
+    """Read a snapshot and prepare to place on it."""
+    gc.disable()  # as the program does
+    times = [time.process_time()]
+    json_stream.values(files.read_text(path).text, lambda _item, _document: None)
+    times.append(time.process_time())
+    facts = snapshot.load(path)
+    times.append(time.process_time())
+    Scheduler(Columns(facts.cluster), profiles())
+    times.append(time.process_time())
+    parse, both, columns = (after - before for before, after in itertools.pairwise(times))
+    parts = {"read and parse JSON": parse, "make pods and nodes of it": both - parse, "make columns": columns}
+    return Load(parts, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+
+
+def large_snapshot() -> Load:
+    """In a process of its own, whose memory is that of nothing else."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "snapshot.json"
+        write_large_snapshot(path)
+        print(f"\n5,000 nodes and 150,000 pods, {path.stat().st_size / 1e6:.0f} MB of JSON:")
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as other:
+            return other.submit(load, str(path)).result()
+
+
+def missed(what: str, measured: str, goal: str, *, is_missed: bool) -> bool:
+    """Print a figure beside its goal, and give back whether it misses it."""
+    print(f"{what:45} {measured:>10} {goal:>10}  {'MISSED' if is_missed else ''}".rstrip())
+    return is_missed
 
 
 def main() -> int:
-    """Measure and print; 1 where a workload is under its goal."""
-    failed = 0
-    print(f"{'workload':45} {'pods/s':>8} {'goal':>8}")
+    """Measure and print; 1 where a budget is missed."""
+    failed = []
+    print(f"{'workload':45} {'pods/s':>10} {'goal':>10}")
     for make in WORKLOADS:
         workload = make()
         rate = pods_per_second(workload)
-        failed |= rate < workload.goal
-        print(f"{workload.name:45} {rate:8.0f} {workload.goal:8}  {'under' if rate < workload.goal else ''}")
+        failed.append(missed(workload.name, f"{rate:.0f}", f"{workload.goal}", is_missed=rate < workload.goal))
+    print("\nhard zone and soft hostname, by the number of nodes:")
     for nodes, cost in growth():
         print(f"{nodes:5} nodes: {cost:7.0f} us a pod")
-    seconds, gigabytes = large_snapshot()
-    print(f"5,000 nodes and 150,000 pods from plain objects: {seconds:.1f} s, {gigabytes:.2f} GB")
-    return int(failed)
+    loaded = large_snapshot()
+    for part, seconds in loaded.parts.items():
+        print(f"{part:45} {seconds:8.1f} s")
+    failed.append(
+        missed("ready to place", f"{loaded.seconds:.1f} s", f"{LOAD_S} s", is_missed=loaded.seconds >= LOAD_S)
+    )
+    memory, most = f"{loaded.gigabytes:.2f} GB", f"{LOAD_GB} GB"
+    failed.append(missed("memory at its most", memory, most, is_missed=loaded.gigabytes >= LOAD_GB))
+    return int(any(failed))
 
 
 if __name__ == "__main__":

@@ -94,6 +94,24 @@ def constraint(key: str, skew: int, action: str, app: str, **fields: Any) -> Pla
     return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": action, "labelSelector": selector, **fields}
 
 
+WEIGHTED: Plain = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {
+            "plugins": {
+                "multiPoint": {
+                    "enabled": [
+                        {"name": "NodeResourcesFit", "weight": 7},
+                        {"name": "NodeResourcesBalancedAllocation", "weight": 3},
+                    ]
+                }
+            }
+        }
+    ],
+}
+
+
 def kinds() -> list[Plain]:
     """Templates whose pods select one another's."""
     hard, soft = "DoNotSchedule", "ScheduleAnyway"
@@ -127,7 +145,7 @@ def test_classes_that_count_one_another_are_kept_up_to_date(seed: int) -> None:
         spec = chance.choice(kinds()) if at % 6 else kinds()[at // 6 % len(kinds())]
         labels = {"app": chance.choice("abc")}
         incoming.append(read.pod(pod(f"p{at}", labels=labels, requests={"cpu": "100m"}, **spec)))
-    check(nodes, incoming, profiles(), every=5)
+    check(nodes, incoming, profiles(WEIGHTED if seed % 2 else None), every=5)
 
 
 def test_counts_far_apart_are_scored_as_near_ones() -> None:
