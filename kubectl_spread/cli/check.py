@@ -196,7 +196,8 @@ def _all_findings(results: list[Result], judge: _Judge) -> tuple[list[Finding], 
     )
     by_source = [finding for result in results for finding in result.findings]
     findings = [*by_source, *check_workloads(project, judge.codes)]
-    chosen = [finding for finding in findings if finding.rule.code in judge.codes]
+    # What hides a document from every rule is told whichever rules are asked for.
+    chosen = [finding for finding in findings if finding.is_unreadable or finding.rule.code in judge.codes]
     ignored = 0
     if judge.has_ignores:
         wishes = [

@@ -96,3 +96,9 @@ def test_rules_that_are_ignored_do_not_count(check: Check) -> None:
 
 def test_an_unknown_rule_is_wrong_usage(check: Check) -> None:
     assert (2, []) == check(write("a"), "--select", "SPR000")
+
+
+@pytest.mark.parametrize("option", [("--select", "SPR2"), ("--ignore", "ALL")])
+def test_what_cannot_be_decoded_is_told_whichever_rules_are_asked_for(check: Check, option: tuple[str, str]) -> None:
+    """No rule has seen it, so that without a finding it would pass for clean."""
+    assert (3, ["a.yaml:10 error SPR113"]) == check(write("a", skew="one"), *option)
