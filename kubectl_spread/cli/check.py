@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.run import Checked
     from kubectl_spread.lint.run import Result
-    from kubectl_spread.simulate.replicas import Placement
+    from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.files import Input
 
 _FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")  # as in report.check

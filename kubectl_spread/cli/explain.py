@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.explain.explanation import Explanation
     from kubectl_spread.objects.pod import Pod
     from kubectl_spread.objects.workload import Workload
-    from kubectl_spread.simulate.replicas import Placement
+    from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.text.source import SourceFile
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.scheduler.framework.profile import Profile
-    from kubectl_spread.simulate.replicas import Placement
+    from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.text.source import SourceFile
 
 F = TypeVar("F", bound=Callable[..., Any])

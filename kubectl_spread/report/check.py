@@ -12,7 +12,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
 
 if TYPE_CHECKING:  # loads numpy
-    from kubectl_spread.simulate.replicas import Placement
+    from kubectl_spread.simulate.placement import Placement
 
 # By name, the module of `report` that has a function `render`; the default first.
 FORMATS = {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.explain.explanation import ConstraintReport
     from kubectl_spread.explain.explanation import DomainReport
     from kubectl_spread.explain.explanation import Explanation
-    from kubectl_spread.simulate.replicas import Placement
+    from kubectl_spread.simulate.placement import Placement
 
 API_VERSION = "kubectl-spread/v1"
 

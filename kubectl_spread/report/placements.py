@@ -11,8 +11,8 @@ from kubectl_spread.report.table import counted
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
-from kubectl_spread.simulate.replicas import PendingPod
-from kubectl_spread.simulate.replicas import Placement
+from kubectl_spread.simulate.placement import PendingPod
+from kubectl_spread.simulate.placement import Placement
 
 _MOST = 8
 

@@ -7,13 +7,9 @@ chooses, and `Placement.certainty` says that there was a choice.
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
-from collections.abc import Iterator
 from collections.abc import Mapping
-from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
@@ -21,29 +17,20 @@ import numpy as np
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import MatchCounter
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.explanation import without_scheduler
 from kubectl_spread.objects import history
-from kubectl_spread.objects import read
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.replica import controller_of
-from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.replica import replica
-from kubectl_spread.objects.replica import selected_by_controller
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Storage
-from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.objects.workload import made_claims
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
-from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -52,86 +39,19 @@ from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
-
-
-class Certainty(Enum):
-    """How far a placement can be relied on."""
-
-    CERTAIN = "certain"  # no pod had several nodes with the highest score
-    POSSIBLE = "possible"  # some had, or other pods are on nodes nobody knows: the scheduler might take another
-    NOT_PREDICTABLE = "notPredictable"  # the pods depend on something that is not evaluated
-
-
-class PlacedPod(NamedTuple):
-    """A pod and its node.
-
-    `fitting` counts the nodes that fitted, `hosts` those of them with the highest score: any of these may be taken.
-    Both are 0 for a pod that ran there already.
-    """
-
-    pod: str
-    node: str
-    fitting: int
-    hosts: int
-
-    @property
-    def ran_already(self) -> bool:
-        return self.fitting == 0
-
-
-class PendingPod(NamedTuple):
-    """A pod that found no node, and why not at that moment; pods of one class share an explanation."""
-
-    pod: Pod
-    explanation: Explanation
-
-    def is_hopeless_for(self, other: Pod) -> bool:
-        """Whether the same holds for another pod: one of its class, as long as nothing changed."""
-        return self.pod.cls == other.cls and not self.explanation.nominated_node
-
-
-class Gated(NamedTuple):
-    """A pod that its scheduling gates hold back."""
-
-    pod: str
-    message: str
-
-
-class Unpredicted(NamedTuple):
-    """A pod of which nobody can say where it goes, or whether it goes anywhere, and what it depends on."""
-
-    pod: Pod
-    reasons: tuple[str, ...]
-
-
-class Placement(NamedTuple):
-    """Where the pods of one workload went.
-
-    domains: topology key -> value -> the workload's pods there, for every key its constraints name. matching: the same
-    for all pods that the first constraint of that key selects, of this workload or not. unpredicted: pods that are
-    neither placed nor Pending. not_counted: other workloads with such pods, which these pods did not see, wherever
-    they are. not_predictable: what the workload's pods depend on and is not evaluated.
-    """
-
-    workload: Workload
-    placed: tuple[PlacedPod, ...]
-    pending: tuple[PendingPod, ...]
-    gated: tuple[Gated, ...]
-    domains: dict[str, dict[str, int]]
-    certainty: Certainty
-    not_predictable: tuple[str, ...] = ()
-    matching: dict[str, dict[str, int]] = {}  # noqa: RUF012 (never written to)
-    first: Optional[Explanation] = None  # of the first pod that was placed, where it was asked for
-    unpredicted: tuple[Unpredicted, ...] = ()
-    not_counted: tuple[str, ...] = ()
-    ignored: Ignored = Ignored()
-
-    @property
-    def replicas(self) -> int:
-        return len(self.placed) + len(self.pending) + len(self.gated) + len(self.unpredicted)
-
-
-MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
+from kubectl_spread.simulate.controllers import admitted
+from kubectl_spread.simulate.controllers import as_running
+from kubectl_spread.simulate.controllers import as_stored
+from kubectl_spread.simulate.controllers import MAX_REPLICAS
+from kubectl_spread.simulate.controllers import missing_replicas
+from kubectl_spread.simulate.controllers import running_pods
+from kubectl_spread.simulate.controllers import with_controllers
+from kubectl_spread.simulate.placement import Certainty
+from kubectl_spread.simulate.placement import Gated
+from kubectl_spread.simulate.placement import PendingPod
+from kubectl_spread.simulate.placement import PlacedPod
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.placement import Unpredicted
 
 Pick = Callable[[NodeIndices], int]
 
@@ -170,8 +90,8 @@ def place(
     """
     release = next(iter(profiles.values()))
     written = [owner for owner in workloads if owner.kind != "PodTemplate"]
-    owners = [_as_running(_as_stored(_admitted(owner, cluster), release.minor), cluster) for owner in written]
-    cluster = _with_controllers(owners, cluster)
+    owners = [as_running(as_stored(admitted(owner, cluster), release.minor), cluster) for owner in written]
+    cluster = with_controllers(owners, cluster)
     scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
     placements: dict[int, Placement] = {}
     for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
@@ -183,12 +103,6 @@ def place(
 
 def _ignored(owner: Workload, minor: int) -> Ignored:
     return Ignored(f"1.{minor}", history.stored(owner.template.get("spec") or {}, minor).ignored)
-
-
-def _as_stored(owner: Workload, minor: int) -> Workload:
-    """The workload without the fields of its pods that the API server of a release drops."""
-    spec = history.stored(owner.template.get("spec") or {}, minor).spec
-    return owner._replace(template={**owner.template, "spec": spec})
 
 
 def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]) -> list[Placement]:
@@ -207,69 +121,6 @@ def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]
         is_affected = unseen and placement.certainty is Certainty.CERTAIN
         certainty = Certainty.POSSIBLE if is_affected else placement.certainty
         found.append(placement._replace(certainty=certainty, not_counted=tuple(unseen)))
-    return found
-
-
-def _admitted(owner: Workload, cluster: Cluster) -> Workload:
-    """The workload with the priority of its pods' class, as the Priority admission plugin writes it.
-
-    Source: plugin/pkg/admission/priority/admission.go, admitPod (v1.36.2).
-    """
-    spec, classes = owner.template.get("spec") or {}, cluster.priority_classes
-    name = spec.get("priorityClassName") or ""
-    defaults = [item for item in classes.values() if item.is_default]
-    found = classes.get(name) if name else min(defaults, default=None)  # of several the lowest
-    if found is None or spec.get("priority") is not None:
-        return owner
-    policy = {"preemptionPolicy": found.preemption_policy} if found.preemption_policy else {}
-    return owner._replace(template={**owner.template, "spec": {**policy, **spec, "priority": found.value}})
-
-
-def _as_running(owner: Workload, cluster: Cluster) -> Workload:
-    """A Deployment whose pods run already goes on with their ReplicaSet: the template is taken to be the same."""
-    if owner.kind != "Deployment":
-        return owner
-    hashes = Counter(dict(pod.cls.labels).get(POD_TEMPLATE_HASH, "") for pod in running_pods(owner, cluster))
-    return owner._replace(known_hash=hashes.most_common(1)[0][0]) if hashes else owner
-
-
-def _with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
-    """The cluster once the controllers of the pods exist, whose selectors default constraints take over."""
-    made = {
-        OwnerKey(controller_of(owner).kind, owner.namespace, controller_of(owner).name): selected_by_controller(owner)
-        for owner in owners
-        if owner.selector is not None
-    }
-    return cluster._replace(owner_selectors={**cluster.owner_selectors, **made})
-
-
-def missing_replicas(owner: Workload, cluster: Cluster) -> Iterator[Pod]:
-    """The pods that a workload's controller has yet to see on a node."""
-    running = running_pods(owner, cluster)
-    if owner.kind == "DaemonSet":
-        covered = {pod.node_name for pod in running}
-        yield from (daemon(owner, node.name) for node in _wanted_nodes(owner, cluster) if node.name not in covered)
-        return
-    replicas = min(owner.replicas or 0, MAX_REPLICAS)
-    if owner.kind in ("StatefulSet", "Pod") or owner.is_indexed:
-        names = {pod.name for pod in running}
-        yield from (replica(owner, at) for at in range(replicas) if replica_name(owner, at) not in names)
-    elif len(running) < replicas:
-        # They differ in their names alone.
-        pod = replica(owner, len(running))
-        for at in range(len(running), replicas):
-            name = replica_name(owner, at)
-            yield pod._replace(name=name, uid=f"{owner.namespace}/{name}")
-
-
-def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
-    """The workload's pods that are on a node and not on their way out."""
-    key = OwnerKey(owner.kind, owner.namespace, owner.name)
-    found = []
-    for pod in cluster.bound():
-        is_own = pod.key == f"{owner.namespace}/{owner.name}" if owner.kind == "Pod" else key in cluster.owners_of(pod)
-        if is_own and not pod.terminating:
-            found.append(pod)
     return found
 
 
@@ -431,20 +282,6 @@ class _Placing:
 
 def _priority(owner: Workload) -> int:
     return int((owner.template.get("spec") or {}).get("priority") or 0)
-
-
-def _wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:
-    """The nodes that the DaemonSet controller makes a pod for, whatever the scheduler then says.
-
-    The pod's own affinity is replaced when it is created, so that only the controller looks at it.
-    Source: pkg/controller/daemon/daemon_controller.go, NodeShouldRunDaemonPod (v1.36.2).
-    """
-    wanted = read.pod({"metadata": {"namespace": owner.namespace}, "spec": owner.template.get("spec") or {}})
-    tolerations = daemon(owner, "").cls.tolerations
-    for node in cluster.nodes:
-        fits = wanted.node_name in ("", node.name) and wanted.cls.node_requirement.matches(node.labels, node.name)
-        if fits and first_untolerated(node.taints, tolerations) is None:
-            yield node
 
 
 def _matching(owner: Workload, columns: Columns) -> dict[str, dict[str, int]]:

@@ -13,9 +13,9 @@ from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.config import profiles
 from kubectl_spread.scheduler.config import version_of
-from kubectl_spread.simulate.replicas import Certainty
+from kubectl_spread.simulate.placement import Certainty
+from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.replicas import place
-from kubectl_spread.simulate.replicas import Placement
 from kubectl_spread.simulate.replicas import seeded
 
 Plain = dict[str, Any]

@@ -1,0 +1,106 @@
+"""What the API server and the controllers make of a workload: its pods, those that run and those that are missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects import history
+from kubectl_spread.objects import read
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.replica import controller_of
+from kubectl_spread.objects.replica import daemon
+from kubectl_spread.objects.replica import replica
+from kubectl_spread.objects.replica import selected_by_controller
+from kubectl_spread.objects.taints import first_untolerated
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.objects.workload import replica_name
+from kubectl_spread.objects.workload import Workload
+
+MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
+
+
+def as_stored(owner: Workload, minor: int) -> Workload:
+    """The workload without the fields of its pods that the API server of a release drops."""
+    spec = history.stored(owner.template.get("spec") or {}, minor).spec
+    return owner._replace(template={**owner.template, "spec": spec})
+
+
+def admitted(owner: Workload, cluster: Cluster) -> Workload:
+    """The workload with the priority of its pods' class, as the Priority admission plugin writes it.
+
+    Source: plugin/pkg/admission/priority/admission.go, admitPod (v1.36.2).
+    """
+    spec, classes = owner.template.get("spec") or {}, cluster.priority_classes
+    name = spec.get("priorityClassName") or ""
+    defaults = [item for item in classes.values() if item.is_default]
+    found = classes.get(name) if name else min(defaults, default=None)  # of several the lowest
+    if found is None or spec.get("priority") is not None:
+        return owner
+    policy = {"preemptionPolicy": found.preemption_policy} if found.preemption_policy else {}
+    return owner._replace(template={**owner.template, "spec": {**policy, **spec, "priority": found.value}})
+
+
+def as_running(owner: Workload, cluster: Cluster) -> Workload:
+    """A Deployment whose pods run already goes on with their ReplicaSet: the template is taken to be the same."""
+    if owner.kind != "Deployment":
+        return owner
+    hashes = Counter(dict(pod.cls.labels).get(POD_TEMPLATE_HASH, "") for pod in running_pods(owner, cluster))
+    return owner._replace(known_hash=hashes.most_common(1)[0][0]) if hashes else owner
+
+
+def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
+    """The cluster once the controllers of the pods exist, whose selectors default constraints take over."""
+    made = {
+        OwnerKey(controller_of(owner).kind, owner.namespace, controller_of(owner).name): selected_by_controller(owner)
+        for owner in owners
+        if owner.selector is not None
+    }
+    return cluster._replace(owner_selectors={**cluster.owner_selectors, **made})
+
+
+def missing_replicas(owner: Workload, cluster: Cluster) -> Iterator[Pod]:
+    """The pods that a workload's controller has yet to see on a node."""
+    running = running_pods(owner, cluster)
+    if owner.kind == "DaemonSet":
+        covered = {pod.node_name for pod in running}
+        yield from (daemon(owner, node.name) for node in _wanted_nodes(owner, cluster) if node.name not in covered)
+        return
+    replicas = min(owner.replicas or 0, MAX_REPLICAS)
+    if owner.kind in ("StatefulSet", "Pod") or owner.is_indexed:
+        names = {pod.name for pod in running}
+        yield from (replica(owner, at) for at in range(replicas) if replica_name(owner, at) not in names)
+    elif len(running) < replicas:
+        # They differ in their names alone.
+        pod = replica(owner, len(running))
+        for at in range(len(running), replicas):
+            name = replica_name(owner, at)
+            yield pod._replace(name=name, uid=f"{owner.namespace}/{name}")
+
+
+def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
+    """The workload's pods that are on a node and not on their way out."""
+    key = OwnerKey(owner.kind, owner.namespace, owner.name)
+    found = []
+    for pod in cluster.bound():
+        is_own = pod.key == f"{owner.namespace}/{owner.name}" if owner.kind == "Pod" else key in cluster.owners_of(pod)
+        if is_own and not pod.terminating:
+            found.append(pod)
+    return found
+
+
+def _wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:
+    """The nodes that the DaemonSet controller makes a pod for, whatever the scheduler then says.
+
+    The pod's own affinity is replaced when it is created, so that only the controller looks at it.
+    Source: pkg/controller/daemon/daemon_controller.go, NodeShouldRunDaemonPod (v1.36.2).
+    """
+    wanted = read.pod({"metadata": {"namespace": owner.namespace}, "spec": owner.template.get("spec") or {}})
+    tolerations = daemon(owner, "").cls.tolerations
+    for node in cluster.nodes:
+        fits = wanted.node_name in ("", node.name) and wanted.cls.node_requirement.matches(node.labels, node.name)
+        if fits and first_untolerated(node.taints, tolerations) is None:
+            yield node

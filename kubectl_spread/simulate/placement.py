@@ -1,0 +1,89 @@
+"""Where the pods of a workload went, and how far that can be relied on."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Ignored
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.workload import Workload
+
+
+class Certainty(Enum):
+    """How far a placement can be relied on."""
+
+    CERTAIN = "certain"  # no pod had several nodes with the highest score
+    POSSIBLE = "possible"  # some had, or other pods are on nodes nobody knows: the scheduler might take another
+    NOT_PREDICTABLE = "notPredictable"  # the pods depend on something that is not evaluated
+
+
+class PlacedPod(NamedTuple):
+    """A pod and its node.
+
+    `fitting` counts the nodes that fitted, `hosts` those of them with the highest score: any of these may be taken.
+    Both are 0 for a pod that ran there already.
+    """
+
+    pod: str
+    node: str
+    fitting: int
+    hosts: int
+
+    @property
+    def ran_already(self) -> bool:
+        return self.fitting == 0
+
+
+class PendingPod(NamedTuple):
+    """A pod that found no node, and why not at that moment; pods of one class share an explanation."""
+
+    pod: Pod
+    explanation: Explanation
+
+    def is_hopeless_for(self, other: Pod) -> bool:
+        """Whether the same holds for another pod: one of its class, as long as nothing changed."""
+        return self.pod.cls == other.cls and not self.explanation.nominated_node
+
+
+class Gated(NamedTuple):
+    """A pod that its scheduling gates hold back."""
+
+    pod: str
+    message: str
+
+
+class Unpredicted(NamedTuple):
+    """A pod of which nobody can say where it goes, or whether it goes anywhere, and what it depends on."""
+
+    pod: Pod
+    reasons: tuple[str, ...]
+
+
+class Placement(NamedTuple):
+    """Where the pods of one workload went.
+
+    domains: topology key -> value -> the workload's pods there, for every key its constraints name. matching: the same
+    for all pods that the first constraint of that key selects, of this workload or not. unpredicted: pods that are
+    neither placed nor Pending. not_counted: other workloads with such pods, which these pods did not see, wherever
+    they are. not_predictable: what the workload's pods depend on and is not evaluated.
+    """
+
+    workload: Workload
+    placed: tuple[PlacedPod, ...]
+    pending: tuple[PendingPod, ...]
+    gated: tuple[Gated, ...]
+    domains: dict[str, dict[str, int]]
+    certainty: Certainty
+    not_predictable: tuple[str, ...] = ()
+    matching: dict[str, dict[str, int]] = {}  # noqa: RUF012 (never written to)
+    first: Optional[Explanation] = None  # of the first pod that was placed, where it was asked for
+    unpredicted: tuple[Unpredicted, ...] = ()
+    not_counted: tuple[str, ...] = ()
+    ignored: Ignored = Ignored()
+
+    @property
+    def replicas(self) -> int:
+        return len(self.placed) + len(self.pending) + len(self.gated) + len(self.unpredicted)
