@@ -10,18 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.manifests import POD
+
 ROOT = Path(__file__).parent.parent
-POD = """\
-apiVersion: v1
-kind: Pod
-metadata: {name: web, labels: {app: web}}
-spec:
-  topologySpreadConstraints:
-  - maxSkew: SKEW
-    topologyKey: topology.kubernetes.io/zone
-    whenUnsatisfiable: DoNotSchedule
-    labelSelector: {matchLabels: {app: web}}
-"""
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="pre-commit installs from a repository, this is none")

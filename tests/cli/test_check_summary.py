@@ -10,18 +10,7 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
-
-POD = """\
-apiVersion: v1
-kind: Pod
-metadata: {name: web, labels: {app: web}}
-spec:
-  topologySpreadConstraints:
-  - maxSkew: SKEW
-    topologyKey: topology.kubernetes.io/zone
-    whenUnsatisfiable: DoNotSchedule
-    labelSelector: {matchLabels: {app: web}}
-"""
+from tests.manifests import POD
 
 
 def write(tmp_path: Path, *skews: str) -> str:
