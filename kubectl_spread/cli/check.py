@@ -15,6 +15,7 @@ from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import load_facts
+from kubectl_spread.cli.options import minor_version
 from kubectl_spread.cli.options import placed
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.options import with_manifests
@@ -23,7 +24,9 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.report.table import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.lint.facts import ClusterFacts
     from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.lint.project import TargetCluster
     from kubectl_spread.lint.run import Checked
     from kubectl_spread.lint.run import Result
     from kubectl_spread.simulate.placement import Placement
@@ -53,10 +56,11 @@ class _Output(NamedTuple):
 
 
 class _Judge(NamedTuple):
-    """Which rules are asked for, what is known of the nodes, and whether suppressions count."""
+    """Which rules are asked for, what is known of the cluster, and whether suppressions count."""
 
     codes: frozenset[str]
-    node_keys: frozenset[str]
+    target: TargetCluster
+    facts: Optional[ClusterFacts]
     has_ignores: bool
 
 
@@ -78,6 +82,7 @@ class _Judge(NamedTuple):
     help="Exit 1 on findings of this severity or worse.",
 )
 @click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, prefixes or names, by commas.")
+@click.option("--extend-select", multiple=True, metavar="RULES", help="These rules besides the default ones.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules; of two, the longer prefix counts.")
 @click.option("--no-ignores", is_flag=True, help="Report what comments and annotations suppress, too.")
 @colour_option
@@ -93,6 +98,7 @@ def command(
     output_file: tuple[str, ...],
     fail_on: str,
     select: tuple[str, ...],
+    extend_select: tuple[str, ...],
     ignore: tuple[str, ...],
     no_ignores: bool,
     color: str,
@@ -132,9 +138,10 @@ def command(
     if paths.count("-") > 1:
         raise click.UsageError("standard input cannot be read twice", ctx)
     outputs = _outputs(output, output_file)
-    codes = _codes(select, ignore)
+    codes = _codes(select, ignore, extend_select)
     known = load_facts(facts)
-    run = _check(paths, recursive=recursive, judge=_Judge(codes, _node_keys(known), has_ignores=not no_ignores))
+    judge = _Judge(codes, _target(facts), _facts(known), has_ignores=not no_ignores)
+    run = _check(paths, recursive=recursive, judge=judge)
     if known is not None:
         known = with_manifests(known, [result.source for result in run.results], namespace or "default")
     run.errors.extend(known.errors if known is not None else ())
@@ -145,18 +152,28 @@ def command(
     return _exit_code(run, placements, fail_on)
 
 
-def _codes(select: tuple[str, ...], ignore: tuple[str, ...]) -> frozenset[str]:
+def _codes(select: tuple[str, ...], ignore: tuple[str, ...], extend: tuple[str, ...]) -> frozenset[str]:
     from kubectl_spread.lint.select import selected
     from kubectl_spread.lint.select import UnknownRuleError
 
     try:
-        return selected(select, ignore)
+        return selected(select, ignore, extend)
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _node_keys(known: Optional[Facts]) -> frozenset[str]:
-    return frozenset(key for node in known.cluster.nodes for key in node.labels) if known else frozenset()
+def _target(facts: FactOptions) -> TargetCluster:
+    from kubectl_spread.lint.project import TargetCluster
+
+    return TargetCluster(minor=minor_version(facts))
+
+
+def _facts(known: Optional[Facts]) -> Optional[ClusterFacts]:
+    if known is None:
+        return None
+    from kubectl_spread.simulate.facts import KnownCluster  # numpy: 80 ms
+
+    return KnownCluster(known.cluster)
 
 
 def _check(paths: tuple[str, ...], *, recursive: bool, judge: _Judge) -> _Run:
@@ -192,7 +209,8 @@ def _all_findings(results: list[Result], judge: _Judge) -> tuple[list[Finding], 
     project = Project(
         [subject for result in results for subject in result.subjects],
         [manifest for result in results for manifest in result.others],
-        node_keys=judge.node_keys,
+        target=judge.target,
+        facts=judge.facts,
     )
     by_source = [finding for result in results for finding in result.findings]
     findings = [*by_source, *check_workloads(project, judge.codes)]

@@ -118,6 +118,19 @@ def load_facts(named: FactOptions) -> Optional[Facts]:
     return Facts(cluster, _profiles(named), named.all_nodes, named.seed, errors)
 
 
+def minor_version(named: FactOptions) -> Optional[int]:
+    """The minor version that --kubernetes-version names."""
+    if not named.kubernetes_version:
+        return None
+    from kubectl_spread.objects.version import minor_of
+    from kubectl_spread.objects.version import VersionError
+
+    try:
+        return minor_of(named.kubernetes_version)
+    except VersionError as error:
+        raise click.UsageError(str(error)) from None
+
+
 def with_manifests(known: Facts, sources: list[SourceFile], namespace: str) -> Facts:
     """The facts once the objects that stand beside the workloads are applied."""
     from kubectl_spread.sources import beside
@@ -156,10 +169,8 @@ def _cluster(named: FactOptions) -> tuple[Cluster, tuple[SourceError, ...]]:
 def _profiles(named: FactOptions) -> dict[str, Profile]:
     from kubectl_spread.scheduler import config  # numpy: 80 ms
 
-    try:
-        version = config.version_of(named.kubernetes_version) if named.kubernetes_version else config.LATEST
-    except config.VersionError as error:
-        raise click.UsageError(str(error)) from None
+    minor = minor_version(named)
+    version = config.LATEST if minor is None else config.version_of(f"1.{minor}")
     if not named.scheduler_config:
         return config.profiles(None, version)
     from kubectl_spread.sources import scheduler_config

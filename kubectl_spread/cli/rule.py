@@ -47,7 +47,7 @@ def _codes(words: tuple[str, ...]) -> list[str]:
     from kubectl_spread.lint.select import UnknownRuleError
 
     try:
-        return sorted(selected(words, ()))
+        return sorted(selected(words or ("ALL",), ()))
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from None
 

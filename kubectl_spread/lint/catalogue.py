@@ -12,11 +12,26 @@ def _rule(code: str, name: str, summary: str, severity: Severity = Severity.ERRO
 
 
 def _about_workloads(
-    code: str, name: str, summary: str, severity: Severity = Severity.ERROR, *, needs: tuple[str, ...] = ()
+    code: str,
+    name: str,
+    summary: str,
+    severity: Severity = Severity.ERROR,
+    *,
+    needs: tuple[str, ...] = (),
+    is_opinion: bool = False,
+    needs_facts: bool = False,
+    needs_constraints: bool = True,
 ) -> tuple[str, RuleMeta]:
-    """A rule that has a module of its name in `lint/rules`."""
-    words = frozenset(("topologySpreadConstraints", *needs))
-    return code, RuleMeta(code, name, severity, summary, Target.WORKLOAD, words)
+    """A rule that has a module of its name in `lint/rules`, with `check(subject, project)`."""
+    words = frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs)
+    return code, RuleMeta(code, name, severity, summary, Target.WORKLOAD, words, is_opinion, needs_facts)
+
+
+def _about_others(
+    code: str, name: str, summary: str, severity: Severity = Severity.ERROR, *, kinds: tuple[str, ...]
+) -> tuple[str, RuleMeta]:
+    """A rule about objects around workloads; its module has `check(manifest, project)`."""
+    return code, RuleMeta(code, name, severity, summary, Target.AROUND, frozenset(kinds))
 
 
 RULES: dict[str, RuleMeta] = dict(

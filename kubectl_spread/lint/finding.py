@@ -6,6 +6,8 @@ from enum import Enum
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.text.compose import Document
+from kubectl_spread.text.edit import Change
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 
@@ -23,13 +25,16 @@ class Target(Enum):
 
     OBJECT = "object"  # the text, and what the API server would refuse
     WORKLOAD = "workload"  # a workload that decodes
+    AROUND = "around"  # another object, of one of the kinds in the rule's `needs`
 
 
 class RuleMeta(NamedTuple):
     """What is known of a rule without running it.
 
     `needs` are words without which a rule about workloads cannot fire, so that its module need not be loaded: the
-    workload's kind, and names of fields of its controller, its pod and its constraints.
+    workload's kind, and names of fields of its controller, its pod and its constraints. Of a rule about other objects
+    they are their kinds. A rule that `is_opinion` is followed only where it is selected; one that `needs_facts` only
+    where something is known of the cluster.
     """
 
     code: str
@@ -38,6 +43,8 @@ class RuleMeta(NamedTuple):
     summary: str
     target: Target = Target.OBJECT
     needs: frozenset[str] = frozenset()
+    is_opinion: bool = False
+    needs_facts: bool = False
 
 
 class Place(NamedTuple):
@@ -62,6 +69,17 @@ class ObjectRef(NamedTuple):
     name: str = ""
 
 
+class Fix(NamedTuple):
+    """What would mend a finding: `title` says it in the imperative, the routes of `changes` lead from the object.
+
+    A safe fix changes no meaning that somebody may rely on: spelling, and what the API server refuses anyway.
+    """
+
+    title: str
+    changes: tuple[Change, ...]
+    is_safe: bool = False
+
+
 class Found(NamedTuple):
     """What a rule about workloads says: one thing wrong, at one place. A `severity` replaces the rule's own."""
 
@@ -71,6 +89,14 @@ class Found(NamedTuple):
     hint: str = ""
     related: tuple[Label, ...] = ()
     severity: Optional[Severity] = None
+    fix: Optional[Fix] = None
+
+
+class Repair(NamedTuple):
+    """A fix and the document it would be made in; its routes lead from the document's root."""
+
+    fix: Fix
+    document: Document
 
 
 class Finding(NamedTuple):
@@ -88,3 +114,4 @@ class Finding(NamedTuple):
     hint: str = ""
     related: tuple[Label, ...] = ()
     is_unreadable: bool = False
+    repair: Optional[Repair] = None

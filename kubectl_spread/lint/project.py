@@ -8,6 +8,7 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.selector import Selector
@@ -28,14 +29,30 @@ class ReplicaRange(NamedTuple):
     autoscaler: Optional[Manifest] = None
 
 
+class TargetCluster(NamedTuple):
+    """The cluster that the manifests are for, as far as somebody says: its minor version, its autoscaler."""
+
+    minor: Optional[int] = None
+    autoscaler: str = ""
+
+
+_ANY = TargetCluster()
+
+
 class Project:
-    """The workloads and the objects around them; `node_keys` are the labels that nodes of the cluster facts have."""
+    """The workloads and the objects around them, and what is known of the cluster they are for."""
 
     def __init__(
-        self, subjects: Iterable[Subject], others: Iterable[Manifest] = (), *, node_keys: frozenset[str] = frozenset()
+        self,
+        subjects: Iterable[Subject],
+        others: Iterable[Manifest] = (),
+        *,
+        target: TargetCluster = _ANY,
+        facts: Optional[ClusterFacts] = None,
     ) -> None:
         self.subjects = tuple(subjects)
-        self.node_keys = node_keys
+        self.target = target
+        self.facts = facts
         self._by_kind: dict[str, list[Manifest]] = {}
         for manifest in others:
             self._by_kind.setdefault(manifest.kind, []).append(manifest)
@@ -58,6 +75,10 @@ class Project:
                 break
         return [subject for subject in candidates if selector.matches(subject.labels)]
 
+    def of_kind(self, kind: str) -> list[Manifest]:
+        """The objects around the workloads that are of a kind, in order."""
+        return self._by_kind.get(kind, [])
+
     def replicas(self, subject: Subject) -> ReplicaRange:
         """The replicas of a workload: what its autoscaler allows, else what it says itself."""
         for autoscaler in self._autoscalers(subject):
@@ -74,7 +95,7 @@ class Project:
 
     def _autoscalers(self, subject: Subject) -> Iterator[Manifest]:
         for kind in ("HorizontalPodAutoscaler", "ScaledObject"):
-            for manifest in self._by_kind.get(kind, ()):
+            for manifest in self.of_kind(kind):
                 target = _fields(_fields(manifest.plain.get("spec")).get("scaleTargetRef"))
                 names = (target.get("kind") or "Deployment", target.get("name"))
                 if names == (subject.workload.kind, subject.workload.name) and _shares_namespace(manifest, subject):

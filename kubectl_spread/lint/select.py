@@ -21,21 +21,24 @@ class UnknownRuleError(Exception):
         return f"no rule is called `{self.word}`" + (f": {near}" if near else "")
 
 
-def selected(select: Iterable[str], ignore: Iterable[str]) -> frozenset[str]:
-    """The codes of the rules to follow: those selected, or all, without those ignored.
+def selected(select: Iterable[str], ignore: Iterable[str], extend: Iterable[str] = ()) -> frozenset[str]:
+    """The codes of the rules to follow: those selected, or all that are no opinions, without those ignored.
 
     Of two words that name a rule the longer one counts, so that `--ignore SPR2 --select SPR201` follows SPR201.
 
     Args:
         select: codes, prefixes or names, several in one by commas; `ALL` is every rule.
         ignore: the same.
+        extend: the same, for rules to follow besides.
 
     Raises:
         UnknownRuleError: a word names no rule.
     """
-    wanted, unwanted = _weights(select), _weights(ignore)
-    everything = 0 if not wanted else -1
-    return frozenset(code for code in RULES if wanted.get(code, everything) > unwanted.get(code, -1))
+    wanted, unwanted, more = _weights(select), _weights(ignore), _weights(extend)
+    if not wanted:
+        wanted = {code: 0 for code, rule in RULES.items() if not rule.is_opinion}
+    wanted = {code: max(wanted.get(code, -1), more.get(code, -1)) for code in (*wanted, *more)}
+    return frozenset(code for code, weight in wanted.items() if weight > unwanted.get(code, -1))
 
 
 def _weights(words: Iterable[str]) -> dict[str, int]:

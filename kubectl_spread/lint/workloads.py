@@ -6,33 +6,65 @@ import importlib
 from collections.abc import Container
 from collections.abc import Iterable
 from typing import Any
+from typing import Optional
 
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Repair
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Target
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.subject import reference
+from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.text.source import SourceFile
 
 
 def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Finding]:
-    """What the rules of these codes find, workload by workload."""
-    rules = [rule for rule in RULES.values() if rule.target is Target.WORKLOAD and rule.code in codes]
+    """What the rules of these codes find: workload by workload, then of the objects around them."""
     findings: list[Finding] = []
+    rules = _rules(project, Target.WORKLOAD, codes)
     for subject in project.subjects:
-        if not subject.constraints:
-            continue
         for rule in rules:
             if rule.needs <= subject.words:
-                findings += [_finding(rule, subject, found) for found in module(rule).check(subject, project)]
+                found = module(rule).check(subject, project)
+                findings += [_finding(rule, subject.manifest, item) for item in found]
+    for rule in _rules(project, Target.AROUND, codes):
+        for kind in rule.needs:
+            for manifest in project.of_kind(kind):
+                findings += [_finding(rule, manifest, item) for item in module(rule).check(manifest, project)]
     return findings
 
 
-def _finding(rule: RuleMeta, subject: Subject, found: Found) -> Finding:
+def _rules(project: Project, target: Target, codes: Container[str]) -> list[RuleMeta]:
+    return [
+        rule
+        for rule in RULES.values()
+        if rule.target is target and rule.code in codes and (project.facts is not None or not rule.needs_facts)
+    ]
+
+
+def _finding(rule: RuleMeta, manifest: Manifest, found: Found) -> Finding:
     stated = rule if found.severity is None else rule._replace(severity=found.severity)
-    return Finding(stated, found.message, found.place, subject.ref, found.path, found.hint, found.related)
+    return Finding(
+        stated,
+        found.message,
+        found.place,
+        reference(manifest),
+        found.path,
+        found.hint,
+        found.related,
+        repair=repair(found.fix, manifest),
+    )
+
+
+def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[Repair]:
+    """A fix of an object as one of its document."""
+    if fix is None:
+        return None
+    changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
+    return Repair(fix._replace(changes=changes), manifest.document)
 
 
 def in_order(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list[Finding]:

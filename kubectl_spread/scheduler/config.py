@@ -6,7 +6,6 @@ expandMultiPointPlugins (v1.36.2).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 from typing import NamedTuple
@@ -14,6 +13,8 @@ from typing import Optional
 
 from kubectl_spread.objects import read
 from kubectl_spread.objects import spread
+from kubectl_spread.objects.version import LAST_MINOR
+from kubectl_spread.objects.version import minor_of
 from kubectl_spread.scheduler.framework.plugin import ScorePlugin
 from kubectl_spread.scheduler.framework.profile import Extender
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -53,8 +54,6 @@ DEFAULT_SCHEDULER = "default-scheduler"
 POINTS = ("preEnqueue", "preFilter", "filter", "postFilter", "preScore", "score")
 
 
-FIRST_MINOR, LAST_MINOR = 18, 36
-
 _TAINT = "node(s) had untolerated taint {{{key}: {value}}}"
 _OLD_TAINT = "node(s) had taint {{{key}: {value}}}, that the pod didn't tolerate"
 
@@ -77,22 +76,13 @@ class Version(NamedTuple):
     labels_topology: bool  # pods get the zone and region labels of their node
 
 
-class VersionError(ValueError):
-    """Not a version whose rules are known."""
-
-
 def version_of(text: str) -> Version:
     """The behaviour of a release: `1.36`, `v1.34.1`.
 
     Raises:
         VersionError: with a sentence.
     """
-    match = re.match(r"v?1\.([0-9]+)\+?(\.[0-9]+)?([-+][-+.0-9A-Za-z]*)?\Z", text)
-    if match is None:
-        raise VersionError(f"not a Kubernetes version: {text}; write it as 1.{LAST_MINOR}")
-    minor = int(match[1])
-    if not FIRST_MINOR <= minor <= LAST_MINOR:
-        raise VersionError(f"the rules of Kubernetes 1.{minor} are not known: only 1.{FIRST_MINOR} to 1.{LAST_MINOR}")
+    minor = minor_of(text)
     taint = UNTOLERATED if minor >= 35 else _TAINT
     return Version(
         minor=minor,

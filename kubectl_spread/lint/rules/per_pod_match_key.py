@@ -4,6 +4,24 @@ With its value in the selector every pod counts itself only: each domain holds 0
 nothing. Such labels are a StatefulSet's `statefulset.kubernetes.io/pod-name` and `apps.kubernetes.io/pod-index`, and an
 indexed Job's `batch.kubernetes.io/job-completion-index`.
 
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+            matchLabelKeys: [apps.kubernetes.io/pod-index]
+
 Remove the key.
 """
 

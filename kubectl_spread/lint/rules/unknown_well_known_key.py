@@ -29,7 +29,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that are nearly a well-known label."""
     for constraint in subject.constraints:
         meant = _meant(constraint.topology_key)
-        if meant and constraint.topology_key not in project.node_keys:
+        if meant and not _is_of_a_node(constraint.topology_key, project):
             route = subject.route(constraint, "topologyKey")
             then = "every node is refused" if constraint.is_hard else "no node is scored"
             yield Found(
@@ -52,3 +52,7 @@ def _meant(key: str) -> str:
 
     near = difflib.get_close_matches(key.lower(), _KNOWN.values(), n=1, cutoff=_NEAR)
     return near[0] if near else ""
+
+
+def _is_of_a_node(key: str, project: Project) -> bool:
+    return project.facts is not None and key in project.facts.node_keys
