@@ -80,6 +80,12 @@ RULES: dict[str, RuleMeta] = dict(
         _about_workloads(
             "SPR210", "node-name-set", "nodeName is set, so no scheduler sees the pod", needs=("nodeName",)
         ),
+        _about_workloads(
+            "SPR301",
+            "tainted-nodes-counted",
+            "cordoned and tainted nodes count as domains without pods",
+            Severity.WARNING,
+        ),
         _about_workloads("SPR302", "unknown-well-known-key", "topologyKey is a misspelt label of Kubernetes"),
         _about_workloads(
             "SPR304", "double-hard", "zone and hostname are both DoNotSchedule with maxSkew 1", Severity.WARNING

@@ -10,6 +10,7 @@ from typing import Optional
 
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.selector import Selector
 
@@ -92,6 +93,15 @@ class Project:
             return ReplicaRange(subject.workload.replicas, subject.workload.replicas)
         written = subject.controller.get("replicas")
         return ReplicaRange(None, None) if written is None else ReplicaRange(int(written), int(written))
+
+    def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
+        """How many pods a constraint counts at most, those of other workloads included; None where nobody says.
+
+        What the API server refuses has none.
+        """
+        members = self.matching(subject.selector(constraint), subject.workload.namespace)
+        sizes = [self.replicas(member).maximum for member in members if not member.refusals]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
 
     def _autoscalers(self, subject: Subject) -> Iterator[Manifest]:
         for kind in ("HorizontalPodAutoscaler", "ScaledObject"):

@@ -16,6 +16,7 @@ from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import PER_POD_LABELS
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import WorkloadKind
 from kubectl_spread.text import node as nodes
@@ -83,6 +84,16 @@ class Subject:
         A key that the pod does not have is left out, as the scheduler does.
         """
         return self._selectors[constraint.position]
+
+    def is_in_its_group(self, constraint: TopologySpreadConstraint) -> bool:
+        """Whether a constraint counts the workload's own pods, each with the others.
+
+        Where it does not, SPR201, SPR202, SPR203 or SPR208 says so.
+        """
+        selector = self.selector(constraint)
+        if not selector.requirements or not selector.matches(self.labels):
+            return False
+        return not any(key in self.labels for key in constraint.match_label_keys if key in PER_POD_LABELS)
 
     @cached_property
     def _selectors(self) -> list[Selector]:

@@ -15,6 +15,13 @@ Plain = dict[str, Any]
 
 POD_TEMPLATE_HASH = "pod-template-hash"
 
+# Labels that controllers give each of their pods with a value of its own.
+PER_POD_LABELS = (
+    "statefulset.kubernetes.io/pod-name",
+    "apps.kubernetes.io/pod-index",
+    "batch.kubernetes.io/job-completion-index",
+)
+
 
 class WorkloadKind(NamedTuple):
     """Where a kind keeps its pod template, and what kubectl calls it.
