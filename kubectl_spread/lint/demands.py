@@ -49,12 +49,13 @@ def node_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
 def own_terms(subject: Subject, kind: str) -> Iterator[OwnTerm]:
     """The required terms of `podAffinity` or `podAntiAffinity` that are about the workload's own pods.
 
-    One about named namespaces may be about others; one with mismatchLabelKeys is about others.
+    One about namespaces chosen by name or label may be about others; one with mismatchLabelKeys is about others.
     """
     terms = mappings(((subject.spec.get("affinity") or {}).get(kind) or {}).get(REQUIRED))
     for index, term in enumerate(terms):
-        namespaces = term.get("namespaces")
-        if (namespaces and subject.workload.namespace not in namespaces) or term.get("mismatchLabelKeys"):
+        if term.get("namespaceSelector") or term.get("mismatchLabelKeys"):
+            continue
+        if term.get("namespaces") and subject.workload.namespace not in term["namespaces"]:
             continue
         selector = _term_selector(subject, term)
         if selector.requirements and selector.matches(subject.labels):
@@ -92,3 +93,12 @@ def _term_values(term: Plain, key: str) -> Optional[set[str]]:
         if requirement.key == key and requirement.operator == "NotIn" and values is not None:
             values -= set(requirement.values)
     return values
+
+
+def host_ports(subject: Subject) -> Iterator[Route]:
+    """Where the containers ask for a port of the node, of which a node has one; with hostNetwork every port is such."""
+    field = "containerPort" if subject.spec.get("hostNetwork") else "hostPort"
+    for index, container in enumerate(mappings(subject.spec.get("containers"))):
+        for number, port in enumerate(mappings(container.get("ports"))):
+            if port.get(field):
+                yield (*subject.spec_route, "containers", index, "ports", number, field)

@@ -17,6 +17,8 @@ from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import PER_POD_LABELS
+from kubectl_spread.objects.workload import RELEASE_LABELS
+from kubectl_spread.objects.workload import REVISION_LABELS
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import WorkloadKind
 from kubectl_spread.text import node as nodes
@@ -106,14 +108,21 @@ class Subject:
             for constraint in self.constraints
         ]
 
-    def selector_hint(self) -> str:
-        """The selector that would count the workload's own pods."""
+    @cached_property
+    def own_labels(self) -> dict[str, str]:
+        """The labels that tell the workload's pods from others: those of its selector, else of its template."""
         own = self.controller.get("selector")
         labels = own.get("matchLabels") if isinstance(own, dict) else None
-        wanted = labels if isinstance(labels, dict) and labels else self.template_labels
-        if not wanted:
+        if isinstance(labels, dict) and labels:
+            return {key: str(value) for key, value in labels.items()}
+        changing = (*REVISION_LABELS, *RELEASE_LABELS)
+        return {key: value for key, value in self.template_labels.items() if key not in changing}
+
+    def selector_hint(self) -> str:
+        """The selector that would count the workload's own pods."""
+        if not self.own_labels:
             return "give the pods a label, and select it"
-        written = ", ".join(f"{key}: {value}" for key, value in sorted(wanted.items())[:_HINTED])
+        written = ", ".join(f"{key}: {value}" for key, value in sorted(self.own_labels.items())[:_HINTED])
         return f"select the workload's own pods: labelSelector: {{matchLabels: {{{written}}}}}"
 
     def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:

@@ -19,7 +19,7 @@ from kubectl_spread.text.source import Span
 _OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:""", re.MULTILINE)
 _WORKLOAD = re.compile(rf"""["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?(?:{"|".join(KINDS)}|[A-Za-z]*List)\b""")
 
-_AROUND = re.compile(r"""["']?kind["']?\s*:\s*["']?(?:HorizontalPodAutoscaler|ScaledObject)\b""")
+_AROUND = re.compile(r"""["']?kind["']?\s*:\s*["']?(?:HorizontalPodAutoscaler|ScaledObject|StorageClass)\b""")
 
 
 class Manifest(NamedTuple):
@@ -64,7 +64,7 @@ def looks_like_workloads(text: str) -> bool:
 
 
 def looks_relevant(text: str) -> bool:
-    """Whether a text may hold a workload, or an object that says how many replicas one has."""
+    """Whether a text may hold a workload, or an object that says how many replicas or what volumes one has."""
     return looks_like_workloads(text) or _AROUND.search(text) is not None
 
 
