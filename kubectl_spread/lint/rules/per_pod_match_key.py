@@ -21,6 +21,10 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
             matchLabelKeys: [apps.kubernetes.io/pod-index]
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
 
 Remove the key.
 """
@@ -29,6 +33,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import fixes
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
@@ -46,4 +52,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                     subject.place(route),
                     subject.path(route),
                     "remove the key",
+                    fix=Fix(
+                        f"remove `{key}` from matchLabelKeys", (fixes.without_match_key(subject, constraint, key),)
+                    ),
                 )
