@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fixes
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import FIELD
@@ -47,5 +47,5 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.place(route, key=True),
             subject.path(route),
             f"remove {FIELD}",
-            fix=fixes.without_constraints(subject),
+            fix=remedies.without_constraints(subject),
         )

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fixes
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
@@ -57,5 +57,5 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.path(route),
             "let this one be ScheduleAnyway",
             (Label(other, "the zone's constraint"),),
-            fix=fixes.softened(subject, by_key[HOSTNAME]),
+            fix=remedies.softened(subject, by_key[HOSTNAME]),
         )

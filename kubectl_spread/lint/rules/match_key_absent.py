@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fixes
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
@@ -73,7 +73,7 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
     if near:
         route = subject.route(constraint, "matchLabelKeys", index)
         return Fix(f"write `{near[0]}`", (Put(route, near[0]),))
-    removal = fixes.without_match_key(subject, constraint, key)
+    removal = remedies.without_match_key(subject, constraint, key)
     return Fix(f"remove `{key}` from matchLabelKeys", (removal,), is_safe=True)
 
 

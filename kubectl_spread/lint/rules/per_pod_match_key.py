@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fixes
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
@@ -53,6 +53,6 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                     subject.path(route),
                     "remove the key",
                     fix=Fix(
-                        f"remove `{key}` from matchLabelKeys", (fixes.without_match_key(subject, constraint, key),)
+                        f"remove `{key}` from matchLabelKeys", (remedies.without_match_key(subject, constraint, key),)
                     ),
                 )

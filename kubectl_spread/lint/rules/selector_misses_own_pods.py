@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fixes
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
@@ -61,7 +61,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.path(route),
                 subject.selector_hint(),
                 (Label(subject.place(labels, key=True), "the labels of the pods"),) if subject.template_labels else (),
-                fix=fixes.own_selector(subject, constraint),
+                fix=remedies.own_selector(subject, constraint),
             )
 
 

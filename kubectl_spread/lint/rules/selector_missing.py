@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fixes
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import FIELD
@@ -54,7 +54,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.place(route),
                 subject.path(route),
                 subject.selector_hint(),
-                fix=fixes.own_selector(subject, constraint, is_safe=not constraint.is_hard),
+                fix=remedies.own_selector(subject, constraint, is_safe=not constraint.is_hard),
             )
 
 

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fixes
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
@@ -61,7 +61,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.path(route),
             f"remove {FIELD}",
             () if count.autoscaler else (Label(subject.place(where), "the number of replicas"),),
-            fix=fixes.without_constraints(subject),
+            fix=remedies.without_constraints(subject),
         )
 
 

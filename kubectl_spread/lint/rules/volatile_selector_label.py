@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint import fixes
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
@@ -117,7 +117,7 @@ def _removal(subject: Subject, constraint: TopologySpreadConstraint, route: Rout
     selector = constraint.label_selector
     assert selector is not None  # noqa: S101 (the route leads into it)
     if len(selector.requirements()) == 1:
-        labels = fixes.selectable(subject, constraint)
+        labels = remedies.selectable(subject, constraint)
         return Put(subject.route(constraint, "labelSelector"), {"matchLabels": labels}) if labels else None
     siblings = selector.match_labels if "matchLabels" in route else selector.match_expressions
     return Drop(route if len(siblings) > 1 else route[:-1])

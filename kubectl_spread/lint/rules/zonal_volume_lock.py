@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fixes
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint import volumes
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
@@ -69,7 +69,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.path(route),
                 "use ScheduleAnyway, or maxSkew 2",
                 (Label(subject.place(claims[0].route[:3], key=True), "the volumes"),),
-                fix=fixes.softened(subject, constraint),
+                fix=remedies.softened(subject, constraint),
             )
 
 
