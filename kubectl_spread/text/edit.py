@@ -147,6 +147,8 @@ class _Editor:
                 raise NoEditError("the place is not there")
             if found.origin is not None or (length and self._is_merged(node, route[length - 1])):
                 raise NoEditError("it is written elsewhere, behind an alias")
+            if isinstance(found, Mapping) and self._is_flow(node) and not self._is_flow(found):
+                raise NoEditError("it is a mapping without braces, in a list")
             node = found
         return node
 
@@ -210,7 +212,7 @@ class _Editor:
         if isinstance(old, Scalar) and isinstance(parent, Mapping) and not self._is_flow(parent):
             return self._fill(parent, old, value)
         if isinstance(old, Scalar) or self._is_flow(old):
-            return [Edit(old.start, old.end, self._flow(value))]
+            return [Edit(old.start, old.end, (" " if old.start == old.end else "") + self._flow(value))]
         if not value or not isinstance(value, dict if isinstance(old, Mapping) else list):
             raise NoEditError("another kind of value stands there")
         lines = self._block(value, self._column(old.start))
