@@ -104,6 +104,15 @@ def edits_of(repair: Repair) -> tuple[Edit, ...]:
     return tuple(editing.edits(repair.document, repair.fix.changes))
 
 
+def is_possible(repair: Repair) -> bool:
+    """Whether a fix can be made in its text."""
+    try:
+        edits_of(repair)
+    except editing.NoEditError:
+        return False
+    return True
+
+
 def _mended(result: Result, findings: list[Finding], recheck: Callable[[SourceFile], Result]) -> _Pass:
     """One pass: all fixes at once, or where that goes wrong those that do no harm one after another."""
     if not findings:
