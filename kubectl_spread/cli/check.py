@@ -320,9 +320,9 @@ def _summary(run: _Run, placements: list[Placement]) -> str:
 
 
 def _fixable(findings: list[Finding]) -> str:
-    from kubectl_spread.lint.mend import is_possible
+    from kubectl_spread.lint.mend import possible_edits
 
-    repairs = [item.repair for item in findings if item.repair is not None and is_possible(item.repair)]
+    repairs = [item.repair for item in findings if item.repair is not None and possible_edits(item.repair)]
     safe = sum(repair.fix.is_safe for repair in repairs)
     parts = [f"{safe} with --fix"] if safe else []
     parts += [f"{len(repairs) - safe} with --fix --unsafe-fixes"] if safe < len(repairs) else []

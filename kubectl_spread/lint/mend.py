@@ -104,13 +104,12 @@ def edits_of(repair: Repair) -> tuple[Edit, ...]:
     return tuple(editing.edits(repair.document, repair.fix.changes))
 
 
-def is_possible(repair: Repair) -> bool:
-    """Whether a fix can be made in its text."""
+def possible_edits(repair: Repair) -> tuple[Edit, ...]:
+    """The edits that make a fix, in the order of their places; none where it cannot be made in this text."""
     try:
-        edits_of(repair)
+        return tuple(sorted(edits_of(repair)))
     except editing.NoEditError:
-        return False
-    return True
+        return ()
 
 
 def _mended(result: Result, findings: list[Finding], recheck: Callable[[SourceFile], Result]) -> _Pass:

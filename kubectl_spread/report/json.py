@@ -117,20 +117,13 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _fix(repair: Repair) -> Optional[dict[str, Any]]:
     """What would mend a finding; None where it cannot be done in this text."""
-    from kubectl_spread.lint.mend import edits_of
-    from kubectl_spread.text.edit import NoEditError
+    from kubectl_spread.lint.mend import possible_edits
 
-    try:
-        edits = edits_of(repair)
-    except NoEditError:
-        return None
-    return {
-        "title": repair.fix.title,
-        "safe": repair.fix.is_safe,
-        "edits": [
-            {**_place(Place(repair.source, Span(edit.start, edit.end))), "text": edit.text} for edit in sorted(edits)
-        ],
-    }
+    edits = [
+        {**_place(Place(repair.source, Span(edit.start, edit.end))), "text": edit.text}
+        for edit in possible_edits(repair)
+    ]
+    return {"title": repair.fix.title, "safe": repair.fix.is_safe, "edits": edits} if edits else None
 
 
 def _place(place: Place) -> dict[str, Any]:
