@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
@@ -104,16 +105,26 @@ class Project:
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
     def _autoscalers(self, subject: Subject) -> Iterator[Manifest]:
-        for kind in ("HorizontalPodAutoscaler", "ScaledObject"):
-            for manifest in self.of_kind(kind):
-                target = _fields(_fields(manifest.plain.get("spec")).get("scaleTargetRef"))
-                names = (target.get("kind") or "Deployment", target.get("name"))
-                if names == (subject.workload.kind, subject.workload.name) and _shares_namespace(manifest, subject):
-                    yield manifest
+        for manifest in self._by_scaled_name.get(subject.workload.name, ()):
+            kind = _scale_target(manifest).get("kind") or "Deployment"
+            if kind == subject.workload.kind and _shares_namespace(manifest, subject):
+                yield manifest
+
+    @cached_property
+    def _by_scaled_name(self) -> dict[str, list[Manifest]]:
+        """The autoscalers by the name of their workload."""
+        found: dict[str, list[Manifest]] = {}
+        for manifest in (*self.of_kind("HorizontalPodAutoscaler"), *self.of_kind("ScaledObject")):
+            found.setdefault(str(_scale_target(manifest).get("name")), []).append(manifest)
+        return found
 
 
 # Their number of pods is not in `spec.replicas`, or has a default that no autoscaler changes.
 _COUNT_THEMSELVES = ("DaemonSet", "Pod", "PodTemplate", "Job", "CronJob")
+
+
+def _scale_target(autoscaler: Manifest) -> Plain:
+    return _fields(_fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
 
 
 def _fields(value: Any) -> Plain:

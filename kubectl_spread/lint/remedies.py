@@ -14,8 +14,10 @@ from kubectl_spread.text.edit import Drop
 from kubectl_spread.text.edit import Put
 
 
-def without_constraints(subject: Subject) -> Fix:
-    """Remove all constraints; cluster defaults, which are soft, take their place."""
+def without_constraints(subject: Subject) -> Optional[Fix]:
+    """Remove all constraints; cluster defaults, which are soft, take their place. None for a pod of nothing else."""
+    if len(subject.spec) == 1:
+        return None
     return Fix(f"remove {FIELD}", (Drop((*subject.spec_route, FIELD)),))
 
 
@@ -30,7 +32,11 @@ def own_selector(subject: Subject, constraint: TopologySpreadConstraint, *, is_s
 
 def selectable(subject: Subject, constraint: TopologySpreadConstraint) -> dict[str, str]:
     """The labels for a selector of the workload's own pods: the API server refuses those in matchLabelKeys."""
-    return {key: value for key, value in subject.own_labels.items() if key not in constraint.match_label_keys}
+    return {
+        key: value
+        for key, value in subject.own_labels.items()
+        if key not in constraint.match_label_keys and subject.labels.get(key) == value
+    }
 
 
 def softened(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[Fix]:

@@ -6,8 +6,10 @@ from functools import cached_property
 from typing import Any
 from typing import Optional
 
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import ObjectRef
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Repair
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.decode import path_text
@@ -149,6 +151,14 @@ class Subject:
 def reference(manifest: Manifest) -> ObjectRef:
     """What a finding calls an object."""
     return ObjectRef(manifest.kind, manifest.namespace, manifest.name)
+
+
+def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[Repair]:
+    """A fix of an object as one of its document."""
+    if fix is None:
+        return None
+    changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
+    return Repair(fix._replace(changes=changes), manifest.document.source, manifest.document)
 
 
 def is_live(manifest: Manifest) -> bool:

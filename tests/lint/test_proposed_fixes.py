@@ -97,6 +97,7 @@ def test_an_example_has_nothing_left_once_it_is_fixed(code: str) -> None:
     assert example is not None
     for finding in check(textwrap.dedent(example["manifest"]), code):
         assert finding.repair is not None
+        assert finding.repair.document is not None
         plain = copy.deepcopy(nodes.to_plain(finding.repair.document.root))
         for change in finding.repair.fix.changes:
             applied(change, plain)

@@ -38,6 +38,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.workload import PER_POD_LABELS
 from kubectl_spread.text.edit import Put
 
 _NEAR = 0.8
@@ -67,9 +68,8 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
     import difflib  # 3 ms
 
     key = constraint.match_label_keys[index]
-    near = difflib.get_close_matches(
-        key, [label for label in subject.labels if label not in _taken(constraint)], n=1, cutoff=_NEAR
-    )
+    labels = subject.labels.keys() - _taken(constraint) - {*PER_POD_LABELS}
+    near = difflib.get_close_matches(key, sorted(labels), n=1, cutoff=_NEAR)
     if near:
         route = subject.route(constraint, "matchLabelKeys", index)
         return Fix(f"write `{near[0]}`", (Put(route, near[0]),))

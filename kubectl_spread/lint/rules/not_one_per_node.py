@@ -52,8 +52,8 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.text.source import Span
 
 _PROMISE = re.compile(
-    r"\b(?:one|1|single)[ _-]*(?:pod|replica|instance|copy)?[ _-]*"
-    r"(?:per|(?:on|for)[ _-]+(?:each|every))[ _-]*(?:node|host)\b",
+    r"\b(?:one|1|single)(?:(?:[ _-]+\w+)?[ _-]+(?:pod|replica|instance|copy))?"
+    r"[ _-]+(?:per|(?:on|for)[ _-]+(?:each|every))[ _-]+(?:node|host)\b",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.MULTILINE)

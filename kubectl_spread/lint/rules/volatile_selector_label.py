@@ -35,11 +35,13 @@ Remove the label from the selector; where each version is to be spread by itself
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
@@ -55,27 +57,40 @@ from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route
 
 
+class _Written(NamedTuple):
+    """A requirement, and where it stands."""
+
+    route: Route
+    requirement: Requirement
+
+
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find labels of a revision or a release; those of a release that the pods do not have are SPR203's."""
     if subject.workload.kind == "Pod" or "SPR110" in subject.refusals:
         return
     for constraint in subject.constraints:
-        for route, requirement in _written(subject, constraint):
-            is_own = requirement.matches(subject.labels)
-            if requirement.operator != "In" or not _is_volatile(requirement.key, is_own=is_own):
-                continue
-            yield Found(
-                _message(requirement, is_own=is_own),
-                subject.place(route, key=True),
-                subject.path(route),
-                f"use matchLabelKeys: [{requirement.key}], or leave it out",
-                severity=None if is_own else Severity.ERROR,
-                fix=_fix(subject, constraint, route, minor=project.target.minor),
-            )
+        volatile = [item for item in _written(subject, constraint) if _is_volatile(subject, item.requirement)]
+        if not volatile:
+            continue
+        first, *rest = sorted(volatile, key=lambda item: item.requirement.matches(subject.labels))
+        is_own = first.requirement.matches(subject.labels)
+        key = first.requirement.key
+        yield Found(
+            _message(first.requirement, is_own=is_own),
+            subject.place(first.route, key=True),
+            subject.path(first.route),
+            f"use matchLabelKeys: [{key}], or leave it out" if key in subject.labels else "leave it out",
+            tuple(Label(subject.place(item.route, key=True), "so does this one") for item in rest),
+            severity=None if is_own else Severity.ERROR,
+            fix=_fix(subject, constraint, volatile, minor=project.target.minor),
+        )
 
 
-def _is_volatile(key: str, *, is_own: bool) -> bool:
-    return key in REVISION_LABELS or (is_own and key in RELEASE_LABELS)
+def _is_volatile(subject: Subject, requirement: Requirement) -> bool:
+    if requirement.operator != "In":
+        return False
+    is_of_a_release = requirement.key in RELEASE_LABELS and requirement.matches(subject.labels)
+    return is_of_a_release or requirement.key in REVISION_LABELS
 
 
 def _message(requirement: Requirement, *, is_own: bool) -> str:
@@ -85,39 +100,41 @@ def _message(requirement: Requirement, *, is_own: bool) -> str:
     return f"`{requirement.key}` changes with the next release, and pods of another than {values} are not counted"
 
 
-def _written(subject: Subject, constraint: TopologySpreadConstraint) -> Iterator[tuple[Route, Requirement]]:
+def _written(subject: Subject, constraint: TopologySpreadConstraint) -> Iterator[_Written]:
     """The requirements as they stand in the manifest."""
     selector = constraint.label_selector
     if selector is None:
         return
     field = subject.route(constraint, "labelSelector")
     for key, value in selector.match_labels:
-        yield (*field, "matchLabels", key), Requirement(key, "In", (value,))
+        yield _Written((*field, "matchLabels", key), Requirement(key, "In", (value,)))
     for index, expression in enumerate(selector.match_expressions):
-        yield (*field, "matchExpressions", index), expression
+        yield _Written((*field, "matchExpressions", index), expression)
 
 
 def _fix(
-    subject: Subject, constraint: TopologySpreadConstraint, route: Route, *, minor: Optional[int]
+    subject: Subject, constraint: TopologySpreadConstraint, volatile: list[_Written], *, minor: Optional[int]
 ) -> Optional[Fix]:
-    """Remove the label from the selector, and let matchLabelKeys take its value from each pod that has it."""
-    removed = _removal(subject, constraint, route)
-    if removed is None:
+    """Remove the labels from the selector, and let matchLabelKeys take their values from each pod that has them."""
+    removed = _removal(subject, constraint, volatile)
+    if not removed:
         return None
-    key = next(item.key for at, item in _written(subject, constraint) if at == route)
-    if key not in subject.labels or not history.stores("matchLabelKeys", minor):
-        return Fix(f"leave `{key}` out of the selector", (removed,))
-    keys = subject.route(constraint, "matchLabelKeys")
-    added: Change = Append(keys, key) if constraint.match_label_keys else Put(keys, [key])
-    return Fix(f"move `{key}` to matchLabelKeys", (removed, added))
+    keys = list(dict.fromkeys(item.requirement.key for item in volatile if item.requirement.key in subject.labels))
+    if not keys or not history.stores("matchLabelKeys", minor):
+        return Fix("leave what changes out of the selector", removed)
+    route = subject.route(constraint, "matchLabelKeys")
+    if constraint.match_label_keys:
+        return Fix("move what changes to matchLabelKeys", (*removed, *(Append(route, key) for key in keys)))
+    return Fix("move what changes to matchLabelKeys", (*removed, Put(route, keys)))
 
 
-def _removal(subject: Subject, constraint: TopologySpreadConstraint, route: Route) -> Optional[Change]:
-    """Without the label; where the selector has no other one, the workload's own labels take its place."""
-    selector = constraint.label_selector
-    assert selector is not None  # noqa: S101 (the route leads into it)
-    if len(selector.requirements()) == 1:
+def _removal(subject: Subject, constraint: TopologySpreadConstraint, volatile: list[_Written]) -> tuple[Change, ...]:
+    """Without the labels; where the selector has no others, the workload's own take their place."""
+    gone = {item.route for item in volatile}
+    kept = [item for item in _written(subject, constraint) if item.route not in gone]
+    if not kept:
         labels = remedies.selectable(subject, constraint)
-        return Put(subject.route(constraint, "labelSelector"), {"matchLabels": labels}) if labels else None
-    siblings = selector.match_labels if "matchLabels" in route else selector.match_expressions
-    return Drop(route if len(siblings) > 1 else route[:-1])
+        return (Put(subject.route(constraint, "labelSelector"), {"matchLabels": labels}),) if labels else ()
+    fields = {item.route[:-1] for item in kept}
+    dropped = [item.route if item.route[:-1] in fields else item.route[:-1] for item in volatile]
+    return tuple(Drop(route) for route in dict.fromkeys(dropped))
