@@ -13,6 +13,7 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.lazy import Entry
 from kubectl_spread.cli.lazy import LazyGroup
 from kubectl_spread.cli.stderr import complain
+from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SpreadError
 
 _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
@@ -66,6 +67,10 @@ def run(args: Optional[list[str]] = None) -> int:
         return _usage(error)
     except click.Abort:
         return Exit.INTERRUPTED
+    except ConfigError as error:
+        for problem in error.problems:
+            complain(problem)
+        return Exit.USAGE
     except SpreadError as error:
         complain(error)
         return Exit.UNREADABLE

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
+from typing import Union
 
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.text.source import SourceFile
 
 Plain = dict[str, Any]
 
@@ -40,18 +44,22 @@ _ANY = TargetCluster()
 
 
 class Project:
-    """The workloads and the objects around them, and what is known of the cluster they are for."""
+    """The workloads and the objects around them, and what is known of the cluster they are for.
+
+    Where files are for different clusters, `target` is given as a function of the file.
+    """
 
     def __init__(
         self,
         subjects: Iterable[Subject],
         others: Iterable[Manifest] = (),
         *,
-        target: TargetCluster = _ANY,
+        target: Union[TargetCluster, Callable[[SourceFile], TargetCluster]] = _ANY,
         facts: Optional[ClusterFacts] = None,
     ) -> None:
         self.subjects = tuple(subjects)
-        self.target = target
+        self.target = _ANY if callable(target) else target
+        self._target_of = target if callable(target) else None
         self.facts = facts
         self._by_kind: dict[str, list[Manifest]] = {}
         for manifest in others:
@@ -63,6 +71,17 @@ class Project:
             self._by_namespace.setdefault(namespace, []).append(subject)
             for key, value in subject.labels.items():
                 self._by_label.setdefault((namespace, key, value), []).append(subject)
+
+    def seen_from(self, manifest: Manifest) -> Project:
+        """The project for a rule that asks about this object: `target` is the one that its file is for."""
+        if self._target_of is None:
+            return self
+        target = self._target_of(manifest.document.source)
+        if target == self.target:
+            return self
+        seen = copy.copy(self)
+        seen.target = target
+        return seen
 
     def matching(self, selector: Selector, namespace: str) -> list[Subject]:
         """The workloads whose pods a selector matches, in order."""
