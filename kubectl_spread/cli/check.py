@@ -105,7 +105,7 @@ def command(
     Exit codes:
       0  nothing to report
       1  findings, or Pending pods; with --fail-on warning or info also pods that are not predictable
-      2  wrong usage
+      2  wrong usage, or a config that cannot be followed
       3  an input could not be read
 
     \b

@@ -14,6 +14,7 @@ from kubectl_spread.lint.run import Result
 from kubectl_spread.lint.settings import Policy
 from kubectl_spread.lint.workloads import check_workloads
 from kubectl_spread.lint.workloads import in_order
+from kubectl_spread.text.source import SourceFile
 
 
 class Judged(NamedTuple):
@@ -46,8 +47,7 @@ def judged(
         facts=facts,
     )
     by_source = [finding for result in results for finding in result.findings]
-    codes = policy.codes(sources)
-    findings = policy.judged([*by_source, *check_workloads(project, codes)])
+    findings = policy.judged([*by_source, *check_workloads(project, policy.codes(sources))])
     if not accepted.has_ignores:
         return Judged(in_order(findings, sources), 0)
     wishes: list[suppress.Wish] = [
@@ -56,6 +56,12 @@ def judged(
     ]
     sifted = suppress.sift(findings, [*wishes, *accepted.waivers])
     doubtful = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
-    told = policy.judged(suppress.in_vain(doubtful, sifted.used, codes))
+    told = policy.judged(suppress.in_vain(doubtful, sifted.used, lambda wish: _asked(wish, policy, sources=sources)))
     configs = [waiver.place.source for waiver in accepted.waivers[:1]]
     return Judged(in_order([*sifted.findings, *told], [*sources, *configs]), sifted.ignored)
+
+
+def _asked(wish: suppress.Wish, policy: Policy, *, sources: Sequence[SourceFile]) -> frozenset[str]:
+    """The rules that are asked for where a suppression reaches; anywhere, for one that reaches no file."""
+    reached = [source for source in sources if wish.reaches(source)]
+    return policy.codes(reached or sources)

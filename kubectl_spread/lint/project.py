@@ -60,6 +60,7 @@ class Project:
         self.subjects = tuple(subjects)
         self.target = _ANY if callable(target) else target
         self._target_of = target if callable(target) else None
+        self._seen: dict[int, Project] = {}  # by id() of a source
         self.facts = facts
         self._by_kind: dict[str, list[Manifest]] = {}
         for manifest in others:
@@ -74,14 +75,14 @@ class Project:
 
     def seen_from(self, manifest: Manifest) -> Project:
         """The project for a rule that asks about this object: `target` is the one that its file is for."""
+        source = manifest.document.source
         if self._target_of is None:
             return self
-        target = self._target_of(manifest.document.source)
-        if target == self.target:
-            return self
-        seen = copy.copy(self)
-        seen.target = target
-        return seen
+        if id(source) not in self._seen:
+            seen = copy.copy(self)
+            seen.target = self._target_of(source)
+            self._seen[id(source)] = seen
+        return self._seen[id(source)]
 
     def matching(self, selector: Selector, namespace: str) -> list[Subject]:
         """The workloads whose pods a selector matches, in order."""

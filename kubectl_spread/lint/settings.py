@@ -82,8 +82,10 @@ class Policy(NamedTuple):
         What hides a document from every rule is told whichever rules are asked for, as the error that it is.
         """
         kept = []
+        by_source: dict[int, Settings] = {}
         for finding in findings:
-            settings = self.settings(finding.place.source)
+            source = finding.place.source
+            settings = by_source.get(id(source)) or by_source.setdefault(id(source), self.settings(source))
             severity = settings.severities.get(finding.rule.code)
             if finding.is_unreadable:
                 kept.append(finding)

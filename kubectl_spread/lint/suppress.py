@@ -10,6 +10,7 @@ covers the objects that it names.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -50,6 +51,10 @@ class Suppression(NamedTuple):
         place = finding.place
         return place.source is self.place.source and self.range.start <= place.span.start < self.range.end
 
+    def reaches(self, source: SourceFile) -> bool:
+        """Whether it can suppress something of a source."""
+        return source is self.place.source
+
     def codes(self, word: str) -> frozenset[str]:
         """What a word names: a code or a name, so that a comment does not hide rules that are yet to come."""
         code = word.upper() if word.upper() in RULES else _BY_NAME.get(word)
@@ -77,8 +82,12 @@ class Waiver(NamedTuple):
             _fits(self.kind, about.kind)
             and _fits(self.name, about.name)
             and _fits(self.namespace, about.namespace or "default")
-            and (self.files is None or self.files.match(finding.place.source.name))
+            and self.reaches(finding.place.source)
         )
+
+    def reaches(self, source: SourceFile) -> bool:
+        """Whether it is about a source."""
+        return self.files is None or self.files.match(source.name)
 
     def codes(self, word: str) -> frozenset[str]:
         """What a code, prefix or name means."""
@@ -143,10 +152,10 @@ def sift(findings: Iterable[Finding], wishes: Iterable[Wish]) -> Sifted:
     return Sifted(kept, ignored, used)
 
 
-def in_vain(wishes: Iterable[Wish], used: Used, codes: frozenset[str]) -> Iterator[Finding]:
+def in_vain(wishes: Iterable[Wish], used: Used, asked: Callable[[Wish], frozenset[str]]) -> Iterator[Finding]:
     """Tell of suppressions that suppress nothing.
 
-    A rule that was not asked for (`codes`) has nothing to suppress, and its suppression is not in vain.
+    A rule that was not asked for where a suppression reaches has nothing to suppress, and that one is not in vain.
     """
     for wish in wishes:
         if not wish.words:
@@ -156,7 +165,7 @@ def in_vain(wishes: Iterable[Wish], used: Used, codes: frozenset[str]) -> Iterat
             found = wish.codes(word)
             if not found:
                 yield _told(wish, f"no rule is called `{word}`", "see kubectl spread rule")
-            elif found & codes and not any((wish, code) in used for code in found):
+            elif found & asked(wish) and not any((wish, code) in used for code in found):
                 yield _told(wish, f"nothing here is {_said(word, found)}, so nothing is ignored", "remove it")
 
 

@@ -101,9 +101,9 @@ def render(
 
 
 def _is_elsewhere(key: Identity, root: str, read_files: set[str]) -> bool:
-    """Whether a known finding stands in a file that is there and was not read."""
+    """Whether a known finding stands in a file that is there and was not read, or came from standard input."""
     name = key[_FIELDS.index("file")]
-    return name not in read_files and os.path.exists(os.path.join(root, name))
+    return name not in read_files and (name.startswith("<") or os.path.exists(os.path.join(root, name)))
 
 
 def _identity(finding: Finding, root: str) -> Identity:
@@ -144,7 +144,7 @@ def _counts(document: Any) -> Optional[dict[Identity, int]]:
     for entry in entries:
         key = _key(entry)
         count = entry.get("count", 1) if key is not None else None
-        if key is None or not isinstance(count, int):
+        if key is None or type(count) is not int or count < 1:
             return None
         counts[key] += count
     return counts

@@ -46,6 +46,8 @@ def entries(path: str = "known.json") -> list[Any]:
     return [(entry["file"], entry["code"], entry["count"]) for entry in document["findings"]]
 
 
+ENTRY = """{"kind": "Baseline", "findings": [{"code": "SPR101", "file": "a.yaml", "path": "", "count": COUNT,
+    "object": {"kind": "", "namespace": "", "name": ""}}]}"""
 BOTH = [("a.yaml", "SPR101", 1), ("b.yaml", "SPR101", 1)]
 
 
@@ -148,6 +150,9 @@ def test_the_report_counts_them(check: Check, capsys: pytest.CaptureFixture[str]
         ('{"kind": "Baseline"}', "not a baseline"),
         ('{"kind": "Baseline", "findings": [1]}', "not a baseline"),
         ('{"kind": "Baseline", "findings": [{"object": {}}]}', "not a baseline"),
+        (ENTRY.replace("COUNT", "0"), "not a baseline"),
+        (ENTRY.replace("COUNT", "true"), "not a baseline"),
+        (ENTRY.replace("COUNT", "null"), "not a baseline"),
         ("[" * 100_000, "not a baseline: nested too deep"),
         (POD, "not JSON: expecting value"),
     ],

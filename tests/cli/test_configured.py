@@ -241,6 +241,12 @@ def test_an_entry_in_vain_is_told_where_the_whole_project_is_checked(check: Chec
         assert not [finding for finding in check(*args).findings if "SPR005" in finding]
 
 
+def test_an_entry_for_no_file_is_in_vain(check: Check) -> None:
+    configure("ignores: [{rule: SPR302, file: gone.yaml, reason: x}]\n")
+
+    assert at(".kubectl-spread.yaml", "1 warning SPR005") == check("--project").findings[-1:]
+
+
 def test_what_does_not_decode_is_told_whatever_the_config_says(check: Check) -> None:
     Path(WEB).write_text(Path(WEB).read_text().replace("maxSkew: 1", "maxSkew: one"))
     configure("ignore: [ALL]\nseverity: {ALL: info}\nignores: [{rule: ALL, reason: x}]\n")
