@@ -18,6 +18,8 @@ from kubectl_spread.errors import SpreadError
 
 _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
 
+_COMPLETE = "_KUBECTL_SPREAD_COMPLETE"  # set by a shell that asks, as click has it
+
 
 class _Commands(LazyGroup):
     entries = {  # noqa: RUF012
@@ -88,7 +90,9 @@ def run(args: Optional[list[str]] = None) -> int:
 
 
 def _program() -> str:
-    """`kubectl spread` where kubectl starts us; it finds the plugin by its name."""
+    """`kubectl spread` where kubectl starts us, which finds the plugin by its name; a shell completes that name."""
+    if _COMPLETE in os.environ:
+        return "kubectl-spread"
     name = os.path.basename(sys.argv[0])
     return "python -m kubectl_spread" if name == "__main__.py" else "kubectl spread"
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import click
 import pytest
 from click.shell_completion import ShellComplete
@@ -37,3 +41,16 @@ def test_every_rule_is_offered_where_nothing_is_typed() -> None:
 
     assert isinstance(commands, click.Group)
     assert "maxSkew is missing, zero or negative" in {item.help for item in items}
+
+
+def test_a_shell_asks_by_the_program_s_own_name() -> None:
+    """bash knows `kubectl-spread`; `kubectl spread` are two words."""
+    env = {
+        **os.environ,
+        "_KUBECTL_SPREAD_COMPLETE": "bash_complete",
+        "COMP_WORDS": "kubectl-spread check --select spr304",
+    }
+    command = [sys.executable, "-m", "kubectl_spread"]
+    done = subprocess.run(command, env={**env, "COMP_CWORD": "3"}, capture_output=True, text=True, check=False)
+
+    assert "plain,SPR304\n" == done.stdout
