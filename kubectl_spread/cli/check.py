@@ -142,8 +142,10 @@ def command(
         known = with_manifests(known, [result.source for result in run.results], namespace or "default")
     run.errors.extend(known.errors if known is not None else ())
     placements = _place(run.workloads, known, namespace or "default")
-    run = _judge(run, asked, facts=_facts(known), accepted=accepted(choices, config, is_whole=given.is_whole))
-    run = _without_known(run, choices, config, is_whole=given.is_whole)
+    seen = _seen(run)
+    is_whole = given.is_whole and len(seen) == run.files
+    run = _judge(run, asked, facts=_facts(known), accepted=accepted(choices, config, is_whole=is_whole))
+    run = _without_known(run, choices, config, names=seen, is_whole=is_whole)
     _print(run, placements, outputs, colour=wants_colour(color))
     if statistics:
         _print_statistics(run.findings)
@@ -194,6 +196,13 @@ def _read(given: Inputs) -> _Run:
     return _Run(results, [], workloads, errors, files, rejected=sum(result.rejected for result in results))
 
 
+def _seen(run: _Run) -> list[str]:
+    """The names of the files that were read, with nothing in them hidden from the rules."""
+    from kubectl_spread.lint.judge import is_seen
+
+    return [result.source.name for result in run.results if is_seen(result)]
+
+
 def _judge(run: _Run, asked: Policy, *, facts: Optional[ClusterFacts], accepted: Accepted) -> _Run:
     from kubectl_spread.lint.judge import judged
 
@@ -201,9 +210,8 @@ def _judge(run: _Run, asked: Policy, *, facts: Optional[ClusterFacts], accepted:
     return run._replace(findings=found.findings, ignored=found.ignored)
 
 
-def _without_known(run: _Run, choices: ChoiceOptions, config: Config, *, is_whole: bool) -> _Run:
-    """The findings that the baseline does not have, or none once it is written."""
-    names = [result.source.name for result in run.results]
+def _without_known(run: _Run, choices: ChoiceOptions, config: Config, *, names: list[str], is_whole: bool) -> _Run:
+    """The findings that the baseline does not have, or none once it is written; `names` are files that were seen."""
     if choices.write_baseline:
         return _write_baseline(run, choices.write_baseline, names=names, is_whole=is_whole)
     path = choices.baseline or (os.path.relpath(os.path.join(config.root, config.baseline)) if config.baseline else "")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint import suppress
+from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.project import Project
@@ -14,7 +15,6 @@ from kubectl_spread.lint.run import Result
 from kubectl_spread.lint.settings import Policy
 from kubectl_spread.lint.workloads import check_workloads
 from kubectl_spread.lint.workloads import in_order
-from kubectl_spread.text.source import SourceFile
 
 
 class Judged(NamedTuple):
@@ -27,7 +27,7 @@ class Judged(NamedTuple):
 class Accepted(NamedTuple):
     """What is accepted: the entries of the config, and whether comments and annotations count.
 
-    Entries that accept nothing are told where the run `is_whole`: over single files nobody can know.
+    Entries that accept nothing are told where the run `is_whole`: over a part of the project nobody can know.
     """
 
     waivers: tuple[suppress.Waiver, ...] = ()
@@ -56,12 +56,18 @@ def judged(
     ]
     sifted = suppress.sift(findings, [*wishes, *accepted.waivers])
     doubtful = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
-    told = policy.judged(suppress.in_vain(doubtful, sifted.used, lambda wish: _asked(wish, policy, sources=sources)))
+    followed = frozenset(code for code, rule in RULES.items() if facts is not None or not rule.needs_facts)
+
+    def asked(wish: suppress.Wish) -> frozenset[str]:
+        """The rules that are asked for where a suppression reaches; anywhere, for one that reaches no file."""
+        reached = [source for source in sources if wish.reaches(source)]
+        return policy.codes(reached or sources) & followed
+
+    told = policy.judged(suppress.in_vain(doubtful, sifted.used, asked))
     configs = [waiver.place.source for waiver in accepted.waivers[:1]]
     return Judged(in_order([*sifted.findings, *told], [*sources, *configs]), sifted.ignored)
 
 
-def _asked(wish: suppress.Wish, policy: Policy, *, sources: Sequence[SourceFile]) -> frozenset[str]:
-    """The rules that are asked for where a suppression reaches; anywhere, for one that reaches no file."""
-    reached = [source for source in sources if wish.reaches(source)]
-    return policy.codes(reached or sources)
+def is_seen(result: Result) -> bool:
+    """Whether nothing in a source is hidden from the rules: neither a document that does not decode, nor a template."""
+    return not any(finding.is_unreadable or finding.rule.code == "SPR002" for finding in result.findings)

@@ -68,8 +68,8 @@ def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[
     Args:
         findings: all there are.
         baseline: what is known.
-        files: what was read. Of others nobody can say that their findings are gone,
-        is_whole: unless all that the project has was read.
+        files: what was seen. Of others nobody can say that their findings are gone,
+        is_whole: unless all that the project has was seen.
     """
     left = Counter(baseline.counts)
     fresh = []
@@ -81,29 +81,29 @@ def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[
             known += 1
         else:
             fresh.append(finding)
-    read_files = {_relative(name, baseline.root) for name in files}
-    gone = sum(count for key, count in left.items() if is_whole or not _is_elsewhere(key, baseline.root, read_files))
+    seen = {_relative(name, baseline.root) for name in files}
+    gone = sum(count for key, count in left.items() if is_whole or not _is_elsewhere(key, baseline.root, seen))
     return Compared(fresh, known, gone)
 
 
 def render(
     findings: Iterable[Finding], path: str, *, before: Optional[Baseline], files: Iterable[str], is_whole: bool
 ) -> str:
-    """The text of a baseline at a path; what one from before knows of files that were not read stays."""
+    """The text of a baseline at a path; what one from before knows of files that were not seen stays."""
     root = _root(path)
     counts = Counter(_identity(finding, root) for finding in findings if not finding.is_unreadable)
-    read_files = {_relative(name, root) for name in files}
+    seen = {_relative(name, root) for name in files}
     for key, count in before.counts.items() if before is not None and not is_whole else ():
-        if _is_elsewhere(key, root, read_files):
+        if _is_elsewhere(key, root, seen):
             counts[key] += count
     entries = [{**_plain(key), "count": count} for key, count in sorted(counts.items())]
     return dumps({"apiVersion": API_VERSION, "kind": _KIND, "findings": entries}) + "\n"
 
 
-def _is_elsewhere(key: Identity, root: str, read_files: set[str]) -> bool:
-    """Whether a known finding stands in a file that is there and was not read, or came from standard input."""
+def _is_elsewhere(key: Identity, root: str, seen: set[str]) -> bool:
+    """Whether a known finding stands in a file that is there and was not seen, or came from standard input."""
     name = key[_FIELDS.index("file")]
-    return name not in read_files and (name.startswith("<") or os.path.exists(os.path.join(root, name)))
+    return name not in seen and (name.startswith("<") or os.path.exists(os.path.join(root, name)))
 
 
 def _identity(finding: Finding, root: str) -> Identity:

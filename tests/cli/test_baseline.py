@@ -107,6 +107,20 @@ def test_a_run_over_some_files_leaves_what_is_known_of_others(check: Check) -> N
     assert [] == entries()
 
 
+@pytest.mark.parametrize("text", ["kind: Pod\n[", "# {{ a }}\nkind: Pod\n{{ b }}\n", POD.replace("SKEW", "one")])
+def test_what_is_known_of_a_file_that_hides_something_stays(check: Check, text: str) -> None:
+    """Also where all of the project is checked."""
+    check("--project", "--write-baseline", "known.json")
+    write("a.yaml", "1")
+    Path("b.yaml").write_text(text)
+
+    assert "note: 1 finding of known.json no longer there" in check("--project", "--baseline", "known.json")[2]
+
+    check("--project", "--write-baseline", "known.json")
+
+    assert BOTH[1:] == [entry for entry in entries() if entry[1] == "SPR101"]
+
+
 def test_the_config_names_a_baseline(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     """Relative to itself; a flag names another."""
     Path("sub").mkdir()

@@ -241,6 +241,16 @@ def test_an_entry_in_vain_is_told_where_the_whole_project_is_checked(check: Chec
         assert not [finding for finding in check(*args).findings if "SPR005" in finding]
 
 
+@pytest.mark.parametrize("text", ["[", "kind: Pod\n{{ template }}\n", "", "\xff"])
+def test_an_entry_is_not_told_where_a_file_hides_something(check: Check, text: str) -> None:
+    """It may be about what is in there."""
+    configure("ignores: [{rule: SPR302, name: other, reason: x}]\n")
+    Path("other.yaml").write_text(text, encoding="latin-1")
+
+    assert at("./deploy/web.yaml", *SPREAD) == [line for line in check("-R", ".").findings if "web" in line]
+    assert not [finding for finding in check("-R", ".", "other.yaml").findings if "SPR005" in finding]
+
+
 def test_an_entry_for_no_file_is_in_vain(check: Check) -> None:
     configure("ignores: [{rule: SPR302, file: gone.yaml, reason: x}]\n")
 
