@@ -190,7 +190,7 @@ def _check(paths: tuple[str, ...], *, recursive: bool, judge: _Judge) -> _Run:
         if given.named and not given.source.text.strip():
             run.errors.append(SourceError(given.source.name, "the file is empty"))
             continue
-        result = _check_input(given, run)
+        result = _check_input(given, run, judge.codes)
         rejected += result.rejected
         results.append(result)
     if not files:
@@ -226,11 +226,11 @@ def _all_findings(results: list[Result], judge: _Judge) -> tuple[list[Finding], 
     return in_order(chosen, [result.source for result in results]), ignored
 
 
-def _check_input(given: Input, run: _Run) -> Result:
+def _check_input(given: Input, run: _Run, codes: frozenset[str]) -> Result:
     """Check what one input holds by itself, and add its workloads to the run."""
     from kubectl_spread.lint.run import check_source
 
-    result = check_source(given.source, named=given.named)
+    result = check_source(given.source, named=given.named, codes=codes)
     run.workloads.extend(result.workloads)
     return result
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -23,7 +24,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if constraint.label_selector is None:
             continue  # refused for it: SPR109
         for index, key in enumerate(constraint.match_label_keys):
-            if key not in subject.labels:
+            if key not in subject.labels and not _is_of_another_controller(subject, key):
                 route = subject.route(constraint, "matchLabelKeys", index)
                 yield Found(
                     f"the pods of this {subject.workload.kind} have no label `{key}`, so the key is left out",
@@ -31,3 +32,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                     subject.path(route),
                     "remove the key, or give the pods the label",
                 )
+
+
+def _is_of_another_controller(subject: Subject, key: str) -> bool:
+    """Whether SPR403 says so, and what to write."""
+    return subject.workload.kind == "Rollout" and key == POD_TEMPLATE_HASH
