@@ -183,7 +183,12 @@ def _show_fixes(run: _Run, judge: _Judge, *, with_unsafe: bool, colour: bool) ->
 
 
 def _mended(run: _Run, judge: _Judge, *, with_unsafe: bool) -> Mended:
-    return fixing.mended(run.results, lambda results: _all_findings(results, judge)[0], with_unsafe=with_unsafe)
+    return fixing.mended(
+        run.results,
+        lambda results: _all_findings(results, judge)[0],
+        codes=judge.codes,
+        with_unsafe=with_unsafe,
+    )
 
 
 def _fixed(run: _Run, judge: _Judge, *, with_unsafe: bool) -> _Run:

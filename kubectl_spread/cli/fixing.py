@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from collections.abc import Container
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,14 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.run import Result
 
 
-def mended(results: list[Result], judge: Callable[[list[Result]], list[Finding]], *, with_unsafe: bool) -> Mended:
-    """Fix in memory what the user wants fixed, and say what could not be."""
+def mended(
+    results: list[Result],
+    judge: Callable[[list[Result]], list[Finding]],
+    *,
+    codes: Container[str],
+    with_unsafe: bool,
+) -> Mended:
+    """Fix in memory what the user wants fixed by the rules of these codes, and say what could not be."""
     from kubectl_spread.lint.mend import mend
     from kubectl_spread.lint.run import check_source
     from kubectl_spread.report.findings import location
@@ -29,7 +36,7 @@ def mended(results: list[Result], judge: Callable[[list[Result]], list[Finding]]
     outcome = mend(
         results,
         judge,
-        recheck=partial(check_source, named=False),
+        recheck=partial(check_source, named=False, codes=codes),
         is_wanted=lambda repair: with_unsafe or repair.fix.is_safe,
     )
     for finding, reason in outcome.refused:

@@ -104,7 +104,7 @@ class Project:
     def backends(self, service: Manifest) -> list[Subject]:
         """The workloads whose pods a Service sends traffic to, in order."""
         selector = _fields(_fields(service.plain.get("spec")).get("selector"))
-        if service.api_version != "v1" or not selector:
+        if service.api_version != "v1" or not selector or not all(isinstance(item, str) for item in selector.values()):
             return []
         equalities = tuple(Requirement(key, "In", (value,)) for key, value in selector.items())
         return self.matching(Selector(equalities), service.namespace or "default")

@@ -6,15 +6,17 @@ Difference: what is neither is None, not an error.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from typing import Optional
+
+_PERCENT = re.compile(r"([0-9]{1,9})%\Z")
 
 
 def percentage(value: Any) -> Optional[int]:
     """The number of a text such as `25%`."""
-    if isinstance(value, str) and value.endswith("%") and value[:-1].isdecimal():
-        return int(value[:-1])
-    return None
+    match = _PERCENT.match(value) if isinstance(value, str) else None
+    return None if match is None else int(match[1])
 
 
 def scaled(value: Any, total: int, *, round_up: bool) -> Optional[int]:
