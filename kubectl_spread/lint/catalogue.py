@@ -154,6 +154,15 @@ RULES: dict[str, RuleMeta] = dict(
             kinds=("PodDisruptionBudget",),
         ),
         _about_others(
+            "SPR504",
+            "pdb-vs-domain",
+            "a PodDisruptionBudget lets fewer pods go than a zone holds",
+            Severity.INFO,
+            kinds=("PodDisruptionBudget",),
+            is_opinion=True,
+            needs_facts=True,
+        ),
+        _about_others(
             "SPR505",
             "hpa-min-below-domains",
             "an autoscaler goes below the domains that a constraint asks for",
