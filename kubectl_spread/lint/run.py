@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Container
 from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from typing import Optional
 
 from kubectl_spread.lint import fixes
 from kubectl_spread.lint import hints
+from kubectl_spread.lint.catalogue import kinds_around
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Fix
@@ -73,8 +75,14 @@ class Result(NamedTuple):
     others: tuple[Manifest, ...] = ()
 
 
-def check_source(source: SourceFile, *, named: bool) -> Result:
-    """Check one source; `named` says that the user asked for this very file."""
+def check_source(source: SourceFile, *, named: bool, codes: Container[str] = RULES) -> Result:
+    """Check one source.
+
+    Args:
+        source: the text.
+        named: the user asked for this very file.
+        codes: the rules to follow later; documents that none of them looks at are not composed.
+    """
     text = source.text
     if not looks_like_objects(text):
         return _check_foreign(source, named=named)
@@ -82,7 +90,8 @@ def check_source(source: SourceFile, *, named: bool) -> Result:
     subjects: list[Subject] = []
     others: list[Manifest] = []
     undecodable = 0
-    for document in compose.compose(source, looks_relevant):
+    around = kinds_around(codes)
+    for document in compose.compose(source, lambda chunk: looks_relevant(chunk, around)):
         if isinstance(document, compose.SyntaxProblem):
             findings.append(_syntax(document))
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -18,8 +19,6 @@ from kubectl_spread.text.source import Span
 
 _OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:""", re.MULTILINE)
 _WORKLOAD = re.compile(rf"""["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?(?:{"|".join(KINDS)}|[A-Za-z]*List)\b""")
-
-_AROUND = re.compile(r"""["']?kind["']?\s*:\s*["']?(?:HorizontalPodAutoscaler|ScaledObject|StorageClass)\b""")
 
 
 class Manifest(NamedTuple):
@@ -63,9 +62,14 @@ def looks_like_workloads(text: str) -> bool:
     return _WORKLOAD.search(text) is not None
 
 
-def looks_relevant(text: str) -> bool:
-    """Whether a text may hold a workload, or an object that says how many replicas or what volumes one has."""
-    return looks_like_workloads(text) or _AROUND.search(text) is not None
+def looks_relevant(text: str, around: frozenset[str]) -> bool:
+    """Whether a text may hold a workload, or an object of one of the kinds `around`."""
+    return looks_like_workloads(text) or _names_one_of(around).search(text) is not None
+
+
+@functools.cache
+def _names_one_of(kinds: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(rf"""["']?kind["']?\s*:\s*["']?(?:{"|".join(sorted(kinds))})\b""")
 
 
 def manifests(document: Document) -> Iterator[Manifest]:

@@ -8,7 +8,7 @@ A constraint that counts pods which the anti-affinity does not name is not repor
 
 Example:
     apiVersion: apps/v1
-    kind: Deployment
+    kind: StatefulSet
     metadata: {name: web}
     spec:
       replicas: 3
