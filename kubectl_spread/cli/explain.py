@@ -21,8 +21,8 @@ from kubectl_spread.cli.options import with_manifests
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.workload import kind_named
-from kubectl_spread.objects.workload import KINDS
+from kubectl_spread.objects.kinds import kind_named
+from kubectl_spread.objects.kinds import KINDS
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import OwnerKey

@@ -12,6 +12,8 @@ from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
+from kubectl_spread.objects.workload import knative_scale
 
 Plain = dict[str, Any]
 
@@ -49,13 +51,17 @@ class Project:
         *,
         target: TargetCluster = _ANY,
         facts: Optional[ClusterFacts] = None,
+        namespace: str = DEFAULT_NAMESPACE,
     ) -> None:
-        self.subjects = tuple(subjects)
+        """`namespace` is that of objects that name none, as `check_source` was told it."""
         self.target = target
         self.facts = facts
+        self.namespace = namespace
         self._by_kind: dict[str, list[Manifest]] = {}
         for manifest in others:
             self._by_kind.setdefault(manifest.kind, []).append(manifest)
+        self._rollouts = self._referring_rollouts()
+        self.subjects = tuple(item.run_by("Rollout") if self._rollout_of(item) else item for item in subjects)
         self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
         self._by_namespace: dict[str, list[Subject]] = {}
         for subject in self.subjects:
@@ -79,27 +85,45 @@ class Project:
         """The objects around the workloads that are of a kind, in order."""
         return self._by_kind.get(kind, [])
 
+    def namespace_of(self, manifest: Manifest) -> str:
+        """The namespace that an object is applied to."""
+        return manifest.namespace or self.namespace
+
     def replicas(self, subject: Subject) -> ReplicaRange:
         """The replicas of a workload: what its autoscaler allows, else what it says itself."""
-        for autoscaler in self._autoscalers(subject):
-            spec = _fields(autoscaler.plain.get("spec"))
-            if autoscaler.kind == "ScaledObject":
-                least = _whole(spec.get("minReplicaCount"), _KEDA_MINIMUM)
-                return ReplicaRange(least, _whole(spec.get("maxReplicaCount"), _KEDA_MAXIMUM), autoscaler)
-            most = _whole(spec.get("maxReplicas"), None)
-            return ReplicaRange(_whole(spec.get("minReplicas"), 1), most, autoscaler)
-        if subject.workload.kind in _COUNT_THEMSELVES:
-            return ReplicaRange(subject.workload.replicas, subject.workload.replicas)
-        written = subject.controller.get("replicas")
-        return ReplicaRange(None, None) if written is None else ReplicaRange(int(written), int(written))
+        owner, runner = subject.workload, self._rollout_of(subject) or subject.manifest
+        if owner.is_foreign:
+            return ReplicaRange(None, None)
+        for autoscaler in self._autoscalers(runner):
+            return _times(_scaled(autoscaler), owner.group.size)
+        if owner.kind in _COUNT_THEMSELVES:
+            return ReplicaRange(owner.replicas, owner.replicas)
+        if owner.kind == "Service":
+            return ReplicaRange(*knative_scale(owner.template))
+        written = _whole(_fields(runner.plain.get("spec")).get("replicas"), None)
+        return _times(ReplicaRange(written, written), owner.group.size)
 
-    def _autoscalers(self, subject: Subject) -> Iterator[Manifest]:
+    def _autoscalers(self, target: Manifest) -> Iterator[Manifest]:
         for kind in ("HorizontalPodAutoscaler", "ScaledObject"):
             for manifest in self.of_kind(kind):
-                target = _fields(_fields(manifest.plain.get("spec")).get("scaleTargetRef"))
-                names = (target.get("kind") or "Deployment", target.get("name"))
-                if names == (subject.workload.kind, subject.workload.name) and _shares_namespace(manifest, subject):
+                reference = _fields(_fields(manifest.plain.get("spec")).get("scaleTargetRef"))
+                names = (reference.get("kind") or "Deployment", reference.get("name"))
+                if names == (target.kind, target.name) and self.namespace_of(manifest) == self.namespace_of(target):
                     yield manifest
+
+    def _referring_rollouts(self) -> dict[tuple[str, str], Manifest]:
+        """The Rollouts that take their template from a Deployment, by its namespace and name."""
+        found = {}
+        for manifest in self.of_kind("Rollout"):
+            reference = _fields(_fields(manifest.plain.get("spec")).get("workloadRef"))
+            if manifest.workload_kind is not None and reference.get("kind") == "Deployment":
+                found[self.namespace_of(manifest), str(reference.get("name"))] = manifest
+        return found
+
+    def _rollout_of(self, subject: Subject) -> Optional[Manifest]:
+        if not self._rollouts or subject.workload.kind != "Deployment":
+            return None
+        return self._rollouts.get((subject.workload.namespace, subject.workload.name))
 
 
 # Their number of pods is not in `spec.replicas`, or has a default that no autoscaler changes.
@@ -112,9 +136,22 @@ def _fields(value: Any) -> Plain:
 
 
 def _whole(value: Any, default: Optional[int]) -> Optional[int]:
-    """A whole number, or what stands for none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
+    """A whole number, 3.0 as well as 3, or what stands for none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
+        return default
+    return int(value)
 
 
-def _shares_namespace(manifest: Manifest, subject: Subject) -> bool:
-    return (manifest.namespace or "default") == subject.workload.namespace
+def _scaled(autoscaler: Manifest) -> ReplicaRange:
+    spec = _fields(autoscaler.plain.get("spec"))
+    if autoscaler.kind == "ScaledObject":
+        least = _whole(spec.get("minReplicaCount"), _KEDA_MINIMUM)
+        return ReplicaRange(least, _whole(spec.get("maxReplicaCount"), _KEDA_MAXIMUM), autoscaler)
+    most = _whole(spec.get("maxReplicas"), None)
+    return ReplicaRange(_whole(spec.get("minReplicas"), 1), most, autoscaler)
+
+
+def _times(groups: ReplicaRange, size: int) -> ReplicaRange:
+    """The pods of so many groups."""
+    least, most = (None if number is None else number * size for number in groups[:2])
+    return groups._replace(minimum=least, maximum=most)

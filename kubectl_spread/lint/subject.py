@@ -11,13 +11,14 @@ from kubectl_spread.lint.finding import Place
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.decode import path_text
+from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import revision_label
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.objects.workload import WorkloadKind
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node
 from kubectl_spread.text.node import Route
@@ -35,19 +36,20 @@ class Subject:
     Routes lead from the root of the object.
     """
 
-    def __init__(self, manifest: Manifest, workload: Workload, kind: WorkloadKind, refusals: frozenset[str]) -> None:
+    def __init__(self, manifest: Manifest, workload: Workload, at: PodPlace, refusals: frozenset[str]) -> None:
         self.manifest = manifest
         self.workload = workload
         self.refusals = refusals
-        self.template_route: Route = kind.template
-        self.spec_route: Route = (*kind.template, "spec")
+        self.template_route: Route = at.template
+        self.spec_route: Route = at.spec
         self.spec: Plain = workload.template.get("spec") or {}
         self.constraints: tuple[TopologySpreadConstraint, ...] = spread.constraints(self.spec)
 
     @cached_property
     def controller(self) -> Plain:
         """The spec of the controller; of a Pod its own."""
-        return self.manifest.plain.get("spec") or {}
+        spec = self.manifest.plain.get("spec")
+        return spec if isinstance(spec, dict) else {}
 
     @cached_property
     def template_labels(self) -> dict[str, str]:
@@ -58,6 +60,21 @@ class Subject:
     def labels(self) -> dict[str, str]:
         """The labels of a pod of this workload, those its controller sets included, their values stand-ins."""
         return created_labels(self.workload)
+
+    @property
+    def has_known_labels(self) -> bool:
+        """Whether `labels` are all that the pods have; the controller of a foreign kind may add some."""
+        return not self.workload.is_foreign
+
+    @property
+    def revision_label(self) -> str:
+        """The label whose value tells the revisions of the pods apart; empty where none does."""
+        return revision_label(self.workload)
+
+    def run_by(self, kind: str) -> Subject:
+        """The same workload, whose pods are made by an object that refers to it."""
+        place = PodPlace(self.template_route, self.spec_route)
+        return Subject(self.manifest, self.workload._replace(run_by=kind), place, self.refusals)
 
     @cached_property
     def words(self) -> frozenset[str]:

@@ -48,7 +48,7 @@ def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: s
             if isinstance(document, compose.SyntaxProblem):
                 continue
             for manifest in manifests(document):
-                if manifest.kind in KINDS:
+                if manifest.kind in KINDS and manifest.workload_kind is None:  # a Service may be Knative's
                     wrong = _undecodable(manifest)
                     errors += wrong
                     found += [] if wrong else [manifest.plain]

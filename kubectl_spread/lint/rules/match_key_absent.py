@@ -1,7 +1,8 @@
 """`matchLabelKeys` has a label that the pods do not have.
 
 The scheduler leaves out a key that the pod lacks, without a word. `pod-template-hash` is the classic: a Deployment's
-ReplicaSets set it, a StatefulSet, a Job or a lone Pod does not have it.
+ReplicaSets set it, a StatefulSet, a Job or a lone Pod does not have it; an Argo
+Rollout's have `rollouts-pod-template-hash` instead.
 
 Remove the key, or name the one that the controller sets: `controller-revision-hash` for a StatefulSet.
 """
@@ -17,7 +18,7 @@ from kubectl_spread.lint.subject import Subject
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that neither the template nor the controller sets."""
-    if subject.workload.kind == "PodTemplate":
+    if subject.workload.kind == "PodTemplate" or not subject.has_known_labels:
         return
     for constraint in subject.constraints:
         if constraint.label_selector is None:

@@ -15,7 +15,6 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -28,7 +27,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     blind = [
         constraint
         for constraint in subject.hard
-        if POD_TEMPLATE_HASH not in constraint.match_label_keys
+        if subject.revision_label not in constraint.match_label_keys
         and subject.selector(constraint).requirements
         and subject.selector(constraint).matches(subject.labels)
     ]
@@ -39,6 +38,6 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             "a rolling update counts old pods with the new: the new ones can end up uneven",
             subject.place(route),
             subject.path(route),
-            f"add matchLabelKeys: [{POD_TEMPLATE_HASH}]",
+            f"add matchLabelKeys: [{subject.revision_label}]",
             tuple(Label(subject.place(subject.route(item)), "so does this one") for item in rest),
         )

@@ -37,6 +37,7 @@ PER_POD = (
     "statefulset.kubernetes.io/pod-name",
     "apps.kubernetes.io/pod-index",
     "batch.kubernetes.io/job-completion-index",
+    "apps.kruise.io/cloneset-instance-id",
 )
 
 

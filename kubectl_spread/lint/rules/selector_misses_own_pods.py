@@ -24,7 +24,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return
     for constraint in subject.constraints:
         selector = subject.selector(constraint)
-        missed = [item for item in selector.requirements or () if not item.matches(subject.labels)]
+        missed = [
+            item
+            for item in selector.requirements or ()
+            if not item.matches(subject.labels) and (subject.has_known_labels or item.key in subject.labels)
+        ]
         if missed:
             route = subject.route(constraint, "labelSelector")
             labels = (*subject.template_route, "metadata", "labels")
