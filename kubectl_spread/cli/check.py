@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
+from typing import Union
 
 import click
 
@@ -14,6 +16,8 @@ from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
+from kubectl_spread.cli.options import inputs
+from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import minor_version
 from kubectl_spread.cli.options import placed
@@ -26,9 +30,10 @@ from kubectl_spread.report.table import counted
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.facts import ClusterFacts
     from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.lint.project import Project
     from kubectl_spread.lint.project import TargetCluster
-    from kubectl_spread.lint.run import Checked
     from kubectl_spread.lint.run import Result
+    from kubectl_spread.objects.workload import Workload
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.files import Input
 
@@ -41,7 +46,7 @@ class _Run(NamedTuple):
 
     results: list[Result]
     findings: list[Finding]
-    workloads: list[Checked]
+    workloads: list[Workload]
     errors: list[SourceError]
     files: int
     rejected: int = 0  # workloads that the API server would not take
@@ -56,18 +61,20 @@ class _Output(NamedTuple):
 
 
 class _Judge(NamedTuple):
-    """Which rules are asked for, what is known of the cluster, and whether suppressions count."""
+    """Which rules are asked for, what is known of the cluster, and what is taken for granted."""
 
     codes: frozenset[str]
     target: TargetCluster
     facts: Optional[ClusterFacts]
     has_ignores: bool
+    namespace: str  # of objects that name none
 
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("-f", "--filename", multiple=True, metavar="FILE", help="File or directory to check; - is stdin.")
 @click.option("-R", "--recursive", is_flag=True, help="Look into the directories below the ones named.")
+@kustomize_option
 @cluster_facts
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace of objects that name none.  [default: default]")
 @click.option("-o", "--output", multiple=True, type=click.Choice(_FORMATS), help="Output format.  [default: text]")
@@ -92,6 +99,7 @@ def command(
     files: tuple[str, ...],
     filename: tuple[str, ...],
     recursive: bool,
+    kustomize: tuple[str, ...],
     facts: FactOptions,
     namespace: Optional[str],
     output: tuple[str, ...],
@@ -122,6 +130,7 @@ def command(
       kubectl spread check web.yaml
       kubectl spread check -R deploy/ --ignore SPR4,double-hard
       helm template shop charts/shop | kubectl spread check -
+      kubectl spread check -k overlays/production
 
     \b
       # Would the replicas find nodes?
@@ -133,19 +142,19 @@ def command(
       kubectl spread check -R deploy/ -o sarif --output-file spread.sarif -o text
     """  # noqa: D301
     paths = (*filename, *files)
-    if not paths:
+    if not paths and not kustomize:
         raise click.UsageError("name a file or directory to check, or - for standard input", ctx)
     if paths.count("-") > 1:
         raise click.UsageError("standard input cannot be read twice", ctx)
     outputs = _outputs(output, output_file)
     codes = _codes(select, ignore, extend_select)
     known = load_facts(facts)
-    judge = _Judge(codes, _target(facts), _facts(known), has_ignores=not no_ignores)
-    run = _check(paths, recursive=recursive, judge=judge)
+    judge = _Judge(codes, _target(facts), _facts(known), not no_ignores, namespace or "default")
+    run = _check(inputs(paths, kustomize, recursive=recursive), (*paths, *kustomize), judge=judge)
     if known is not None:
-        known = with_manifests(known, [result.source for result in run.results], namespace or "default")
+        known = with_manifests(known, [result.source for result in run.results], judge.namespace)
     run.errors.extend(known.errors if known is not None else ())
-    placements = _place(run.workloads, known, namespace or "default")
+    placements = placed(run.workloads, known) if known and run.workloads else []
     _print(run, placements, outputs, colour=wants_colour(color))
     if any(item.format == "sarif" for item in outputs):
         fail_on = "sarif"
@@ -176,13 +185,13 @@ def _facts(known: Optional[Facts]) -> Optional[ClusterFacts]:
     return KnownCluster(known.cluster)
 
 
-def _check(paths: tuple[str, ...], *, recursive: bool, judge: _Judge) -> _Run:
-    from kubectl_spread.sources.files import inputs
+def _check(read: Iterable[Union[Input, SourceError]], names: tuple[str, ...], *, judge: _Judge) -> _Run:
+    from kubectl_spread.lint.run import check_source
 
     results: list[Result] = []
     run = _Run(results, [], [], [], 0)
     files = rejected = 0
-    for given in inputs(paths, recursive=recursive):
+    for given in read:
         files += 1
         if isinstance(given, SourceError):
             run.errors.append(given)
@@ -190,28 +199,34 @@ def _check(paths: tuple[str, ...], *, recursive: bool, judge: _Judge) -> _Run:
         if given.named and not given.source.text.strip():
             run.errors.append(SourceError(given.source.name, "the file is empty"))
             continue
-        result = _check_input(given, run)
+        result = check_source(given.source, named=given.named, namespace=judge.namespace)
         rejected += result.rejected
         results.append(result)
     if not files:
-        raise SourceError(", ".join(paths), "no .yaml, .yml or .json file in it")
-    findings, ignored = _all_findings(results, judge)
-    return run._replace(findings=findings, ignored=ignored, files=files, rejected=rejected)
+        raise SourceError(", ".join(names), "no .yaml, .yml or .json file in it")
+    project = _project(results, judge)
+    findings, ignored = _all_findings(project, results, judge)
+    return run._replace(findings=findings, workloads=project.workloads, ignored=ignored, files=files, rejected=rejected)
 
 
-def _all_findings(results: list[Result], judge: _Judge) -> tuple[list[Finding], int]:
-    """What the API server would say, and the rules about workloads, by place; and how many were suppressed."""
-    from kubectl_spread.lint import suppress
+def _project(results: list[Result], judge: _Judge) -> Project:
     from kubectl_spread.lint.project import Project
-    from kubectl_spread.lint.workloads import check_workloads
-    from kubectl_spread.lint.workloads import in_order
 
-    project = Project(
+    return Project(
         [subject for result in results for subject in result.subjects],
         [manifest for result in results for manifest in result.others],
         target=judge.target,
         facts=judge.facts,
+        namespace=judge.namespace,
     )
+
+
+def _all_findings(project: Project, results: list[Result], judge: _Judge) -> tuple[list[Finding], int]:
+    """What the API server would say, and the rules about workloads, by place; and how many were suppressed."""
+    from kubectl_spread.lint import suppress
+    from kubectl_spread.lint.workloads import check_workloads
+    from kubectl_spread.lint.workloads import in_order
+
     by_source = [finding for result in results for finding in result.findings]
     findings = [*by_source, *check_workloads(project, judge.codes)]
     # What hides a document from every rule is told whichever rules are asked for.
@@ -224,24 +239,6 @@ def _all_findings(results: list[Result], judge: _Judge) -> tuple[list[Finding], 
         ]
         chosen, ignored = suppress.sift(chosen, wishes, judge.codes)
     return in_order(chosen, [result.source for result in results]), ignored
-
-
-def _check_input(given: Input, run: _Run) -> Result:
-    """Check what one input holds by itself, and add its workloads to the run."""
-    from kubectl_spread.lint.run import check_source
-
-    result = check_source(given.source, named=given.named)
-    run.workloads.extend(result.workloads)
-    return result
-
-
-def _place(workloads: list[Checked], known: Optional[Facts], namespace: str) -> list[Placement]:
-    if known is None or not workloads:
-        return []
-    owners = [
-        item.workload if item.manifest.namespace else item.workload._replace(namespace=namespace) for item in workloads
-    ]
-    return placed(owners, known)
 
 
 def _summary(run: _Run, placements: list[Placement]) -> str:

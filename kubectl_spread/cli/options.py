@@ -6,11 +6,13 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 from typing import TypeVar
+from typing import Union
 
 import click
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.sources.files import Input
     from kubectl_spread.text.source import SourceFile
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -84,6 +87,13 @@ def cluster_facts(function: F) -> F:
     return result
 
 
+def kustomize_option(function: F) -> F:
+    """-k."""
+    return click.option(
+        "-k", "--kustomize", multiple=True, metavar="DIR", help="What kubectl kustomize makes of a directory."
+    )(function)
+
+
 def colour_option(function: F) -> F:
     """--color."""
     return click.option(
@@ -100,6 +110,19 @@ def wants_colour(choice: str) -> bool:
     if choice != "auto":
         return choice == "always"
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
+
+
+def inputs(
+    paths: tuple[str, ...], kustomize: tuple[str, ...], *, recursive: bool = False
+) -> Iterator[Union[Input, SourceError]]:
+    """Read the files that were named, then what kustomize makes of directories."""
+    from kubectl_spread.sources import files
+
+    yield from files.inputs(paths, recursive=recursive)
+    if kustomize:
+        from kubectl_spread.sources.kustomize import kustomized  # subprocess: 5 ms
+
+        yield from kustomized(kustomize)
 
 
 def load_facts(named: FactOptions) -> Optional[Facts]:

@@ -14,6 +14,7 @@ from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import knative_scale
+from kubectl_spread.objects.workload import Workload
 
 Plain = dict[str, Any]
 
@@ -61,7 +62,7 @@ class Project:
         for manifest in others:
             self._by_kind.setdefault(manifest.kind, []).append(manifest)
         self._rollouts = self._referring_rollouts()
-        self.subjects = tuple(item.run_by("Rollout") if self._rollout_of(item) else item for item in subjects)
+        self.subjects = tuple(item if (by := self._rollout_of(item)) is None else item.run_by(by) for item in subjects)
         self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
         self._by_namespace: dict[str, list[Subject]] = {}
         for subject in self.subjects:
@@ -69,6 +70,11 @@ class Project:
             self._by_namespace.setdefault(namespace, []).append(subject)
             for key, value in subject.labels.items():
                 self._by_label.setdefault((namespace, key, value), []).append(subject)
+
+    @property
+    def workloads(self) -> list[Workload]:
+        """The workloads that the API server would accept, as they would run."""
+        return [subject.workload for subject in self.subjects if not subject.refusals]
 
     def matching(self, selector: Selector, namespace: str) -> list[Subject]:
         """The workloads whose pods a selector matches, in order."""
@@ -91,7 +97,7 @@ class Project:
 
     def replicas(self, subject: Subject) -> ReplicaRange:
         """The replicas of a workload: what its autoscaler allows, else what it says itself."""
-        owner, runner = subject.workload, self._rollout_of(subject) or subject.manifest
+        owner, runner = subject.workload, subject.runner
         if owner.is_foreign:
             return ReplicaRange(None, None)
         for autoscaler in self._autoscalers(runner):
@@ -112,7 +118,10 @@ class Project:
                     yield manifest
 
     def _referring_rollouts(self) -> dict[tuple[str, str], Manifest]:
-        """The Rollouts that take their template from a Deployment, by its namespace and name."""
+        """The Rollouts that take their template from a Deployment, by its namespace and name.
+
+        Source: argoproj/argo-rollouts docs, migrating by workloadRef.
+        """
         found = {}
         for manifest in self.of_kind("Rollout"):
             reference = _fields(_fields(manifest.plain.get("spec")).get("workloadRef"))
@@ -121,9 +130,13 @@ class Project:
         return found
 
     def _rollout_of(self, subject: Subject) -> Optional[Manifest]:
-        if not self._rollouts or subject.workload.kind != "Deployment":
+        """The Rollout that runs a Deployment's pods in its place; None also where both run some."""
+        owner = subject.workload
+        found = self._rollouts.get((owner.namespace, owner.name)) if owner.kind == "Deployment" else None
+        if found is None:
             return None
-        return self._rollouts.get((subject.workload.namespace, subject.workload.name))
+        scaling_down = found.plain["spec"]["workloadRef"].get("scaleDown")
+        return found if not owner.replicas or scaling_down in ("onsuccess", "progressively") else None
 
 
 # Their number of pods is not in `spec.replicas`, or has a default that no autoscaler changes.

@@ -19,6 +19,7 @@ from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import revision_label
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import workload
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node
 from kubectl_spread.text.node import Route
@@ -33,16 +34,18 @@ _HINTED = 4  # labels that a hint writes out
 class Subject:
     """A workload that decodes; the API server may still refuse it, with the codes of `refusals`.
 
-    Routes lead from the root of the object.
+    Routes lead from the root of the object. The `runner` is the object whose controller makes the pods: the manifest
+    itself, unless another one refers to it for its template.
     """
 
-    def __init__(self, manifest: Manifest, workload: Workload, at: PodPlace, refusals: frozenset[str]) -> None:
+    def __init__(self, manifest: Manifest, owner: Workload, at: PodPlace, refusals: frozenset[str]) -> None:
         self.manifest = manifest
-        self.workload = workload
+        self.workload = owner
+        self.runner = manifest
         self.refusals = refusals
         self.template_route: Route = at.template
         self.spec_route: Route = at.spec
-        self.spec: Plain = workload.template.get("spec") or {}
+        self.spec: Plain = owner.template.get("spec") or {}
         self.constraints: tuple[TopologySpreadConstraint, ...] = spread.constraints(self.spec)
 
     @cached_property
@@ -71,10 +74,14 @@ class Subject:
         """The label whose value tells the revisions of the pods apart; empty where none does."""
         return revision_label(self.workload)
 
-    def run_by(self, kind: str) -> Subject:
-        """The same workload, whose pods are made by an object that refers to it."""
-        place = PodPlace(self.template_route, self.spec_route)
-        return Subject(self.manifest, self.workload._replace(run_by=kind), place, self.refusals)
+    def run_by(self, runner: Manifest) -> Subject:
+        """The pods of an object that takes its template from this one: they are told by what is written here."""
+        written = self.workload
+        owner = workload(runner.plain, runner.kind, namespace=written.namespace)
+        owner = owner._replace(template=written.template, selector=written.selector)
+        found = Subject(self.manifest, owner, PodPlace(self.template_route, self.spec_route), self.refusals)
+        found.runner = runner
+        return found
 
     @cached_property
     def words(self) -> frozenset[str]:

@@ -81,7 +81,7 @@ def sift(findings: Iterable[Finding], suppressions: Iterable[Suppression], codes
     What cannot be decoded is always told. A rule that was not asked for (`codes`) has nothing to suppress, and its
     suppression is not in vain.
     """
-    wishes = list(suppressions)
+    wishes = list(dict.fromkeys(suppressions))  # an object with two templates has its annotation once
     used: set[tuple[Suppression, str]] = set()
     kept = []
     ignored = 0

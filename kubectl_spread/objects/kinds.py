@@ -96,9 +96,10 @@ class Kinds:
         common = "|".join(re.escape(kind) for kind in self._by_kind if kind not in _NAMES_OF_OTHERS)
         self._common = re.compile(rf"""["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?(?:{common}|[A-Za-z]*List)\b""")
         self._rare = [
-            (entry.groups or frozenset({""}), re.compile(rf"""["']?kind["']?\s*:\s*["']?{re.escape(kind)}\b"""))
+            (kind, group)
             for kind in _NAMES_OF_OTHERS
             for entry in self._by_kind.get(kind, ())
+            for group in entry.groups or ("",)
         ]
 
     def of(self, kind: str, api_version: str) -> Optional[WorkloadKind]:
@@ -116,7 +117,10 @@ class Kinds:
         """
         if self._common.search(text) is not None:
             return True
-        return any(any(group in text for group in groups) and name.search(text) for groups, name in self._rare)
+        return any(
+            group in text and re.search(rf"""["']?kind["']?\s*:\s*["']?{kind}\b""", text) is not None
+            for kind, group in self._rare
+        )
 
 
 _NAMES_OF_OTHERS = ("Service", "ConfigMap", "Secret", "Ingress", "Role", "Namespace")

@@ -77,7 +77,7 @@ def selected_by_controller(owner: Workload) -> Selector:
             equal["deployment"] = deployer_name(owner)
         return Selector(tuple(Requirement(key, "In", (value or "",)) for key, value in sorted(equal.items())))
     selector = compiled(spread.label_selector(owner.selector))
-    label = _BY_REPLICA_SET.get(owner.run_by or owner.kind)
+    label = _BY_REPLICA_SET.get(owner.kind)
     return selector.plus(Requirement(label, "In", (created_labels(owner).get(label, ""),))) if label else selector
 
 

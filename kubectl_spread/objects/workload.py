@@ -19,6 +19,13 @@ Plain = dict[str, Any]
 DEFAULT_NAMESPACE = "default"  # of objects that name none
 POD_TEMPLATE_HASH = "pod-template-hash"
 
+# Of kinds whose pods belong to objects that the cluster facts need not hold, the label that names the workload.
+NAMED_BY_LABEL = {
+    "Service": "serving.knative.dev/service",
+    "DeploymentConfig": "deploymentconfig",
+    "LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/name",
+}
+
 # The label whose value is another one after each change of the template.
 REVISION_LABELS = {
     "Deployment": POD_TEMPLATE_HASH,
@@ -55,7 +62,6 @@ class Workload(NamedTuple):
     known_hash: str = ""  # the value of the revision label of the pods that run already
     is_foreign: bool = False  # nobody knows here what its controller adds to the pods
     group: PodGroup = PodGroup()  # of a LeaderWorkerSet
-    run_by: str = ""  # the kind that makes the pods of a Deployment that it refers to
 
     @property
     def revision_hash(self) -> str:
@@ -129,7 +135,7 @@ _MAX_SCALE = ("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxS
 
 def revision_label(owner: Workload) -> str:
     """The label that tells the revisions of a workload's pods apart; empty where none does."""
-    return "" if owner.is_foreign else REVISION_LABELS.get(owner.run_by or owner.kind, "")
+    return "" if owner.is_foreign else REVISION_LABELS.get(owner.kind, "")
 
 
 def replica_name(owner: Workload, ordinal: int) -> str:
@@ -231,7 +237,7 @@ def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, st
     """The labels a controller adds; hashes and uids are stand-ins, equal for equal templates."""
     if owner.is_foreign:
         return {}
-    kind = owner.run_by or owner.kind
+    kind = owner.kind
     if kind in ("Deployment", "Rollout"):
         return {REVISION_LABELS[kind]: owner.revision_hash}
     if kind in ("Job", "CronJob"):

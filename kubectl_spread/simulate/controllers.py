@@ -16,6 +16,7 @@ from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.replica import selected_by_controller
 from kubectl_spread.objects.taints import first_untolerated
+from kubectl_spread.objects.workload import NAMED_BY_LABEL
 from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import revision_label
 from kubectl_spread.objects.workload import Workload
@@ -55,12 +56,6 @@ def as_running(owner: Workload, cluster: Cluster) -> Workload:
 
 _GO_ON = frozenset({"Deployment", "Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"})
 
-# Labels that lead from a pod to a workload whose own controllers the cluster facts need not hold.
-_NAMED_BY_LABEL = {
-    "Service": "serving.knative.dev/service",
-    "DeploymentConfig": "deploymentconfig",
-    "LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/name",
-}
 _MEMBER = "leaderworkerset.sigs.k8s.io/worker-index"
 
 
@@ -96,7 +91,7 @@ def missing_replicas(owner: Workload, cluster: Cluster) -> Iterator[Pod]:
 def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
     """The workload's pods that are on a node and not on their way out."""
     key = OwnerKey(owner.kind, owner.namespace, owner.name)
-    label = None if owner.is_foreign else _NAMED_BY_LABEL.get(owner.kind)
+    label = None if owner.is_foreign else NAMED_BY_LABEL.get(owner.kind)
     found = []
     for pod in cluster.bound():
         if owner.kind == "Pod":

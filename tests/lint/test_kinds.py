@@ -195,7 +195,8 @@ def test_a_selector_may_name_labels_that_an_operator_adds(kind: str, selected: s
 def replicas(text: str) -> tuple[Optional[int], Optional[int]]:
     """Of the first workload."""
     result = checked(text)
-    return Project(result.subjects, result.others).replicas(result.subjects[0])[:2]
+    project = Project(result.subjects, result.others)
+    return project.replicas(project.subjects[0])[:2]
 
 
 HPA = """\
@@ -266,10 +267,30 @@ ROLLOUT = manifest(
 def test_a_rollout_may_take_the_template_of_a_deployment() -> None:
     """It has none of its own, and the Deployment's pods are as many as it says."""
     result = checked(f"{DEPLOYMENT}---\n{ROLLOUT}")
+    project = Project(result.subjects, result.others)
 
     assert (["Deployment"], 0) == ([item.workload.kind for item in result.subjects], result.rejected)
+    assert [("Rollout", "web", 5)] == [(item.kind, item.name, item.replicas) for item in project.workloads]
     assert (5, 5) == replicas(f"{DEPLOYMENT}---\n{ROLLOUT}")
     assert (2, 9) == replicas(f"{DEPLOYMENT}---\n{ROLLOUT}{HPA.replace('KIND', 'Rollout')}")
+
+
+@pytest.mark.parametrize(
+    ("own", "scaling_down", "expected"),
+    [
+        (0, "never", "Rollout"),
+        (3, "never", "Deployment"),
+        (3, "onsuccess", "Rollout"),
+        (3, "progressively", "Rollout"),
+    ],
+)
+def test_a_deployment_that_keeps_its_replicas_runs_pods_of_its_own(own: int, scaling_down: str, expected: str) -> None:
+    """Until the Rollout scales it down."""
+    deployment = DEPLOYMENT.replace("replicas: 0", f"replicas: {own}")
+    rollout = ROLLOUT.replace("name: web}}", f"name: web, scaleDown: {scaling_down}}}}}")
+    result = checked(f"{deployment}---\n{rollout}")
+
+    assert [expected] == [item.kind for item in Project(result.subjects, result.others).workloads]
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def _surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int
 
     Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2).
     """
-    kind = subject.workload.run_by or subject.workload.kind
+    kind = subject.workload.kind
     if {POD_TEMPLATE_HASH, subject.revision_label} & {*constraint.match_label_keys} & {*subject.labels}:
         return 0
     if kind in _UP_TO_TWICE:
