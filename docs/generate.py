@@ -17,7 +17,7 @@ from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.kinds import EVERY
 from kubectl_spread.objects.kinds import KINDS
-from kubectl_spread.objects.workload import REVISION_LABELS
+from kubectl_spread.objects.workload import REVISION_LABEL_OF
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/rules.md", "docs/manifests.md")
@@ -70,7 +70,7 @@ def _kinds() -> str:
     for entry in KINDS.values():
         groups = ", ".join(sorted(entry.groups)) or "core"
         pods = ", ".join(f"`{path_text(route) or 'itself'}`".replace(f".{EVERY}", EVERY) for route in entry.templates)
-        revision = REVISION_LABELS.get(entry.kind)
+        revision = REVISION_LABEL_OF.get(entry.kind)
         lines.append(f"| {entry.kind} | {groups} | {pods} | {f'`{revision}`' if revision else ''} |")
     return "\n".join([*lines, ""])
 

@@ -6,21 +6,26 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
+from typing import Optional
 
+from kubectl_spread.lint import fixes
 from kubectl_spread.lint import hints
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.subject import FIELD
 from kubectl_spread.lint.subject import is_live
 from kubectl_spread.lint.subject import reference
+from kubectl_spread.lint.subject import repair
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.template import first_action
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.kinds import BUILT_IN
+from kubectl_spread.objects.kinds import EVERY
 from kubectl_spread.objects.kinds import Kinds
 from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.kinds import WorkloadKind
@@ -144,15 +149,24 @@ def _field_errors(manifest: Manifest, owner: Workload, place: PodPlace) -> list[
     spec = place.spec
     if not place.template:
         labels = None if is_live(manifest) else created_labels(owner)
-        return [
-            _invalid(manifest, spec, error, constraints)
-            for error in constraint_errors(constraints, created_with=labels)
-        ]
-    errors = constraint_errors(constraints, created_with=None)
-    return [
+        errors, later = constraint_errors(constraints, created_with=labels), []
+    else:
+        errors = constraint_errors(constraints, created_with=None)
+        later = _later_errors(owner, constraints, errors)
+    found = [
         *(_invalid(manifest, spec, error, constraints) for error in errors),
-        *(_rejected_later(manifest, spec, error) for error in _later_errors(owner, constraints, errors)),
+        *(_rejected_later(manifest, spec, error) for error in later),
     ]
+    own = owner.selector or owner.template.get("metadata") or {}
+    labels = own.get("matchLabels") or own.get("labels")
+    return [
+        _with_fix(finding, fixes.for_error(error, owner.template, spec, labels=labels), manifest)
+        for finding, error in zip(found, [*errors, *later], strict=True)
+    ]
+
+
+def _with_fix(finding: Finding, fix: Optional[Fix], manifest: Manifest) -> Finding:
+    return finding._replace(repair=repair(fix, manifest))
 
 
 def _later_errors(
@@ -208,7 +222,7 @@ def _undecodable(manifest: Manifest, problem: decode.Problem) -> Finding:
     path = decode.path_text(problem.route)
     if problem.kind is decode.Kind.UNKNOWN:
         name = str(problem.route[-1])
-        return _finding(
+        finding = _finding(
             "SPR114",
             manifest,
             problem.route,
@@ -217,17 +231,18 @@ def _undecodable(manifest: Manifest, problem: decode.Problem) -> Finding:
             hint=_field_hint(name, problem.route),
             key=True,
         )
+        return _with_fix(finding, fixes.for_field(problem.route, _value_at(manifest, problem.route[:-1])), manifest)
+    value, written = _value_at(manifest, problem.route), _text_at(manifest, problem.route)
     finding = _finding(
         "SPR113",
         manifest,
         problem.route,
         message=_cannot_be_handled(manifest, problem.message),
         path=path,
-        hint=hints.for_type(
-            problem.message, _value_at(manifest, problem.route), written=_text_at(manifest, problem.route)
-        ),
+        hint=hints.for_type(problem.message, value, written=written),
     )
-    return finding._replace(is_unreadable=True)
+    fix = fixes.for_type(problem.route, problem.message, value=value, written=written)
+    return _with_fix(finding, fix, manifest)._replace(is_unreadable=True)
 
 
 def _cannot_be_handled(manifest: Manifest, why: str) -> str:
@@ -271,19 +286,19 @@ def _misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -
             continue  # what a foreign kind has outside its pods is its own business
         home = next((place for place in places if _is_in(route, place)), kind.usual_place())
         field = decode.path_text(route)
-        findings.append(
-            _finding(
-                "SPR115",
-                manifest,
-                route,
-                message=_unknown_field(manifest, field),
-                path=field,
-                hint=f"did you mean `{FIELD}`?"
-                if route[:-1] == home.spec
-                else f"move it to {decode.path_text((*home.spec, FIELD))}",
-                key=True,
-            )
+        finding = _finding(
+            "SPR115",
+            manifest,
+            route,
+            message=_unknown_field(manifest, field),
+            path=field,
+            hint=f"did you mean `{FIELD}`?"
+            if route[:-1] == home.spec
+            else f"move it to {decode.path_text((*home.spec, FIELD)).replace('.' + EVERY, EVERY)}",
+            key=True,
         )
+        fix = fixes.moved(manifest, route, (*home.spec, FIELD)) if home in places else None
+        findings.append(_with_fix(finding, fix, manifest))
     return findings
 
 

@@ -6,8 +6,10 @@ from functools import cached_property
 from typing import Any
 from typing import Optional
 
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import ObjectRef
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Repair
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.decode import path_text
@@ -17,7 +19,10 @@ from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import PER_POD_LABELS
+from kubectl_spread.objects.workload import RELEASE_LABELS
 from kubectl_spread.objects.workload import revision_label
+from kubectl_spread.objects.workload import REVISION_LABELS
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
 from kubectl_spread.text import node as nodes
@@ -108,6 +113,16 @@ class Subject:
         """
         return self._selectors[constraint.position]
 
+    def is_in_its_group(self, constraint: TopologySpreadConstraint) -> bool:
+        """Whether a constraint counts the workload's own pods, each with the others.
+
+        Where it does not, SPR201, SPR202, SPR203 or SPR208 says so.
+        """
+        selector = self.selector(constraint)
+        if not selector.requirements or not selector.matches(self.labels):
+            return False
+        return not any(key in self.labels for key in constraint.match_label_keys if key in PER_POD_LABELS)
+
     @cached_property
     def _selectors(self) -> list[Selector]:
         """By position."""
@@ -119,14 +134,21 @@ class Subject:
             for constraint in self.constraints
         ]
 
-    def selector_hint(self) -> str:
-        """The selector that would count the workload's own pods."""
+    @cached_property
+    def own_labels(self) -> dict[str, str]:
+        """The labels that tell the workload's pods from others: those of its selector, else of its template."""
         own = self.controller.get("selector")
         labels = own.get("matchLabels") if isinstance(own, dict) else None
-        wanted = labels if isinstance(labels, dict) and labels else self.template_labels
-        if not wanted:
+        if isinstance(labels, dict) and labels:
+            return {key: str(value) for key, value in labels.items()}
+        changing = (*REVISION_LABELS, *RELEASE_LABELS)
+        return {key: value for key, value in self.template_labels.items() if key not in changing}
+
+    def selector_hint(self) -> str:
+        """The selector that would count the workload's own pods."""
+        if not self.own_labels:
             return "give the pods a label, and select it"
-        written = ", ".join(f"{key}: {value}" for key, value in sorted(wanted.items())[:_HINTED])
+        written = ", ".join(f"{key}: {value}" for key, value in sorted(self.own_labels.items())[:_HINTED])
         return f"select the workload's own pods: labelSelector: {{matchLabels: {{{written}}}}}"
 
     def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
@@ -153,6 +175,14 @@ class Subject:
 def reference(manifest: Manifest) -> ObjectRef:
     """What a finding calls an object."""
     return ObjectRef(manifest.kind, manifest.namespace, manifest.name)
+
+
+def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[Repair]:
+    """A fix of an object as one of its document."""
+    if fix is None:
+        return None
+    changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
+    return Repair(fix._replace(changes=changes), manifest.document.source, manifest.document)
 
 
 def is_live(manifest: Manifest) -> bool:

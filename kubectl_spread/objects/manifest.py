@@ -17,7 +17,7 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Span
 
 _OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:""", re.MULTILINE)
-_AROUND = re.compile(r"""["']?kind["']?\s*:\s*["']?(?:HorizontalPodAutoscaler|ScaledObject)\b""")
+_AROUND = re.compile(r"""["']?kind["']?\s*:\s*["']?(?:HorizontalPodAutoscaler|ScaledObject|StorageClass)\b""")
 
 
 class Manifest(NamedTuple):
@@ -57,7 +57,7 @@ def looks_like_objects(text: str) -> bool:
 
 
 def looks_relevant(text: str, kinds: Kinds = BUILT_IN) -> bool:
-    """Whether a text may hold a workload, or an object that says how many replicas one has."""
+    """Whether a text may hold a workload, or an object that says how many replicas or what volumes one has."""
     return kinds.may_be_in(text) or _AROUND.search(text) is not None
 
 

@@ -14,10 +14,11 @@ from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import deployer_name
+from kubectl_spread.objects.workload import knative_revision
 from kubectl_spread.objects.workload import made_claims
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import replica_name
-from kubectl_spread.objects.workload import REVISION_LABELS
+from kubectl_spread.objects.workload import REVISION_LABEL_OF
 from kubectl_spread.objects.workload import Workload
 
 Plain = dict[str, Any]
@@ -25,7 +26,7 @@ Plain = dict[str, Any]
 # Whose pods belong to a ReplicaSet of their revision, and the label that sets it apart.
 _BY_REPLICA_SET = {
     "Deployment": POD_TEMPLATE_HASH,
-    "Rollout": REVISION_LABELS["Rollout"],
+    "Rollout": REVISION_LABEL_OF["Rollout"],
     "Service": POD_TEMPLATE_HASH,
 }
 
@@ -76,7 +77,10 @@ def selected_by_controller(owner: Workload) -> Selector:
         if owner.kind == "DeploymentConfig":
             equal["deployment"] = deployer_name(owner)
         return Selector(tuple(Requirement(key, "In", (value or "",)) for key, value in sorted(equal.items())))
-    selector = compiled(spread.label_selector(owner.selector))
+    written = owner.selector
+    if owner.kind == "Service":  # by the UID of the revision, for which its name stands
+        written = {"matchLabels": {"serving.knative.dev/revisionUID": knative_revision(owner)}}
+    selector = compiled(spread.label_selector(written))
     label = _BY_REPLICA_SET.get(owner.kind)
     return selector.plus(Requirement(label, "In", (created_labels(owner).get(label, ""),))) if label else selector
 

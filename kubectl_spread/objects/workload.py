@@ -27,7 +27,7 @@ NAMED_BY_LABEL = {
 }
 
 # The label whose value is another one after each change of the template.
-REVISION_LABELS = {
+REVISION_LABEL_OF = {
     "Deployment": POD_TEMPLATE_HASH,
     "StatefulSet": "controller-revision-hash",
     "DaemonSet": "controller-revision-hash",
@@ -37,6 +37,19 @@ REVISION_LABELS = {
     "CloneSet": POD_TEMPLATE_HASH,
     "LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/template-revision-hash",
 }
+
+# Labels that change with each revision of a template (`deployment` may be anybody's), and with each release of a chart
+# or an application.
+REVISION_LABELS = tuple(dict.fromkeys(label for label in REVISION_LABEL_OF.values() if label != "deployment"))
+RELEASE_LABELS = ("helm.sh/chart", "app.kubernetes.io/version")
+
+# Labels that controllers give each of their pods with a value of its own.
+PER_POD_LABELS = (
+    "statefulset.kubernetes.io/pod-name",
+    "apps.kubernetes.io/pod-index",
+    "batch.kubernetes.io/job-completion-index",
+    "apps.kruise.io/cloneset-instance-id",
+)
 
 
 class PodGroup(NamedTuple):
@@ -109,7 +122,7 @@ def workload(
     return found._replace(
         replicas=_replicas(spec, kind, found.template),
         first_ordinal=int((spec.get("ordinals") or {}).get("start") or 0),
-        selector=_selector(found, spec),
+        selector=None if kind == "Service" else spec.get("selector"),
         claim_templates=tuple(
             name
             for item in mappings(spec.get("volumeClaimTemplates"))
@@ -135,7 +148,7 @@ _MAX_SCALE = ("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxS
 
 def revision_label(owner: Workload) -> str:
     """The label that tells the revisions of a workload's pods apart; empty where none does."""
-    return "" if owner.is_foreign else REVISION_LABELS.get(owner.kind, "")
+    return "" if owner.is_foreign else REVISION_LABEL_OF.get(owner.kind, "")
 
 
 def replica_name(owner: Workload, ordinal: int) -> str:
@@ -196,13 +209,6 @@ def _member(owner: Workload, ordinal: int) -> tuple[int, int]:
     return group, owner.group.first + at
 
 
-def _selector(owner: Workload, spec: Plain) -> Optional[Plain]:
-    """What the controller selects; Knative's Deployment has the revision's UID, for which its name stands here."""
-    if owner.kind == "Service":
-        return {"matchLabels": {"serving.knative.dev/revisionUID": _revision(owner)}}
-    return spec.get("selector")
-
-
 def _replicas(spec: Plain, kind: str, template: Plain) -> Optional[int]:
     if kind == "DaemonSet":
         return None
@@ -239,7 +245,7 @@ def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, st
         return {}
     kind = owner.kind
     if kind in ("Deployment", "Rollout"):
-        return {REVISION_LABELS[kind]: owner.revision_hash}
+        return {REVISION_LABEL_OF[kind]: owner.revision_hash}
     if kind in ("Job", "CronJob"):
         return _job_labels(owner, ordinal)
     if kind == "StatefulSet":
@@ -303,7 +309,7 @@ def _config_labels(owner: Workload) -> dict[str, str]:
 
 def _knative_labels(owner: Workload) -> dict[str, str]:
     """Those of the Deployment that stands behind a revision; `app` is the template's where it has one."""
-    revision = _revision(owner)
+    revision = knative_revision(owner)
     own = spread.labels(owner.template.get("metadata") or {})
     prefix = "serving.knative.dev"
     return {
@@ -327,7 +333,7 @@ _LABELS: dict[str, Callable[[Workload], dict[str, str]]] = {
 }
 
 
-def _revision(owner: Workload) -> str:
+def knative_revision(owner: Workload) -> str:
     """The name of a Knative Service's revision: the template's own, or one that is counted."""
     return owner.known_hash or (owner.template.get("metadata") or {}).get("name") or f"{owner.name}-00001"
 

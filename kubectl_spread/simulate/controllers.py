@@ -64,7 +64,7 @@ def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
     made = {
         OwnerKey(controller_of(owner).kind, owner.namespace, controller_of(owner).name): selected_by_controller(owner)
         for owner in owners
-        if owner.selector is not None
+        if owner.selector is not None or (owner.kind == "Service" and not owner.is_foreign)
     }
     return cluster._replace(owner_selectors={**cluster.owner_selectors, **made})
 

@@ -124,3 +124,13 @@ def test_explain_renders_too(install: Install, capsys: pytest.CaptureFixture[str
     run(["explain", "-k", "overlay", "--topology", "zones=1,nodes=1"])
 
     assert capsys.readouterr().out.startswith("Pod default/web-1 ")
+
+
+def test_what_is_rendered_is_not_written_to(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    """There is no such file; what would be fixed can be shown."""
+    install("kubectl", f"echo '{DEPLOYMENT}'")
+
+    assert 2 == run(["check", "-k", "overlay", "--fix"])
+    assert "what kustomize renders cannot be fixed in place: see --diff" in capsys.readouterr().err
+    assert 1 == run(["check", "-k", "overlay", "--diff", "--unsafe-fixes"])
+    assert "overlay (kustomize)" in capsys.readouterr().out
