@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
@@ -16,8 +17,8 @@ from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
-from kubectl_spread.cli.options import inputs
 from kubectl_spread.cli.options import kustomize_option
+from kubectl_spread.cli.options import kustomized
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import placed
 from kubectl_spread.cli.options import wants_colour
@@ -106,7 +107,7 @@ def command(
     if known is None:
         raise click.UsageError("no cluster facts: give --snapshot or --topology", ctx)
     errors = list(known.errors)
-    found = [] if targets else _from_files(inputs(filename, kustomize), known, namespace or "default", errors)
+    found = [] if targets else _from_files(_inputs(filename, kustomize), known, namespace or "default", errors)
     missing: list[NotFoundError] = []
     for target in wanted:
         try:
@@ -187,6 +188,13 @@ def _grouped(items: list[Explanation]) -> list[Explanation]:
         known = first.get(item.pod.cls)
         first[item.pod.cls] = item if known is None else known._replace(others=(*known.others, item.pod.name))
     return list(first.values())
+
+
+def _inputs(paths: tuple[str, ...], directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
+    from kubectl_spread.sources.files import inputs
+
+    yield from inputs(paths, recursive=False)
+    yield from kustomized(directories)
 
 
 def _from_files(

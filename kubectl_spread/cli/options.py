@@ -74,17 +74,25 @@ _OPTIONS = (
 
 def cluster_facts(function: F) -> F:
     """The options that name a cluster; the command gets them as one argument, `facts`."""
+    return gathering("facts", FactOptions, _OPTIONS)(function)
 
-    @functools.wraps(function)
-    def gathered(*args: Any, **kwargs: Any) -> Any:
-        named = FactOptions(**{name: kwargs.pop(name) for name in FactOptions._fields})
-        return function(*args, facts=named, **kwargs)
 
-    wrapped: Any = gathered
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    result: F = wrapped
-    return result
+def gathering(name: str, record: Any, options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
+    """A decorator that adds options, and gives the command their values as one argument, a NamedTuple."""
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def gathered(*args: Any, **kwargs: Any) -> Any:
+            values = record(**{field: kwargs.pop(field) for field in record._fields})
+            return function(*args, **{name: values}, **kwargs)
+
+        wrapped: Any = gathered
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        result: F = wrapped
+        return result
+
+    return decorate
 
 
 def kustomize_option(function: F) -> F:
@@ -112,17 +120,12 @@ def wants_colour(choice: str) -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
 
 
-def inputs(
-    paths: tuple[str, ...], kustomize: tuple[str, ...], *, recursive: bool = False
-) -> Iterator[Union[Input, SourceError]]:
-    """Read the files that were named, then what kustomize makes of directories."""
-    from kubectl_spread.sources import files
+def kustomized(directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
+    """What kustomize makes of directories."""
+    if directories:
+        from kubectl_spread.sources import kustomize  # subprocess: 5 ms
 
-    yield from files.inputs(paths, recursive=recursive)
-    if kustomize:
-        from kubectl_spread.sources.kustomize import kustomized  # subprocess: 5 ms
-
-        yield from kustomized(kustomize)
+        yield from kustomize.kustomized(directories)
 
 
 def load_facts(named: FactOptions) -> Optional[Facts]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 from typing import Optional
 
 import pytest
 
+from kubectl_spread.cli.main import run
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.run import check_source
 from kubectl_spread.lint.run import Result
@@ -412,3 +415,19 @@ def test_a_list_may_hold_kinds_that_a_run_names() -> None:
     text = f"apiVersion: example.com/v1\nkind: WidgetList\nitems:\n- spec: {{template: {POD}}}\n"
 
     assert 1 == len(checked(text, TEMPLATES).subjects)
+
+
+def test_the_config_names_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`podspecPaths`, a template or a spec."""
+    (tmp_path / "config.yaml").write_text(
+        "podspecPaths:\n- {kind: Widget, apiVersion: example.com/v1, path: 'spec.pools[*].template'}\n"
+        "- {kind: Gadget, group: example.com, path: spec.podSpec, podSpec: true}\n"
+    )
+    spec = SPEC.replace("maxSkew: 1", "maxSkew: 0")
+    widget = manifest("example.com/v1 Widget", f"{{pools: [{{template: {{spec: {spec}}}}}]}}")
+    (tmp_path / "all.yaml").write_text(f"{widget}---\n{manifest('example.com/v1 Gadget', f'{{podSpec: {spec}}}')}")
+    code = run(["check", str(tmp_path / "all.yaml"), "--config", str(tmp_path / "config.yaml"), "-o", "concise"])
+    found = re.findall(r"SPR101 (\S+)\[0\]", capsys.readouterr().out)
+
+    assert 1 == code
+    assert [f"spec.{at}.topologySpreadConstraints" for at in ("pools[0].template.spec", "podSpec")] == found
