@@ -2,7 +2,7 @@
 
 `python docs/generate.py` rewrites them; `--check` says whether they are current, and changes nothing.
 
-A generated part stands between `<!-- run: ARGUMENTS -->` (or `<!-- rules -->`) and `<!-- end -->`.
+A generated part stands between `<!-- run: ARGUMENTS -->` (or `<!-- rules -->`, `<!-- kinds -->`) and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ import sys
 from pathlib import Path
 
 from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.objects.decode import path_text
+from kubectl_spread.objects.kinds import EVERY
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.workload import REVISION_LABEL_OF
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/rules.md")
+PAGES = ("README.md", "docs/rules.md", "docs/manifests.md")
 
-_PART = re.compile(r"(<!-- (run: (?P<arguments>[^\n]*)|rules) -->\n).*?(<!-- end -->)", re.DOTALL)
+_PART = re.compile(r"(<!-- (run: (?P<arguments>[^\n]*)|(?P<table>rules|kinds)) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def rendered(text: str) -> str:
@@ -43,9 +47,9 @@ def main() -> int:
 
 
 def _part(match: re.Match[str]) -> str:
-    arguments = match["arguments"]
-    body = _rules() if arguments is None else _screen(arguments.strip())
-    return f"{match[1]}{body}{match[4]}"
+    tables = {"rules": _rules, "kinds": _kinds}
+    body = tables[match["table"]]() if match["table"] else _screen(match["arguments"].strip())
+    return f"{match[1]}{body}{match[match.lastindex or 0]}"
 
 
 def _screen(arguments: str) -> str:
@@ -59,6 +63,16 @@ def _screen(arguments: str) -> str:
 def _rules() -> str:
     rows = [f"| {rule.code} | {rule.name} | {rule.severity.value} | {rule.summary} |" for rule in RULES.values()]
     return "\n".join(["| code | name | severity | what it finds |", "|---|---|---|---|", *rows, ""])
+
+
+def _kinds() -> str:
+    lines = ["| kind | group | pods | revision |", "|---|---|---|---|"]
+    for entry in KINDS.values():
+        groups = ", ".join(sorted(entry.groups)) or "core"
+        pods = ", ".join(f"`{path_text(route) or 'itself'}`".replace(f".{EVERY}", EVERY) for route in entry.templates)
+        revision = REVISION_LABEL_OF.get(entry.kind)
+        lines.append(f"| {entry.kind} | {groups} | {pods} | {f'`{revision}`' if revision else ''} |")
+    return "\n".join([*lines, ""])
 
 
 if __name__ == "__main__":

@@ -17,11 +17,14 @@ from referencing import Resource
 from kubectl_spread import schemas
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import spread
+from kubectl_spread.objects.kinds import EVERY
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.kinds import WorkloadKind
 from kubectl_spread.objects.manifest import manifests
 from kubectl_spread.objects.validation import constraint_errors
-from kubectl_spread.objects.workload import KINDS
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
+from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
 ROOT = Path(__file__).parent.parent
@@ -105,9 +108,12 @@ def test_the_schema_of_workloads_finds_the_constraints(path: Path) -> None:
         for manifest in manifests(document):
             if manifest.workload_kind is None:
                 continue
-            route = (*manifest.route, *manifest.workload_kind.template, "spec", "topologySpreadConstraints")
-            written = nodes.follow(document.root, route)
-            expected = any(map(is_refused, nodes.to_plain(written) or ()))
+            routes = [
+                (*manifest.route, *place.spec, "topologySpreadConstraints")
+                for place in manifest.workload_kind.places(manifest.plain)
+            ]
+            written = [found for route in routes if (found := nodes.follow(document.root, route)) is not None]
+            expected = any(is_refused(item) for found in written for item in nodes.to_plain(found) or ())
 
             assert expected == (not WORKLOAD.is_valid(manifest.plain)), manifest.name
 
@@ -116,6 +122,33 @@ def test_the_schema_of_workloads_knows_every_kind() -> None:
     conditions = [condition["if"]["properties"]["kind"]["const"] for condition in schemas.load("workload")["allOf"]]
 
     assert sorted(KINDS) == conditions
+
+
+def within(route: Route, value: Any) -> Any:
+    """A value at the end of a route."""
+    for step in reversed(route):
+        value = [value] if step == EVERY else {step: value}
+    return value
+
+
+@pytest.mark.parametrize(("kind", "template"), [(kind, route) for kind in KINDS.values() for route in kind.templates])
+@pytest.mark.parametrize(("skew", "expected"), [(1, True), (0, False)])
+def test_the_schema_of_workloads_looks_where_a_kind_keeps_its_pods(
+    kind: WorkloadKind, template: Route, skew: int, expected: bool
+) -> None:
+    """At each of its places, and in the group of the kind."""
+    constraint = {"maxSkew": skew, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+    plain = within((*template, "spec", "topologySpreadConstraints"), [constraint])
+    groups = sorted(kind.groups)
+    versions = [f"{group}/v1" if group else "v1" for group in groups]
+
+    assert [expected] * len(groups) == [
+        WORKLOAD.is_valid({"apiVersion": version, "kind": kind.kind, **plain}) for version in versions
+    ]
+
+
+def test_a_service_of_the_core_is_no_workload() -> None:
+    assert WORKLOAD.is_valid({"apiVersion": "v1", "kind": "Service", "spec": {"template": "none"}})
 
 
 @pytest.mark.parametrize("name", ["topology-spread-constraint", "workload"])

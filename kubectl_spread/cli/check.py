@@ -23,11 +23,13 @@ from kubectl_spread.cli.choices import inputs
 from kubectl_spread.cli.choices import LEVELS
 from kubectl_spread.cli.choices import load_config
 from kubectl_spread.cli.choices import policy
+from kubectl_spread.cli.choices import read
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
+from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import minor_version
 from kubectl_spread.cli.options import placed
@@ -41,10 +43,11 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.facts import ClusterFacts
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.judge import Judged
-    from kubectl_spread.lint.run import Checked
+    from kubectl_spread.lint.mend import Mended
     from kubectl_spread.lint.run import Result
     from kubectl_spread.lint.settings import Config
     from kubectl_spread.lint.settings import Policy
+    from kubectl_spread.objects.workload import Workload
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.text.source import SourceFile
 
@@ -59,7 +62,7 @@ class _Run(NamedTuple):
 
     results: list[Result]
     findings: list[Finding]
-    workloads: list[Checked]
+    workloads: list[Workload]
     errors: list[SourceError]
     files: int
     rejected: int = 0  # workloads that the API server would not take
@@ -80,6 +83,7 @@ class _Output(NamedTuple):
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("-f", "--filename", multiple=True, metavar="FILE", help="File or directory to check; - is stdin.")
 @click.option("-R", "--recursive", is_flag=True, help="Look into the directories below the ones named.")
+@kustomize_option
 @cluster_facts
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace of objects that name none.  [default: default]")
 @click.option("-o", "--output", multiple=True, type=click.Choice(_FORMATS), help="Output format.  [default: text]")
@@ -95,6 +99,7 @@ def command(
     files: tuple[str, ...],
     filename: tuple[str, ...],
     recursive: bool,
+    kustomize: tuple[str, ...],
     facts: FactOptions,
     namespace: Optional[str],
     output: tuple[str, ...],
@@ -124,6 +129,7 @@ def command(
       kubectl spread check web.yaml
       kubectl spread check -R deploy/ --ignore SPR4,double-hard
       helm template shop charts/shop | kubectl spread check -
+      kubectl spread check -k overlays/production
 
     \b
       # Would the replicas find nodes?
@@ -145,28 +151,38 @@ def command(
       kubectl spread check -R deploy/ -o sarif --output-file spread.sarif -o text
     """  # noqa: D301
     outputs = _outputs(output, output_file)
-    fixes.check((*filename, *files))
+    fixes.check((*filename, *files), kustomize)
     config = load_config(choices)
-    given = inputs((*filename, *files), choices, config, recursive=recursive)
+    given = inputs((*filename, *files), choices, config, recursive=recursive, kustomized=kustomize)
     if show_files:
         return _show_files(given)
     asked = policy(choices, config, minor=minor_version(facts))
     facts = facts._replace(kubernetes_version=facts.kubernetes_version or config.kubernetes_version or None)
     known = load_facts(facts)
-    read = partial(_checked, asked=asked)
-    run = _read(given, read)
+    namespace = namespace or "default"
+    check = partial(_checked, asked=asked, config=config, namespace=namespace)
+    run = _read(given, check)
     if known is not None:
-        known = with_manifests(known, [result.source for result in run.results], namespace or "default")
+        known = with_manifests(known, [result.source for result in run.results], namespace)
     run.errors.extend(known.errors if known is not None else ())
     from kubectl_spread.lint.judge import judged
 
     seen = _seen(run)
     is_whole = given.is_whole and len(seen) == run.files
-    judge = partial(judged, policy=asked, facts=_facts(known), accepted=accepted(choices, config, is_whole=is_whole))
-    if fixes.diff:
-        return _show_fixes(run, judge, fixes, read=read, colour=wants_colour(color))
-    run = _mended(run, judge, fixes, read=read) if fixes.fix else _judged(run, judge)
-    placements = _place(run.workloads, known, namespace or "default")
+    judge = partial(
+        judged,
+        policy=asked,
+        facts=_facts(known),
+        namespace=namespace,
+        accepted=accepted(choices, config, is_whole=is_whole),
+    )
+    if fixes.diff or fixes.fix:
+        outcome = fixing.mended(run.results, judge, fixes, recheck=check)
+        if fixes.diff:
+            return _show_fixes(run, outcome, colour=wants_colour(color))
+        run = _mended(run, outcome)
+    run = _judged(run, judge)
+    placements = placed(run.workloads, known) if known and run.workloads else []
     run = _without_known(run, choices, config, names=seen, is_whole=is_whole)
     _print(run, placements, outputs, colour=wants_colour(color))
     if statistics:
@@ -197,34 +213,35 @@ def _facts(known: Optional[Facts]) -> Optional[ClusterFacts]:
     return KnownCluster(known.cluster)
 
 
-def _read(given: Inputs, read: Read) -> _Run:
+def _read(given: Inputs, check: Read) -> _Run:
     """Read every input, and check what each holds by itself."""
-    from kubectl_spread.sources import files
-
     results: list[Result] = []
     errors: list[SourceError] = []
-    for item in files.inputs(given.paths, recursive=given.recursive, exclusion=given.exclusion):
+    for item in read(given):
         if isinstance(item, SourceError):
             errors.append(item)
         elif item.named and not item.source.text.strip():
             errors.append(SourceError(item.source.name, "the file is empty"))
         else:
-            results.append(read(item.source, named=item.named))
+            results.append(check(item.source, named=item.named))
     if not results and not errors and not given.exclusion.is_forced:
-        raise SourceError(", ".join(given.paths), "no .yaml, .yml or .json file in it")
+        raise SourceError(", ".join((*given.paths, *given.kustomized)), "no .yaml, .yml or .json file in it")
     return _run(results, errors)
 
 
-def _checked(source: SourceFile, *, named: bool = False, asked: Policy) -> Result:
+def _checked(source: SourceFile, *, named: bool = False, asked: Policy, config: Config, namespace: str) -> Result:
+    """What a source holds, as far as the rules that are asked for look at it, with the kinds that the config adds."""
     from kubectl_spread.lint.run import check_source
+    from kubectl_spread.objects.kinds import BUILT_IN
+    from kubectl_spread.objects.kinds import with_paths
 
-    return check_source(source, named=named, codes=asked.settings(source).codes)
+    kinds = with_paths(config.podspec_paths) if config.podspec_paths else BUILT_IN
+    return check_source(source, named=named, codes=asked.settings(source).codes, kinds=kinds, namespace=namespace)
 
 
 def _run(results: list[Result], errors: list[SourceError]) -> _Run:
-    workloads = [workload for result in results for workload in result.workloads]
     rejected = sum(result.rejected for result in results)
-    return _Run(results, [], workloads, errors, len(results) + len(errors), rejected)
+    return _Run(results, [], [], errors, len(results) + len(errors), rejected)
 
 
 def _seen(run: _Run) -> list[str]:
@@ -236,20 +253,19 @@ def _seen(run: _Run) -> list[str]:
 
 def _judged(run: _Run, judge: Judge) -> _Run:
     found = judge(run.results)
-    return run._replace(findings=found.findings, ignored=found.ignored)
+    return run._replace(findings=found.findings, ignored=found.ignored, workloads=found.workloads)
 
 
-def _mended(run: _Run, judge: Judge, fixes: fixing.FixOptions, *, read: Read) -> _Run:
+def _mended(run: _Run, outcome: Mended) -> _Run:
     """Write the mended texts; the run over them."""
-    outcome = fixing.mended(run.results, judge, fixes, recheck=read)
     run.errors.extend(fixing.write(run.results, outcome.results))
-    return _judged(_run(outcome.results, run.errors)._replace(fixed=len(outcome.fixed)), judge)
+    return _run(outcome.results, run.errors)._replace(fixed=len(outcome.fixed))
 
 
-def _show_fixes(run: _Run, judge: Judge, fixes: fixing.FixOptions, *, read: Read, colour: bool) -> int:
+def _show_fixes(run: _Run, outcome: Mended, *, colour: bool) -> int:
     for error in run.errors:
         complain(error)
-    code = fixing.show(run.results, fixing.mended(run.results, judge, fixes, recheck=read), colour=colour)
+    code = fixing.show(run.results, outcome, colour=colour)
     return Exit.UNREADABLE if run.errors else code
 
 
@@ -282,15 +298,6 @@ def _write_baseline(run: _Run, path: str, *, names: list[str], is_whole: bool) -
 def _gone(count: int, path: str) -> str:
     them = "it" if count == 1 else "them"
     return f"{counted(count, 'finding')} of {path} no longer there: --write-baseline {path} leaves {them} out"
-
-
-def _place(workloads: list[Checked], known: Optional[Facts], namespace: str) -> list[Placement]:
-    if known is None or not workloads:
-        return []
-    owners = [
-        item.workload if item.manifest.namespace else item.workload._replace(namespace=namespace) for item in workloads
-    ]
-    return placed(owners, known)
 
 
 def _summary(run: _Run, placements: list[Placement]) -> str:

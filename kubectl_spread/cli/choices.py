@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
+from typing import Union
 
 import click
 
@@ -13,6 +15,8 @@ from kubectl_spread.cli.complete import levels_of_rules
 from kubectl_spread.cli.complete import rules
 from kubectl_spread.cli.options import F
 from kubectl_spread.cli.options import gathering
+from kubectl_spread.cli.options import kustomized
+from kubectl_spread.errors import SourceError
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.finding import Severity
@@ -20,6 +24,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.settings import Config
     from kubectl_spread.lint.settings import Policy
     from kubectl_spread.sources.files import Exclusion
+    from kubectl_spread.sources.files import Input
 
 LEVELS = ("error", "warning", "info")  # the worst first
 
@@ -51,6 +56,7 @@ class Inputs(NamedTuple):
     recursive: bool
     exclusion: Exclusion
     is_whole: bool
+    kustomized: tuple[str, ...] = ()  # directories
 
 
 _OPTIONS = (
@@ -146,14 +152,29 @@ def policy(choices: ChoiceOptions, config: Config, *, minor: Optional[int]) -> P
     return asked
 
 
-def inputs(paths: tuple[str, ...], choices: ChoiceOptions, config: Config, *, recursive: bool) -> Inputs:
+def read(given: Inputs) -> Iterator[Union[Input, SourceError]]:
+    """Read the files, then what kustomize makes of directories."""
+    from kubectl_spread.sources import files
+
+    yield from files.inputs(given.paths, recursive=given.recursive, exclusion=given.exclusion)
+    yield from kustomized(given.kustomized)
+
+
+def inputs(
+    paths: tuple[str, ...],
+    choices: ChoiceOptions,
+    config: Config,
+    *,
+    recursive: bool,
+    kustomized: tuple[str, ...] = (),
+) -> Inputs:
     """What to read: the paths that are named, or the project's."""
     from kubectl_spread.sources.files import Exclusion
     from kubectl_spread.text.glob import Globs
 
-    if paths and choices.project:
+    if (paths or kustomized) and choices.project:
         raise click.UsageError("--project names the files itself")
-    if not paths and not choices.project and not config.paths:
+    if not paths and not kustomized and not choices.project and not config.paths:
         raise click.UsageError(
             "name a file or directory to check, or - for standard input; or put `paths` in .kubectl-spread.yaml",
             click.get_current_context(),
@@ -163,10 +184,10 @@ def inputs(paths: tuple[str, ...], choices: ChoiceOptions, config: Config, *, re
     globs = (Globs(config.root, config.exclude), Globs(os.getcwd(), choices.exclude))
     project = tuple(os.path.relpath(os.path.join(config.root, path)) for path in config.paths or (".",))
     exclusion = Exclusion(globs, choices.force_exclude)
-    if not paths:
+    if not paths and not kustomized:
         return Inputs(project, recursive=True, exclusion=exclusion, is_whole=True)
     is_whole = recursive and all(_is_below(wanted, paths) for wanted in project)
-    return Inputs(paths, recursive, exclusion, is_whole)
+    return Inputs(paths, recursive, exclusion, is_whole, kustomized)
 
 
 def accepted(choices: ChoiceOptions, config: Config, *, is_whole: bool) -> Accepted:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
+from typing import Union
 
 import click
 
@@ -14,6 +17,8 @@ from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
+from kubectl_spread.cli.options import kustomize_option
+from kubectl_spread.cli.options import kustomized
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import placed
 from kubectl_spread.cli.options import wants_colour
@@ -21,15 +26,19 @@ from kubectl_spread.cli.options import with_manifests
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.workload import kind_named
-from kubectl_spread.objects.workload import KINDS
+from kubectl_spread.objects.kinds import kind_named
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.workload import NAMED_BY_LABEL
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import OwnerKey
     from kubectl_spread.explain.explanation import Explanation
+    from kubectl_spread.lint.subject import Subject
+    from kubectl_spread.objects.manifest import Manifest
     from kubectl_spread.objects.pod import Pod
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.sources.files import Input
     from kubectl_spread.text.source import SourceFile
 
 
@@ -48,6 +57,7 @@ class _Target(NamedTuple):
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[TYPE NAME | TYPE/NAME]...")
 @click.option("-f", "--filename", multiple=True, metavar="FILE", help="Explain the pods of a manifest; - is stdin.")
+@kustomize_option
 @cluster_facts
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace of what is named.  [default: default]")
 @click.option(
@@ -59,6 +69,7 @@ def command(
     ctx: click.Context,
     targets: tuple[str, ...],
     filename: tuple[str, ...],
+    kustomize: tuple[str, ...],
     facts: FactOptions,
     namespace: Optional[str],
     output: str,
@@ -89,14 +100,14 @@ def command(
       # The next pod of a manifest, before it exists
       kubectl spread explain -f web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
     """  # noqa: D301
-    if bool(targets) == bool(filename):
+    if bool(targets) == bool(filename or kustomize):
         raise click.UsageError("name a pod or workload, or a manifest with -f", ctx)
     wanted = _targets(targets, ctx)
     known = load_facts(facts)
     if known is None:
         raise click.UsageError("no cluster facts: give --snapshot or --topology", ctx)
     errors = list(known.errors)
-    found = _from_files(filename, known, namespace, errors) if filename else []
+    found = [] if targets else _from_files(_inputs(filename, kustomize), known, namespace or "default", errors)
     missing: list[NotFoundError] = []
     for target in wanted:
         try:
@@ -154,6 +165,9 @@ def _from_cluster(target: _Target, known: Facts, namespace: str) -> list[Explana
         return [explain(pods[0], cluster, known.profiles)]
     key = OwnerKey(target.kind, namespace, target.name)
     owned = [pod for pod in cluster.pods if cluster.top_owner(pod) == key or _owned_by(pod, key)]
+    label = NAMED_BY_LABEL.get(target.kind)
+    if label is not None:
+        owned = [pod for pod in cluster.pods if pod.namespace == namespace and (label, target.name) in pod.cls.labels]
     if not owned:
         raise NotFoundError(
             f'no pod of {target.kind.lower()} "{target.name}" in namespace "{namespace}" of the cluster facts; '
@@ -176,14 +190,21 @@ def _grouped(items: list[Explanation]) -> list[Explanation]:
     return list(first.values())
 
 
+def _inputs(paths: tuple[str, ...], directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
+    from kubectl_spread.sources.files import inputs
+
+    yield from inputs(paths, recursive=False)
+    yield from kustomized(directories)
+
+
 def _from_files(
-    paths: tuple[str, ...], known: Facts, namespace: Optional[str], errors: list[SourceError]
+    read: Iterable[Union[Input, SourceError]], known: Facts, namespace: str, errors: list[SourceError]
 ) -> list[Explanation]:
     """What `check` would place, explained at the first pod that finds no node, or at the first pod."""
-    read = _workloads(paths, namespace, errors)
-    applied = with_manifests(known, read.sources, namespace or "default")
+    manifests = _workloads(read, namespace, errors)
+    applied = with_manifests(known, manifests.sources, namespace)
     errors += applied.errors[len(known.errors) :]
-    placements = placed(read.workloads, applied, explain_first=True)
+    placements = placed(manifests.workloads, applied, explain_first=True)
     found: list[Explanation] = []
     for placement in placements:
         stuck = _grouped([item.explanation._replace(pod=item.pod) for item in placement.pending])
@@ -205,19 +226,20 @@ def _why_nothing(placement: Placement) -> str:
     return "it asks for no pods"
 
 
-def _workloads(paths: tuple[str, ...], namespace: Optional[str], errors: list[SourceError]) -> _Read:
+def _workloads(read: Iterable[Union[Input, SourceError]], namespace: str, errors: list[SourceError]) -> _Read:
+    from kubectl_spread.lint.project import Project
     from kubectl_spread.lint.run import check_source
     from kubectl_spread.sources.beside import looks_like_facts
-    from kubectl_spread.sources.files import inputs
 
-    owners: list[Workload] = []
+    subjects: list[Subject] = []
+    others: list[Manifest] = []
     sources: list[SourceFile] = []
-    for given in inputs(paths, recursive=False):
+    for given in read:
         if isinstance(given, SourceError):
             errors.append(given)
             continue
         sources.append(given.source)
-        result = check_source(given.source, named=True, codes=())
+        result = check_source(given.source, named=True, codes=(), namespace=namespace)
         refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
         for finding in refused:
             line, column = given.source.position(finding.place.span.start)
@@ -225,9 +247,9 @@ def _workloads(paths: tuple[str, ...], namespace: Optional[str], errors: list[So
             errors.append(SourceError(given.source.name, message, line=line, column=column))
         if not refused and not result.workloads and not looks_like_facts(given.source.text):
             errors.append(SourceError(given.source.name, "no workload in it to explain"))
-        for workload, manifest in result.workloads:
-            owners.append(workload if manifest.namespace or not namespace else workload._replace(namespace=namespace))
-    return _Read(owners, sources)
+        subjects += result.subjects
+        others += result.others
+    return _Read(Project(subjects, others, namespace=namespace).workloads, sources)
 
 
 def _print(found: list[Explanation], output: str, *, colour: bool) -> None:

@@ -31,10 +31,12 @@ class FixOptions(NamedTuple):
     unsafe_fixes: bool
     diff: bool
 
-    def check(self, paths: tuple[str, ...]) -> None:
+    def check(self, paths: tuple[str, ...], kustomized: tuple[str, ...]) -> None:
         """Raise a usage error where this cannot be done."""
         if self.fix and not self.diff and "-" in paths:
             raise click.UsageError("standard input cannot be fixed in place: see --diff")
+        if self.fix and not self.diff and kustomized:
+            raise click.UsageError("what kustomize renders cannot be fixed in place: see --diff")
         if self.unsafe_fixes and not (self.fix or self.diff):
             raise click.UsageError("--unsafe-fixes goes with --fix or --diff")
 

@@ -6,11 +6,13 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 from typing import TypeVar
+from typing import Union
 
 import click
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.sources.files import Input
     from kubectl_spread.text.source import SourceFile
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -92,6 +95,13 @@ def gathering(name: str, record: Any, options: tuple[Callable[[F], F], ...]) -> 
     return decorate
 
 
+def kustomize_option(function: F) -> F:
+    """-k."""
+    return click.option(
+        "-k", "--kustomize", multiple=True, metavar="DIR", help="What kubectl kustomize makes of a directory."
+    )(function)
+
+
 def colour_option(function: F) -> F:
     """--color."""
     return click.option(
@@ -108,6 +118,14 @@ def wants_colour(choice: str) -> bool:
     if choice != "auto":
         return choice == "always"
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
+
+
+def kustomized(directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
+    """What kustomize makes of directories."""
+    if directories:
+        from kubectl_spread.sources import kustomize  # subprocess: 5 ms
+
+        yield from kustomize.kustomized(directories)
 
 
 def load_facts(named: FactOptions) -> Optional[Facts]:

@@ -144,6 +144,11 @@ SHAPES: dict[str, decode.Struct] = {
 }
 
 
+def is_of_another_group(plain: Plain) -> bool:
+    """Whether a Service is none of the core: Knative's carries a pod template, and selects nothing."""
+    return plain.get("kind") == "Service" and "/" in str(plain.get("apiVersion") or "")
+
+
 class Assembler:
     """Collects objects; of two with one name the later counts."""
 
@@ -173,7 +178,7 @@ class Assembler:
             self.add_pod(read.pod(plain))
         elif kind == "Namespace":
             self._namespaces[name] = spread.labels(metadata)
-        elif kind == "Service":
+        elif kind == "Service" and not is_of_another_group(plain):
             self._services[f"{namespace}/{name}"] = Service(namespace, name, spec.get("selector"))
         elif kind == "PodDisruptionBudget":
             budget = _budget(namespace, spec, plain.get("status") or {})

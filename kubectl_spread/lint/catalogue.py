@@ -203,7 +203,6 @@ RULES: dict[str, RuleMeta] = dict(
             "missing-revision-key",
             "a rolling update counts the pods of the old revision",
             Severity.WARNING,
-            needs=("Deployment",),
         ),
         _about_workloads(
             "SPR402",

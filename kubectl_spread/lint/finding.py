@@ -59,6 +59,11 @@ class Place(NamedTuple):
     source: SourceFile
     span: Span
 
+    @property
+    def template(self) -> str:
+        """The chart's template that it was rendered from, where the source says it."""
+        return self.source.origin(self.span.start)
+
 
 class Label(NamedTuple):
     """Another place that a finding is about, and what stands there."""

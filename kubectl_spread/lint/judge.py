@@ -15,13 +15,16 @@ from kubectl_spread.lint.run import Result
 from kubectl_spread.lint.settings import Policy
 from kubectl_spread.lint.workloads import check_workloads
 from kubectl_spread.lint.workloads import in_order
+from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
+from kubectl_spread.objects.workload import Workload
 
 
 class Judged(NamedTuple):
-    """The findings by place, those about suppressions included, and how many were suppressed."""
+    """The findings by place with those about suppressions, how many were suppressed, and the workloads as they run."""
 
     findings: list[Finding]
     ignored: int
+    workloads: list[Workload]
 
 
 class Accepted(NamedTuple):
@@ -36,7 +39,12 @@ class Accepted(NamedTuple):
 
 
 def judged(
-    results: Sequence[Result], policy: Policy, *, facts: Optional[ClusterFacts] = None, accepted: Accepted
+    results: Sequence[Result],
+    policy: Policy,
+    *,
+    facts: Optional[ClusterFacts] = None,
+    namespace: str = DEFAULT_NAMESPACE,
+    accepted: Accepted,
 ) -> Judged:
     """What the API server would say, and what the rules about workloads say."""
     sources = [result.source for result in results]
@@ -45,14 +53,16 @@ def judged(
         [manifest for result in results for manifest in result.others],
         target=lambda source: policy.settings(source).target,
         facts=facts,
+        namespace=namespace,
     )
     by_source = [finding for result in results for finding in result.findings]
     findings = policy.judged([*by_source, *check_workloads(project, policy.codes(sources))])
     if not accepted.has_ignores:
-        return Judged(in_order(findings, sources), 0)
+        return Judged(in_order(findings, sources), 0, project.workloads)
+    annotated = (wish for subject in project.subjects for wish in suppress.annotated(subject))
     wishes: list[suppress.Wish] = [
         *(wish for source in sources for wish in suppress.commented(source)),
-        *(wish for subject in project.subjects for wish in suppress.annotated(subject)),
+        *dict.fromkeys(annotated),  # an object with two templates has its annotation once
     ]
     sifted = suppress.sift(findings, [*wishes, *accepted.waivers])
     doubtful = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
@@ -65,7 +75,7 @@ def judged(
 
     told = policy.judged(suppress.in_vain(doubtful, sifted.used, asked))
     configs = [waiver.place.source for waiver in accepted.waivers[:1]]
-    return Judged(in_order([*sifted.findings, *told], [*sources, *configs]), sifted.ignored)
+    return Judged(in_order([*sifted.findings, *told], [*sources, *configs]), sifted.ignored, project.workloads)
 
 
 def is_seen(result: Result) -> bool:

@@ -18,6 +18,9 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
+from kubectl_spread.objects.workload import knative_scale
+from kubectl_spread.objects.workload import Workload
 from kubectl_spread.text.source import SourceFile
 
 Plain = dict[str, Any]
@@ -59,15 +62,19 @@ class Project:
         *,
         target: Union[TargetCluster, Callable[[SourceFile], TargetCluster]] = _ANY,
         facts: Optional[ClusterFacts] = None,
+        namespace: str = DEFAULT_NAMESPACE,
     ) -> None:
-        self.subjects = tuple(subjects)
+        """`namespace` is that of objects that name none, as `check_source` was told it."""
         self.target = _ANY if callable(target) else target
         self._target_of = target if callable(target) else None
         self._seen: dict[int, Project] = {}  # by id() of a source
         self.facts = facts
+        self.namespace = namespace
         self._by_kind: dict[str, list[Manifest]] = {}
         for manifest in others:
             self._by_kind.setdefault(manifest.kind, []).append(manifest)
+        self._rollouts = self._referring_rollouts()
+        self.subjects = tuple(item if (by := self._rollout_of(item)) is None else item.run_by(by) for item in subjects)
         self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
         self._by_namespace: dict[str, list[Subject]] = {}
         for subject in self.subjects:
@@ -75,6 +82,11 @@ class Project:
             self._by_namespace.setdefault(namespace, []).append(subject)
             for key, value in subject.labels.items():
                 self._by_label.setdefault((namespace, key, value), []).append(subject)
+
+    @property
+    def workloads(self) -> list[Workload]:
+        """The workloads that the API server would accept, as they would run."""
+        return [subject.workload for subject in self.subjects if not subject.refusals]
 
     def seen_from(self, manifest: Manifest) -> Project:
         """The project for a rule that asks about this object: `target` is the one that its file is for."""
@@ -102,19 +114,23 @@ class Project:
         """The objects around the workloads that are of a kind, in order."""
         return self._by_kind.get(kind, [])
 
+    def namespace_of(self, manifest: Manifest) -> str:
+        """The namespace that an object is applied to."""
+        return manifest.namespace or self.namespace
+
     def replicas(self, subject: Subject) -> ReplicaRange:
         """The replicas of a workload: what its autoscaler allows, else what it says itself."""
-        for autoscaler in self._autoscalers(subject):
-            spec = _fields(autoscaler.plain.get("spec"))
-            if autoscaler.kind == "ScaledObject":
-                least = _whole(spec.get("minReplicaCount"), _KEDA_MINIMUM)
-                return ReplicaRange(least, _whole(spec.get("maxReplicaCount"), _KEDA_MAXIMUM), autoscaler)
-            most = _whole(spec.get("maxReplicas"), None)
-            return ReplicaRange(_whole(spec.get("minReplicas"), 1), most, autoscaler)
-        if subject.workload.kind in _COUNT_THEMSELVES:
-            return ReplicaRange(subject.workload.replicas, subject.workload.replicas)
-        written = subject.controller.get("replicas")
-        return ReplicaRange(None, None) if written is None else ReplicaRange(int(written), int(written))
+        owner, runner = subject.workload, subject.runner
+        if owner.is_foreign:
+            return ReplicaRange(None, None)
+        for autoscaler in self._autoscalers(runner):
+            return _times(_scaled(autoscaler), owner.group.size)
+        if owner.kind in _COUNT_THEMSELVES:
+            return ReplicaRange(owner.replicas, owner.replicas)
+        if owner.kind == "Service":
+            return ReplicaRange(*knative_scale(owner.template))
+        written = _whole(_fields(runner.plain.get("spec")).get("replicas"), None)
+        return _times(ReplicaRange(written, written), owner.group.size)
 
     def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
         """How many pods a constraint counts at most, those of other workloads included; None where nobody says.
@@ -128,7 +144,7 @@ class Project:
     def scaled(self, autoscaler: Manifest) -> Optional[Subject]:
         """The workload that an autoscaler is about."""
         target = _fields(_fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
-        kind, namespace = target.get("kind") or "Deployment", autoscaler.namespace or "default"
+        kind, namespace = target.get("kind") or "Deployment", self.namespace_of(autoscaler)
         return self._by_key.get(f"{kind} {namespace}/{target.get('name')}")
 
     def backends(self, service: Manifest) -> list[Subject]:
@@ -137,7 +153,7 @@ class Project:
         if service.api_version != "v1" or not selector or not all(isinstance(item, str) for item in selector.values()):
             return []
         equalities = tuple(Requirement(key, "In", (value,)) for key, value in selector.items())
-        return self.matching(Selector(equalities), service.namespace or "default")
+        return self.matching(Selector(equalities), self.namespace_of(service))
 
     def services(self, subject: Subject) -> list[Manifest]:
         """The Services that send traffic to a workload's pods, in order."""
@@ -156,10 +172,10 @@ class Project:
                 found.setdefault(id(subject), []).append(service)
         return found
 
-    def _autoscalers(self, subject: Subject) -> Iterator[Manifest]:
-        for manifest in self._by_scaled_name.get(subject.workload.name, ()):
+    def _autoscalers(self, target: Manifest) -> Iterator[Manifest]:
+        for manifest in self._by_scaled_name.get(target.name, ()):
             kind = _scale_target(manifest).get("kind") or "Deployment"
-            if kind == subject.workload.kind and _shares_namespace(manifest, subject):
+            if kind == target.kind and self.namespace_of(manifest) == self.namespace_of(target):
                 yield manifest
 
     @cached_property
@@ -169,6 +185,27 @@ class Project:
         for manifest in (*self.of_kind("HorizontalPodAutoscaler"), *self.of_kind("ScaledObject")):
             found.setdefault(str(_scale_target(manifest).get("name")), []).append(manifest)
         return found
+
+    def _referring_rollouts(self) -> dict[tuple[str, str], Manifest]:
+        """The Rollouts that take their template from a Deployment, by its namespace and name.
+
+        Source: argoproj/argo-rollouts docs, migrating by workloadRef.
+        """
+        found = {}
+        for manifest in self.of_kind("Rollout"):
+            reference = _fields(_fields(manifest.plain.get("spec")).get("workloadRef"))
+            if manifest.workload_kind is not None and reference.get("kind") == "Deployment":
+                found[self.namespace_of(manifest), str(reference.get("name"))] = manifest
+        return found
+
+    def _rollout_of(self, subject: Subject) -> Optional[Manifest]:
+        """The Rollout that runs a Deployment's pods in its place; None also where both run some."""
+        owner = subject.workload
+        found = self._rollouts.get((owner.namespace, owner.name)) if owner.kind == "Deployment" else None
+        if found is None:
+            return None
+        scaling_down = found.plain["spec"]["workloadRef"].get("scaleDown")
+        return found if not owner.replicas or scaling_down in ("onsuccess", "progressively") else None
 
 
 # Their number of pods is not in `spec.replicas`, or has a default that no autoscaler changes.
@@ -185,9 +222,22 @@ def _fields(value: Any) -> Plain:
 
 
 def _whole(value: Any, default: Optional[int]) -> Optional[int]:
-    """A whole number, or what stands for none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
+    """A whole number, 3.0 as well as 3, or what stands for none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
+        return default
+    return int(value)
 
 
-def _shares_namespace(manifest: Manifest, subject: Subject) -> bool:
-    return (manifest.namespace or "default") == subject.workload.namespace
+def _scaled(autoscaler: Manifest) -> ReplicaRange:
+    spec = _fields(autoscaler.plain.get("spec"))
+    if autoscaler.kind == "ScaledObject":
+        least = _whole(spec.get("minReplicaCount"), _KEDA_MINIMUM)
+        return ReplicaRange(least, _whole(spec.get("maxReplicaCount"), _KEDA_MAXIMUM), autoscaler)
+    most = _whole(spec.get("maxReplicas"), None)
+    return ReplicaRange(_whole(spec.get("minReplicas"), 1), most, autoscaler)
+
+
+def _times(groups: ReplicaRange, size: int) -> ReplicaRange:
+    """The pods of so many groups."""
+    least, most = (None if number is None else number * size for number in groups[:2])
+    return groups._replace(minimum=least, maximum=most)

@@ -26,6 +26,11 @@ from kubectl_spread.lint.template import first_action
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.kinds import BUILT_IN
+from kubectl_spread.objects.kinds import EVERY
+from kubectl_spread.objects.kinds import Kinds
+from kubectl_spread.objects.kinds import PodPlace
+from kubectl_spread.objects.kinds import WorkloadKind
 from kubectl_spread.objects.manifest import looks_like_objects
 from kubectl_spread.objects.manifest import looks_relevant
 from kubectl_spread.objects.manifest import Manifest
@@ -34,23 +39,14 @@ from kubectl_spread.objects.validation import constraint_errors
 from kubectl_spread.objects.validation import FieldError
 from kubectl_spread.objects.validation import Rule
 from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
+from kubectl_spread.objects.workload_shape import shape
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
-
-# What a controller's spec says about how many pods there are.
-_CONTROLLER_FIELDS = {
-    "replicas": decode.Atom.INT32,
-    "parallelism": decode.Atom.INT32,
-    "completions": decode.Atom.INT32,
-    "completionMode": decode.Atom.STRING,
-    "suspend": decode.Atom.BOOL,
-    "ordinals": decode.Struct("StatefulSetOrdinals", {"start": decode.Atom.INT32}),
-    "volumeClaimTemplates": decode.ListOf(decode.Struct("PersistentVolumeClaim", {"metadata": decode.OBJECT_META})),
-}
 
 
 class Checked(NamedTuple):
@@ -75,35 +71,41 @@ class Result(NamedTuple):
     others: tuple[Manifest, ...] = ()
 
 
-def check_source(source: SourceFile, *, named: bool, codes: Container[str] = RULES) -> Result:
+def check_source(
+    source: SourceFile,
+    *,
+    named: bool,
+    codes: Container[str] = RULES,
+    kinds: Kinds = BUILT_IN,
+    namespace: str = DEFAULT_NAMESPACE,
+) -> Result:
     """Check one source.
 
     Args:
         source: the text.
-        named: the user asked for this very file.
+        named: whether the user asked for this very file.
         codes: the rules to follow later; documents that none of them looks at are not composed.
+        kinds: those that have pod templates.
+        namespace: of objects that name none.
     """
-    text = source.text
-    if not looks_like_objects(text):
+    if not looks_like_objects(source.text):
         return _check_foreign(source, named=named)
     findings: list[Finding] = []
     subjects: list[Subject] = []
     others: list[Manifest] = []
     undecodable = 0
-    around = kinds_around(codes)
-    for document in compose.compose(source, lambda chunk: looks_relevant(chunk, around)):
+    wanted = functools.partial(looks_relevant, around=kinds_around(codes), kinds=kinds)
+    for document in compose.compose(source, wanted):
         if isinstance(document, compose.SyntaxProblem):
             findings.append(_syntax(document))
             continue
         findings += _duplicate_keys(document)
-        for manifest in manifests(document):
-            found, subject = _check_manifest(manifest)
-            findings += found
-            if subject is not None:
-                subjects.append(subject)
-            elif manifest.workload_kind is not None:
-                undecodable += 1
-            else:
+        for manifest in manifests(document, kinds):
+            checked = _check_manifest(manifest, namespace)
+            findings += checked.findings
+            subjects += checked.subjects
+            undecodable += checked.is_undecodable
+            if not checked.subjects and not checked.is_undecodable:
                 others.append(manifest)
     workloads = tuple(Checked(item.workload, item.manifest) for item in subjects if not item.refusals)
     rejected = undecodable + len(subjects) - len(workloads)
@@ -120,44 +122,41 @@ def _check_foreign(source: SourceFile, *, named: bool) -> Result:
     return Result(source, findings, ())
 
 
-def _check_manifest(manifest: Manifest) -> tuple[list[Finding], Optional[Subject]]:
-    """What the API server says of one object, and the workload in it if it decodes."""
+class _Object(NamedTuple):
+    """What the API server says of one object, and the workloads in it if it decodes."""
+
+    findings: list[Finding]
+    subjects: list[Subject]
+    is_undecodable: bool = False
+
+
+def _check_manifest(manifest: Manifest, namespace: str) -> _Object:
     kind = manifest.workload_kind
     if kind is None:
-        return [], None
-    problems = decode.problems(manifest.plain, _shape(manifest.kind, kind.template))
+        return _Object([], [])
+    problems = decode.problems(manifest.plain, shape(kind))
     findings = [_undecodable(manifest, problem) for problem in problems]
-    findings += _misplaced(manifest, kind.template)
-    if any(problem.kind is decode.Kind.TYPE for problem in problems):
-        return findings, None
-    owner = workload(manifest.plain, manifest.kind)
-    errors = _field_errors(manifest, owner, kind.template)
-    refusals = frozenset(error.rule.code for error in errors)
-    return [*findings, *errors], Subject(manifest, owner, kind, refusals)
+    is_undecodable = any(problem.kind is decode.Kind.TYPE for problem in problems)
+    places = kind.places(manifest.plain)
+    findings += _misplaced(manifest, kind, places)
+    if is_undecodable:
+        return _Object(findings, [], is_undecodable=True)
+    subjects = []
+    for place in places:
+        owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
+        errors = _field_errors(manifest, owner, place)
+        findings += errors
+        subjects.append(Subject(manifest, owner, place, frozenset(error.rule.code for error in errors)))
+    return _Object(findings, subjects)
 
 
-@functools.cache
-def _shape(kind: str, template: Route) -> decode.Struct:
-    """The Go type of a kind, from the root to its pod template."""
-    if not template:
-        return decode.POD
-    holder = "Job" if kind == "CronJob" else kind
-    shape = decode.Struct(f"{holder}Spec", {**_CONTROLLER_FIELDS, "template": decode.POD_TEMPLATE_SPEC})
-    if kind == "PodTemplate":
-        return decode.Struct(kind, {"metadata": decode.OBJECT_META, "template": decode.POD_TEMPLATE_SPEC})
-    if kind == "CronJob":
-        job = decode.Struct("JobTemplateSpec", {"metadata": decode.OBJECT_META, "spec": shape})
-        shape = decode.Struct("CronJobSpec", {"suspend": decode.Atom.BOOL, "jobTemplate": job})
-    return decode.Struct(kind, {"metadata": decode.OBJECT_META, "spec": shape})
-
-
-def _field_errors(manifest: Manifest, owner: Workload, template: Route) -> list[Finding]:
+def _field_errors(manifest: Manifest, owner: Workload, place: PodPlace) -> list[Finding]:
     """What the API server says of the object, and of the pods that its controller then creates."""
     constraints = spread.constraints(owner.template.get("spec") or {})
     if not constraints:
         return []
-    spec = (*template, "spec")
-    if not template:
+    spec = place.spec
+    if not place.template:
         labels = None if is_live(manifest) else created_labels(owner)
         errors, later = constraint_errors(constraints, created_with=labels), []
     else:
@@ -256,12 +255,17 @@ def _undecodable(manifest: Manifest, problem: decode.Problem) -> Finding:
 
 
 def _cannot_be_handled(manifest: Manifest, why: str) -> str:
+    """As the API server says it of its own kinds; of others it is their pods that fail."""
+    if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
+        return f"no pod of this {manifest.kind} can be created: {why}"
     version = manifest.api_version.rpartition("/")[2]
     return f'{manifest.kind} in version "{version}" cannot be handled as a {manifest.kind}: {why}'
 
 
 def _unknown_field(manifest: Manifest, path: str) -> str:
     """As kubectl shows it; Helm and others do not ask for strict decoding."""
+    if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
+        return f'unknown field "{path}": refused where fields are validated strictly, else dropped'
     refusal = _cannot_be_handled(manifest, f'strict decoding error: unknown field "{path}"')
     return f"{refusal}; without strict decoding it is dropped"
 
@@ -278,18 +282,18 @@ def _field_hint(name: str, route: Route) -> str:
     return near or "labels to match go under `matchLabels`"
 
 
-def _misplaced(manifest: Manifest, template: Route) -> list[Finding]:
+def _misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> list[Finding]:
     """Constraints at a place where the API server drops or refuses them."""
-    right = (*template, "spec", FIELD)
+    right = {(*place.spec, FIELD) for place in places}
     root = manifest.document.root
     named = manifest.document.source.text.count("opologySpreadConstraint", root.start, root.end)
-    if named == (nodes.follow(root, (*manifest.route, *right)) is not None):
-        return []  # nothing but the right one, if that
-    target = decode.path_text(right)
+    if named == sum(nodes.follow(root, (*manifest.route, *route)) is not None for route in right):
+        return []  # nothing but the right ones, if those
     findings = []
     for route in _routes_of_constraints(manifest.plain, ()):
-        if route == right:
-            continue
+        if route in right or (kind.is_foreign and not any(_is_in(route, place) for place in places)):
+            continue  # what a foreign kind has outside its pods is its own business
+        home = next((place for place in places if _is_in(route, place)), kind.usual_place())
         field = decode.path_text(route)
         finding = _finding(
             "SPR115",
@@ -297,11 +301,18 @@ def _misplaced(manifest: Manifest, template: Route) -> list[Finding]:
             route,
             message=_unknown_field(manifest, field),
             path=field,
-            hint=f"did you mean `{FIELD}`?" if route[:-1] == right[:-1] else f"move it to {target}",
+            hint=f"did you mean `{FIELD}`?"
+            if route[:-1] == home.spec
+            else f"move it to {decode.path_text((*home.spec, FIELD)).replace('.' + EVERY, EVERY)}",
             key=True,
         )
-        findings.append(_with_fix(finding, fixes.moved(manifest, route, right), manifest))
+        fix = fixes.moved(manifest, route, (*home.spec, FIELD)) if home in places else None
+        findings.append(_with_fix(finding, fix, manifest))
     return findings
+
+
+def _is_in(route: Route, place: PodPlace) -> bool:
+    return route[: len(place.template)] == place.template
 
 
 def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:

@@ -24,6 +24,7 @@ from kubectl_spread.lint.select import Profile
 from kubectl_spread.lint.select import selected
 from kubectl_spread.lint.select import severities
 from kubectl_spread.lint.suppress import Waiver
+from kubectl_spread.objects.kinds import PodSpecPath
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 
@@ -93,18 +94,6 @@ class Policy(NamedTuple):
                 stated = finding.rule if severity is None else finding.rule._replace(severity=severity)
                 kept.append(finding._replace(rule=stated))
         return kept
-
-
-class PodSpecPath(NamedTuple):
-    """A further kind that holds pods: `path` leads to a template, or to a spec where it `is_spec`; no group means any.
-
-    `[*]` in the path stands for every item of a list.
-    """
-
-    kind: str
-    path: str
-    group: Optional[str] = None
-    is_spec: bool = False
 
 
 class Config(NamedTuple):

@@ -13,6 +13,7 @@ from kubectl_spread.lint.finding import Repair
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.decode import path_text
+from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
@@ -20,9 +21,10 @@ from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import PER_POD_LABELS
 from kubectl_spread.objects.workload import RELEASE_LABELS
+from kubectl_spread.objects.workload import revision_label
 from kubectl_spread.objects.workload import REVISION_LABELS
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.objects.workload import WorkloadKind
+from kubectl_spread.objects.workload import workload
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node
 from kubectl_spread.text.node import Route
@@ -37,22 +39,25 @@ _HINTED = 4  # labels that a hint writes out
 class Subject:
     """A workload that decodes; the API server may still refuse it, with the codes of `refusals`.
 
-    Routes lead from the root of the object.
+    Routes lead from the root of the object. The `runner` is the object whose controller makes the pods: the manifest
+    itself, unless another one refers to it for its template.
     """
 
-    def __init__(self, manifest: Manifest, workload: Workload, kind: WorkloadKind, refusals: frozenset[str]) -> None:
+    def __init__(self, manifest: Manifest, owner: Workload, at: PodPlace, refusals: frozenset[str]) -> None:
         self.manifest = manifest
-        self.workload = workload
+        self.workload = owner
+        self.runner = manifest
         self.refusals = refusals
-        self.template_route: Route = kind.template
-        self.spec_route: Route = (*kind.template, "spec")
-        self.spec: Plain = workload.template.get("spec") or {}
+        self.template_route: Route = at.template
+        self.spec_route: Route = at.spec
+        self.spec: Plain = owner.template.get("spec") or {}
         self.constraints: tuple[TopologySpreadConstraint, ...] = spread.constraints(self.spec)
 
     @cached_property
     def controller(self) -> Plain:
         """The spec of the controller; of a Pod its own."""
-        return self.manifest.plain.get("spec") or {}
+        spec = self.manifest.plain.get("spec")
+        return spec if isinstance(spec, dict) else {}
 
     @cached_property
     def template_labels(self) -> dict[str, str]:
@@ -63,6 +68,25 @@ class Subject:
     def labels(self) -> dict[str, str]:
         """The labels of a pod of this workload, those its controller sets included, their values stand-ins."""
         return created_labels(self.workload)
+
+    @property
+    def has_known_labels(self) -> bool:
+        """Whether `labels` are all that the pods have; the controller of a foreign kind may add some."""
+        return not self.workload.is_foreign
+
+    @property
+    def revision_label(self) -> str:
+        """The label whose value tells the revisions of the pods apart; empty where none does."""
+        return revision_label(self.workload)
+
+    def run_by(self, runner: Manifest) -> Subject:
+        """The pods of an object that takes its template from this one: they are told by what is written here."""
+        written = self.workload
+        owner = workload(runner.plain, runner.kind, namespace=written.namespace)
+        owner = owner._replace(template=written.template, selector=written.selector)
+        found = Subject(self.manifest, owner, PodPlace(self.template_route, self.spec_route), self.refusals)
+        found.runner = runner
+        return found
 
     @cached_property
     def words(self) -> frozenset[str]:

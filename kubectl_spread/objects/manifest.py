@@ -9,30 +9,29 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.objects.workload import kind_of
-from kubectl_spread.objects.workload import KINDS
-from kubectl_spread.objects.workload import WorkloadKind
+from kubectl_spread.objects.kinds import BUILT_IN
+from kubectl_spread.objects.kinds import Kinds
+from kubectl_spread.objects.kinds import WorkloadKind
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Span
 
 _OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:""", re.MULTILINE)
-_WORKLOAD = re.compile(rf"""["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?(?:{"|".join(KINDS)}|[A-Za-z]*List)\b""")
 
 
 class Manifest(NamedTuple):
-    """One object; `route` is where it stands in its document, () unless it is an item of a List."""
+    """One object; `route` is where it stands in its document, () unless it is an item of a List.
+
+    `workload_kind` is None for a kind that has no pod template known to the run.
+    """
 
     document: Document
     route: Route
     plain: dict[str, Any]
     kind: str
     api_version: str
-
-    @property
-    def workload_kind(self) -> Optional[WorkloadKind]:
-        return kind_of(self.kind, self.api_version)
+    workload_kind: Optional[WorkloadKind] = None
 
     @property
     def name(self) -> str:
@@ -57,14 +56,9 @@ def looks_like_objects(text: str) -> bool:
     return _OBJECT.search(text) is not None
 
 
-def looks_like_workloads(text: str) -> bool:
-    """Whether a text may hold a kind with a pod template, or a list that may hold one."""
-    return _WORKLOAD.search(text) is not None
-
-
-def looks_relevant(text: str, around: frozenset[str]) -> bool:
+def looks_relevant(text: str, *, around: frozenset[str], kinds: Kinds = BUILT_IN) -> bool:
     """Whether a text may hold a workload, or an object of one of the kinds `around`."""
-    return looks_like_workloads(text) or _names_one_of(around).search(text) is not None
+    return kinds.may_be_in(text) or _names_one_of(around).search(text) is not None
 
 
 @functools.cache
@@ -72,13 +66,15 @@ def _names_one_of(kinds: frozenset[str]) -> re.Pattern[str]:
     return re.compile(rf"""["']?kind["']?\s*:\s*["']?(?:{"|".join(sorted(kinds))})\b""")
 
 
-def manifests(document: Document) -> Iterator[Manifest]:
+def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]:
     """The objects of a document, those of Lists one by one."""
     plain = nodes.to_plain(document.root)
-    yield from _objects(document, (), plain)
+    for route, item in _objects((), plain):
+        kind, api_version = _text(item.get("kind")), _text(item.get("apiVersion"))
+        yield Manifest(document, route, item, kind, api_version, kinds.of(kind, api_version))
 
 
-def _objects(document: Document, route: Route, plain: Any) -> Iterator[Manifest]:
+def _objects(route: Route, plain: Any) -> Iterator[tuple[Route, dict[str, Any]]]:
     if not isinstance(plain, dict):
         return
     kind, api_version = _text(plain.get("kind")), _text(plain.get("apiVersion"))
@@ -89,9 +85,9 @@ def _objects(document: Document, route: Route, plain: Any) -> Iterator[Manifest]
             named = (
                 {"kind": item_kind, "apiVersion": api_version, **item} if item_kind and isinstance(item, dict) else item
             )
-            yield from _objects(document, (*route, "items", index), named)
+            yield from _objects((*route, "items", index), named)
     elif kind:
-        yield Manifest(document, route, plain, kind, api_version)
+        yield route, plain
 
 
 def _text(value: Any) -> str:

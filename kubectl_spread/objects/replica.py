@@ -13,12 +13,22 @@ from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import deployer_name
+from kubectl_spread.objects.workload import knative_revision
 from kubectl_spread.objects.workload import made_claims
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import replica_name
+from kubectl_spread.objects.workload import REVISION_LABEL_OF
 from kubectl_spread.objects.workload import Workload
 
 Plain = dict[str, Any]
+
+# Whose pods belong to a ReplicaSet of their revision, and the label that sets it apart.
+_BY_REPLICA_SET = {
+    "Deployment": POD_TEMPLATE_HASH,
+    "Rollout": REVISION_LABEL_OF["Rollout"],
+    "Service": POD_TEMPLATE_HASH,
+}
 
 # What the DaemonSet controller lets its pods tolerate (daemon/util, AddOrUpdateDaemonPodTolerations).
 _DAEMON_TOLERATIONS: tuple[Plain, ...] = tuple(
@@ -50,21 +60,29 @@ def replica(owner: Workload, ordinal: int) -> Pod:
 
 
 def controller_of(owner: Workload) -> Owner:
-    """What controls a workload's pods: for a Deployment it is the ReplicaSet that it makes."""
-    if owner.kind == "Deployment":
+    """What controls a workload's pods: often not the workload itself, but what it makes."""
+    if owner.kind in _BY_REPLICA_SET and not owner.is_foreign:
         return Owner("apps/v1", "ReplicaSet", f"{owner.name}-{owner.revision_hash}")
+    if owner.kind == "DeploymentConfig":
+        return Owner("v1", "ReplicationController", deployer_name(owner))
+    if owner.kind == "LeaderWorkerSet":
+        return Owner("apps/v1", "StatefulSet", owner.name)
     return Owner(owner.api_version, owner.kind, owner.name)
 
 
 def selected_by_controller(owner: Workload) -> Selector:
-    """What the controller of a workload's pods selects; a Deployment's ReplicaSet its own revision only."""
-    if owner.kind == "ReplicationController":
-        equal = owner.selector or {}
+    """What the controller of a workload's pods selects; one that a rollout makes its own revision only."""
+    if owner.kind in ("ReplicationController", "DeploymentConfig"):
+        equal = dict(owner.selector or {})
+        if owner.kind == "DeploymentConfig":
+            equal["deployment"] = deployer_name(owner)
         return Selector(tuple(Requirement(key, "In", (value or "",)) for key, value in sorted(equal.items())))
-    selector = compiled(spread.label_selector(owner.selector))
-    if owner.kind == "Deployment":
-        return selector.plus(Requirement(POD_TEMPLATE_HASH, "In", (owner.revision_hash,)))
-    return selector
+    written = owner.selector
+    if owner.kind == "Service":  # by the UID of the revision, for which its name stands
+        written = {"matchLabels": {"serving.knative.dev/revisionUID": knative_revision(owner)}}
+    selector = compiled(spread.label_selector(written))
+    label = _BY_REPLICA_SET.get(owner.kind)
+    return selector.plus(Requirement(label, "In", (created_labels(owner).get(label, ""),))) if label else selector
 
 
 def daemon(owner: Workload, node: str) -> Pod:

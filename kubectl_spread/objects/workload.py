@@ -1,23 +1,47 @@
-"""Kinds that carry a pod template, and the pods a controller makes of it."""
+"""Workloads, and the pods that a controller makes of their templates."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import spread
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
 
 
+DEFAULT_NAMESPACE = "default"  # of objects that name none
 POD_TEMPLATE_HASH = "pod-template-hash"
 ROLLOUT_HASH = "rollouts-pod-template-hash"
 
-# Labels that change with each revision of a template, and with each release of a chart or an application.
-REVISION_LABELS = (POD_TEMPLATE_HASH, "controller-revision-hash", "rollouts-pod-template-hash")
+# Of kinds whose pods belong to objects that the cluster facts need not hold, the label that names the workload.
+NAMED_BY_LABEL = {
+    "Service": "serving.knative.dev/service",
+    "DeploymentConfig": "deploymentconfig",
+    "LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/name",
+}
+
+# The label whose value is another one after each change of the template.
+REVISION_LABEL_OF = {
+    "Deployment": POD_TEMPLATE_HASH,
+    "StatefulSet": "controller-revision-hash",
+    "DaemonSet": "controller-revision-hash",
+    "Rollout": ROLLOUT_HASH,
+    "Service": "serving.knative.dev/revision",
+    "DeploymentConfig": "deployment",
+    "CloneSet": POD_TEMPLATE_HASH,
+    "LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/template-revision-hash",
+}
+
+# Labels that change with each revision of a template (`deployment` may be anybody's), and with each release of a chart
+# or an application.
+REVISION_LABELS = tuple(dict.fromkeys(label for label in REVISION_LABEL_OF.values() if label != "deployment"))
 RELEASE_LABELS = ("helm.sh/chart", "app.kubernetes.io/version")
 
 # Labels that controllers give each of their pods with a value of its own.
@@ -25,39 +49,16 @@ PER_POD_LABELS = (
     "statefulset.kubernetes.io/pod-name",
     "apps.kubernetes.io/pod-index",
     "batch.kubernetes.io/job-completion-index",
+    "apps.kruise.io/cloneset-instance-id",
 )
 
 
-class WorkloadKind(NamedTuple):
-    """Where a kind keeps its pod template, and what kubectl calls it.
+class PodGroup(NamedTuple):
+    """The pods of one template in each group of a LeaderWorkerSet: how many, and the index of the first."""
 
-    `template` leads to the object that has `metadata` and `spec` of the pod; () for a Pod itself.
-    """
+    size: int = 1
+    first: int = 0
 
-    groups: frozenset[str]
-    template: Route
-    names: tuple[str, ...]
-
-
-_APPS = frozenset({"apps", "extensions"})
-_CORE = frozenset({""})
-_BATCH = frozenset({"batch"})
-_ARGO = frozenset({"argoproj.io"})
-
-KINDS: dict[str, WorkloadKind] = {
-    "Pod": WorkloadKind(_CORE, (), ("pod", "pods", "po")),
-    "PodTemplate": WorkloadKind(_CORE, ("template",), ("podtemplate", "podtemplates")),
-    "ReplicationController": WorkloadKind(
-        _CORE, ("spec", "template"), ("replicationcontroller", "replicationcontrollers", "rc")
-    ),
-    "ReplicaSet": WorkloadKind(_APPS, ("spec", "template"), ("replicaset", "replicasets", "rs")),
-    "Deployment": WorkloadKind(_APPS, ("spec", "template"), ("deployment", "deployments", "deploy")),
-    "StatefulSet": WorkloadKind(_APPS, ("spec", "template"), ("statefulset", "statefulsets", "sts")),
-    "DaemonSet": WorkloadKind(_APPS, ("spec", "template"), ("daemonset", "daemonsets", "ds")),
-    "Job": WorkloadKind(_BATCH, ("spec", "template"), ("job", "jobs")),
-    "CronJob": WorkloadKind(_BATCH, ("spec", "jobTemplate", "spec", "template"), ("cronjob", "cronjobs", "cj")),
-    "Rollout": WorkloadKind(_ARGO, ("spec", "template"), ("rollout", "rollouts", "ro")),
-}
 
 # Those whose number of replicas can be set, and asked for (the scale subresource).
 SCALED_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Rollout"})
@@ -76,7 +77,9 @@ class Workload(NamedTuple):
     is_indexed: bool = False  # a Job whose pods know their index
     claim_templates: tuple[str, ...] = ()  # of a StatefulSet
     selector: Optional[Plain] = None  # spec.selector as written
-    known_hash: str = ""  # pod-template-hash of the pods that run already
+    known_hash: str = ""  # the value of the revision label of the pods that run already
+    is_foreign: bool = False  # nobody knows here what its controller adds to the pods
+    group: PodGroup = PodGroup()  # of a LeaderWorkerSet
 
     @property
     def revision_hash(self) -> str:
@@ -88,41 +91,69 @@ class Workload(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
-def kind_of(kind: str, api_version: str) -> Optional[WorkloadKind]:
-    """The entry of a kind, None for one that has no pod template known here."""
-    found = KINDS.get(kind)
-    group = api_version.partition("/")[0] if "/" in api_version else ""
-    return found if found is not None and group in found.groups else None
+def workload(
+    plain: Plain,
+    kind: str,
+    *,
+    at: Optional[PodPlace] = None,
+    namespace: str = DEFAULT_NAMESPACE,
+    is_foreign: bool = False,
+) -> Workload:
+    """A workload from a plain object that decodes.
 
-
-def kind_named(name: str) -> Optional[str]:
-    """The kind that a kubectl resource argument means: `deploy`, `deployments.apps`, `Deployment`."""
-    word = name.partition(".")[0].lower()
-    for kind, entry in KINDS.items():
-        if word in entry.names:
-            return kind
-    return None
-
-
-def workload(plain: Plain, kind: str) -> Workload:
-    """A workload from a plain object that decodes."""
-    metadata = plain.get("metadata") or {}
-    return Workload(
+    Args:
+        plain: the object.
+        kind: its kind.
+        at: which of its pods is meant, in an object with several.
+        namespace: of an object that names none.
+        is_foreign: see `WorkloadKind`.
+    """
+    metadata, spec = plain.get("metadata") or {}, _fields(plain.get("spec"))
+    place = at or KINDS[kind].usual_place()
+    found = Workload(
         kind=kind,
         api_version=plain.get("apiVersion") or "",
-        namespace=metadata.get("namespace") or "default",
+        namespace=metadata.get("namespace") or namespace,
         name=metadata.get("name") or metadata.get("generateName") or "",
-        replicas=_replicas(plain.get("spec") or {}, kind),
-        template=_template(plain, kind),
-        first_ordinal=int(((plain.get("spec") or {}).get("ordinals") or {}).get("start") or 0),
-        selector=(plain.get("spec") or {}).get("selector"),
+        replicas=1,
+        template=_template(plain, place),
+        is_foreign=is_foreign,
+    )
+    if is_foreign:
+        beside = _at(plain, place.template[:-1]).get("replicas")
+        return found._replace(replicas=max(0, beside) if type(beside) is int else 1)
+    if kind == "LeaderWorkerSet":
+        return _grouped(found, spec, place)
+    return found._replace(
+        replicas=_replicas(spec, kind, found.template),
+        first_ordinal=int((spec.get("ordinals") or {}).get("start") or 0),
+        selector=None if kind == "Service" else spec.get("selector"),
         claim_templates=tuple(
             name
-            for item in mappings((plain.get("spec") or {}).get("volumeClaimTemplates"))
+            for item in mappings(spec.get("volumeClaimTemplates"))
             if (name := (item.get("metadata") or {}).get("name"))
         ),
-        is_indexed=_job_spec(plain.get("spec") or {}, kind).get("completionMode") == "Indexed",
+        is_indexed=_job_spec(spec, kind).get("completionMode") == "Indexed",
     )
+
+
+def knative_scale(template: Plain) -> tuple[Optional[int], Optional[int]]:
+    """The least and most pods of a Knative revision, as far as its annotations say it; 0 for the most is no limit."""
+    annotations = _fields(_fields(template.get("metadata")).get("annotations"))
+    least, most = (
+        next((int(text) for name in names if (text := str(annotations.get(name, ""))).isdecimal()), None)
+        for names in (_MIN_SCALE, _MAX_SCALE)
+    )
+    return least, most or None
+
+
+_MIN_SCALE = ("autoscaling.knative.dev/min-scale", "autoscaling.knative.dev/minScale")
+_MAX_SCALE = ("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxScale")
+
+
+def revision_label(owner: Workload) -> str:
+    """The label that tells the revisions of a workload's pods apart; empty where none does."""
+    return "" if owner.is_foreign else REVISION_LABEL_OF.get(owner.kind, "")
 
 
 def replica_name(owner: Workload, ordinal: int) -> str:
@@ -131,6 +162,9 @@ def replica_name(owner: Workload, ordinal: int) -> str:
         return owner.name
     if owner.kind == "StatefulSet":
         return f"{owner.name}-{owner.first_ordinal + ordinal}"
+    if owner.kind == "LeaderWorkerSet":
+        group, member = _member(owner, ordinal)
+        return f"{owner.name}-{group}-{member}" if member else f"{owner.name}-{group}"
     return f"{owner.name}-{ordinal + 1}"
 
 
@@ -147,18 +181,46 @@ def created_labels(owner: Workload, ordinal: int = 0) -> dict[str, str]:
     }
 
 
-def _template(plain: Plain, kind: str) -> Plain:
-    found = plain
-    for step in KINDS[kind].template:
-        found = found.get(str(step)) or {}
-    return found
+def _template(plain: Plain, place: PodPlace) -> Plain:
+    found = _at(plain, place.template)
+    return {"spec": found} if place.template == place.spec else found
 
 
-def _replicas(spec: Plain, kind: str) -> Optional[int]:
+def _at(plain: Any, route: Route) -> Plain:
+    for step in route:
+        plain = plain[step] if isinstance(step, int) else _fields(plain).get(step)
+    return _fields(plain)
+
+
+def _fields(value: Any) -> Plain:
+    return value if isinstance(value, dict) else {}
+
+
+def _grouped(owner: Workload, spec: Plain, place: PodPlace) -> Workload:
+    """The leaders or the workers of a LeaderWorkerSet; without a leaderTemplate the leaders are like the workers."""
+    both = _fields(spec.get("leaderWorkerTemplate"))
+    size = 1 if both.get("size") is None else max(1, int(both["size"]))
+    if place.template[-1] == "leaderTemplate":
+        members = PodGroup()
+    else:
+        members = PodGroup(size - 1, first=1) if both.get("leaderTemplate") else PodGroup(size)
+    groups = 1 if spec.get("replicas") is None else max(0, int(spec["replicas"]))
+    return owner._replace(replicas=groups * members.size, group=members, known_hash=_template_hash(both))
+
+
+def _member(owner: Workload, ordinal: int) -> tuple[int, int]:
+    """The group of a pod, and its index in it."""
+    group, at = divmod(ordinal, max(1, owner.group.size))
+    return group, owner.group.first + at
+
+
+def _replicas(spec: Plain, kind: str, template: Plain) -> Optional[int]:
     if kind == "DaemonSet":
         return None
     if kind in ("Pod", "PodTemplate"):
         return 1
+    if kind == "Service":
+        return knative_scale(template)[0] or 1
     if kind == "CronJob":
         if spec.get("suspend"):
             return 0
@@ -184,29 +246,106 @@ def _job_pods(spec: Plain) -> int:
 
 def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
     """The labels a controller adds; hashes and uids are stand-ins, equal for equal templates."""
-    if owner.kind == "Deployment":
-        return {POD_TEMPLATE_HASH: owner.revision_hash}
-    if owner.kind == "Rollout":
-        return {ROLLOUT_HASH: owner.revision_hash}
-    if owner.kind == "StatefulSet":
-        return {
-            "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
-            "statefulset.kubernetes.io/pod-name": name,
-            "apps.kubernetes.io/pod-index": str(owner.first_ordinal + ordinal),
-        }
-    if owner.kind == "DaemonSet":
-        return {"controller-revision-hash": owner.revision_hash, "pod-template-generation": "1"}
-    if owner.kind in ("Job", "CronJob"):
-        uid = owner.revision_hash
-        index = {"batch.kubernetes.io/job-completion-index": str(ordinal)} if owner.is_indexed else {}
-        return {
-            **index,
-            "batch.kubernetes.io/job-name": owner.name,
-            "batch.kubernetes.io/controller-uid": uid,
-            "job-name": owner.name,
-            "controller-uid": uid,
-        }
-    return {}
+    if owner.is_foreign:
+        return {}
+    kind = owner.kind
+    if kind in ("Deployment", "Rollout"):
+        return {REVISION_LABEL_OF[kind]: owner.revision_hash}
+    if kind in ("Job", "CronJob"):
+        return _job_labels(owner, ordinal)
+    if kind == "StatefulSet":
+        return _ordinal_labels(owner, owner.first_ordinal + ordinal, name)
+    if kind == "LeaderWorkerSet":
+        return _member_labels(owner, ordinal, name)
+    added = _LABELS.get(kind)
+    return {} if added is None else added(owner)
+
+
+def _job_labels(owner: Workload, ordinal: int) -> dict[str, str]:
+    uid = owner.revision_hash
+    index = {"batch.kubernetes.io/job-completion-index": str(ordinal)} if owner.is_indexed else {}
+    return {
+        **index,
+        "batch.kubernetes.io/job-name": owner.name,
+        "batch.kubernetes.io/controller-uid": uid,
+        "job-name": owner.name,
+        "controller-uid": uid,
+    }
+
+
+def _ordinal_labels(owner: Workload, index: int, name: str) -> dict[str, str]:
+    return {
+        "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
+        "statefulset.kubernetes.io/pod-name": name,
+        "apps.kubernetes.io/pod-index": str(index),
+    }
+
+
+def _member_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
+    """The leaders are the pods of one StatefulSet, the workers of each group those of another."""
+    group, member = _member(owner, ordinal)
+    prefix = "leaderworkerset.sigs.k8s.io"
+    return {
+        **_ordinal_labels(owner, member or group, name),
+        f"{prefix}/name": owner.name,
+        f"{prefix}/group-index": str(group),
+        f"{prefix}/group-key": _template_hash({"group": f"{owner.namespace}/{owner.name}-{group}"}),
+        f"{prefix}/worker-index": str(member),
+        f"{prefix}/template-revision-hash": owner.revision_hash,
+    }
+
+
+def _daemon_labels(owner: Workload) -> dict[str, str]:
+    return {"controller-revision-hash": owner.revision_hash, "pod-template-generation": "1"}
+
+
+def _clone_labels(owner: Workload) -> dict[str, str]:
+    """Source: openkruise/kruise pkg/controller/cloneset/utils, WriteRevisionHash."""
+    return {
+        "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
+        POD_TEMPLATE_HASH: owner.revision_hash,
+        "apps.kruise.io/cloneset-instance-id": owner.revision_hash,
+    }
+
+
+def _config_labels(owner: Workload) -> dict[str, str]:
+    return {"deploymentconfig": owner.name, "deployment": deployer_name(owner)}
+
+
+def _knative_labels(owner: Workload) -> dict[str, str]:
+    """Those of the Deployment that stands behind a revision; `app` is the template's where it has one."""
+    revision = knative_revision(owner)
+    own = spread.labels(owner.template.get("metadata") or {})
+    prefix = "serving.knative.dev"
+    return {
+        "app": own.get("app", revision),
+        POD_TEMPLATE_HASH: _template_hash(owner.template),
+        f"{prefix}/service": owner.name,
+        f"{prefix}/configuration": owner.name,
+        f"{prefix}/configurationGeneration": "1",
+        f"{prefix}/revision": revision,
+        f"{prefix}/revisionUID": revision,
+        f"{prefix}/configurationUID": owner.name,
+        f"{prefix}/serviceUID": owner.name,
+    }
+
+
+_LABELS: dict[str, Callable[[Workload], dict[str, str]]] = {
+    "DaemonSet": _daemon_labels,
+    "CloneSet": _clone_labels,
+    "DeploymentConfig": _config_labels,
+    "Service": _knative_labels,
+}
+
+
+def knative_revision(owner: Workload) -> str:
+    """The name of a Knative Service's revision: the template's own, or one that is counted."""
+    return owner.known_hash or (owner.template.get("metadata") or {}).get("name") or f"{owner.name}-00001"
+
+
+def deployer_name(owner: Workload) -> str:
+    """The ReplicationController that a DeploymentConfig makes for its template."""
+    return owner.known_hash or f"{owner.name}-1"
 
 
 def _template_hash(template: Plain) -> str:

@@ -20,6 +20,8 @@ def lines(finding: Finding, *, colour: bool) -> list[str]:
     out = [f"{location(finding.place)}: {head}", f"  {safe(finding.message)}"]
     if finding.object.kind:
         out.append(f"  in {object_text(finding.object)}")
+    if finding.place.template:
+        out.append(f"  {rendered_from(finding.place)}")
     out += _excerpt(finding.place, colour=colour)
     for label in finding.related:
         out.append(f"  {location(label.place)}: {safe(label.text)}")
@@ -32,6 +34,17 @@ def location(place: Place) -> str:
     """`file:line:column`, which terminals and editors make a link of."""
     line, column = place.source.position(place.span.start)
     return f"{safe(place.source.name)}:{line}:{column}"
+
+
+def message(finding: Finding) -> str:
+    """What it says, where it was rendered from and what to do, for places that show nothing else."""
+    parts = (finding.message, rendered_from(finding.place), f"hint: {finding.hint}" if finding.hint else "")
+    return "\n".join(part for part in parts if part)
+
+
+def rendered_from(place: Place) -> str:
+    """`from shop/templates/web.yaml`: the template's own line is not known; empty where nothing was rendered."""
+    return f"from {safe(place.template)}" if place.template else ""
 
 
 def object_text(ref: ObjectRef) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.report.check import CheckReport
+from kubectl_spread.report.findings import message
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -28,9 +29,8 @@ def _finding(finding: Finding) -> str:
     where = f"file={_property(place.source.name)},line={line},endLine={end_line}"
     if end_line == line:
         where += f",col={column},endColumn={end_column}"  # GitHub takes columns on one line only
-    text = finding.message + (f"\nhint: {finding.hint}" if finding.hint else "")
     title = _property(f"{finding.rule.code} {finding.rule.name}")
-    return f"::{_COMMANDS[finding.rule.severity]} {where},title={title}::{_data(text)}"
+    return f"::{_COMMANDS[finding.rule.severity]} {where},title={title}::{_data(message(finding))}"
 
 
 def _data(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.report.check import CheckReport
+from kubectl_spread.report.findings import rendered_from
 from kubectl_spread.report.fingerprint import fingerprints
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
@@ -23,9 +24,10 @@ def render(report: CheckReport) -> str:
 def _entry(finding: Finding, fingerprint: str) -> dict[str, Any]:
     place = finding.place
     begin, _ = place.source.position(place.span.start)
+    origin = rendered_from(place)
     end, _ = place.source.position(place.span.end)
     return {
-        "description": finding.message,
+        "description": f"{finding.message} ({origin})" if origin else finding.message,
         "check_name": finding.rule.code,
         "fingerprint": fingerprint,
         "severity": _SEVERITIES[finding.rule.severity],

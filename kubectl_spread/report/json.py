@@ -108,6 +108,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         **_place(finding.place),
         "object": finding.object._asdict(),
+        "template": finding.place.template,
         "path": finding.path,
         "hint": finding.hint,
         "related": [{**_place(label.place), "message": label.text} for label in finding.related],

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.report.check import CheckReport
 from kubectl_spread.report.findings import location
+from kubectl_spread.report.findings import rendered_from
 
 
 def render(report: CheckReport) -> str:
@@ -37,7 +38,9 @@ def _failed(suite: ET.Element, finding: Finding) -> None:
     name = f"{finding.rule.code} {finding.rule.name} {place}"
     case = ET.SubElement(suite, "testcase", name=_text(name), classname=suite.attrib["name"])
     failure = ET.SubElement(case, "failure", type=finding.rule.severity.value, message=_text(finding.message))
-    failure.text = _text("\n".join(part for part in (place, finding.path, finding.hint) if part))
+    failure.text = _text(
+        "\n".join(part for part in (place, rendered_from(finding.place), finding.path, finding.hint) if part)
+    )
 
 
 def _placements(root: ET.Element, report: CheckReport) -> None:

@@ -15,6 +15,7 @@ from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.workloads import documentation
 from kubectl_spread.report.check import CheckReport
+from kubectl_spread.report.findings import message
 from kubectl_spread.report.fingerprint import fingerprints
 from kubectl_spread.text.source import Span
 
@@ -63,11 +64,12 @@ def _invocation(report: CheckReport) -> dict[str, Any]:
 
 
 def _result(finding: Finding, fingerprint: str) -> dict[str, Any]:
-    text = finding.message + (f"\nhint: {finding.hint}" if finding.hint else "")
+    text = message(finding)
     location: dict[str, Any] = {"physicalLocation": _physical(finding.place)}
     if finding.object.kind:
         name = "/".join(part for part in finding.object if part)
         location["logicalLocations"] = [{"fullyQualifiedName": f"{name}:{finding.path}", "kind": "object"}]
+    properties = {"template": finding.place.template} if finding.place.template else {}
     return {
         "ruleId": finding.rule.code,
         "ruleIndex": list(RULES).index(finding.rule.code),
@@ -79,6 +81,7 @@ def _result(finding: Finding, fingerprint: str) -> dict[str, Any]:
             for number, label in enumerate(finding.related)
         ],
         "partialFingerprints": {"kubectlSpread/v1": fingerprint},
+        **({"properties": properties} if properties else {}),
         **_fixes(finding),
     }
 

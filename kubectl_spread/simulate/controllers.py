@@ -16,8 +16,9 @@ from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.replica import selected_by_controller
 from kubectl_spread.objects.taints import first_untolerated
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.objects.workload import NAMED_BY_LABEL
 from kubectl_spread.objects.workload import replica_name
+from kubectl_spread.objects.workload import revision_label
 from kubectl_spread.objects.workload import Workload
 
 MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
@@ -45,11 +46,17 @@ def admitted(owner: Workload, cluster: Cluster) -> Workload:
 
 
 def as_running(owner: Workload, cluster: Cluster) -> Workload:
-    """A Deployment whose pods run already goes on with their ReplicaSet: the template is taken to be the same."""
-    if owner.kind != "Deployment":
+    """A workload whose pods run already goes on with their revision: the template is taken to be the same."""
+    if owner.is_foreign or owner.kind not in _GO_ON:
         return owner
-    hashes = Counter(dict(pod.cls.labels).get(POD_TEMPLATE_HASH, "") for pod in running_pods(owner, cluster))
+    label = revision_label(owner)
+    hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in running_pods(owner, cluster))
     return owner._replace(known_hash=hashes.most_common(1)[0][0]) if hashes else owner
+
+
+_GO_ON = frozenset({"Deployment", "Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"})
+
+_MEMBER = "leaderworkerset.sigs.k8s.io/worker-index"
 
 
 def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
@@ -57,7 +64,7 @@ def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
     made = {
         OwnerKey(controller_of(owner).kind, owner.namespace, controller_of(owner).name): selected_by_controller(owner)
         for owner in owners
-        if owner.selector is not None
+        if owner.selector is not None or (owner.kind == "Service" and not owner.is_foreign)
     }
     return cluster._replace(owner_selectors={**cluster.owner_selectors, **made})
 
@@ -70,7 +77,7 @@ def missing_replicas(owner: Workload, cluster: Cluster) -> Iterator[Pod]:
         yield from (daemon(owner, node.name) for node in _wanted_nodes(owner, cluster) if node.name not in covered)
         return
     replicas = min(owner.replicas or 0, MAX_REPLICAS)
-    if owner.kind in ("StatefulSet", "Pod") or owner.is_indexed:
+    if owner.kind in ("StatefulSet", "Pod", "LeaderWorkerSet") or owner.is_indexed:
         names = {pod.name for pod in running}
         yield from (replica(owner, at) for at in range(replicas) if replica_name(owner, at) not in names)
     elif len(running) < replicas:
@@ -84,12 +91,28 @@ def missing_replicas(owner: Workload, cluster: Cluster) -> Iterator[Pod]:
 def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
     """The workload's pods that are on a node and not on their way out."""
     key = OwnerKey(owner.kind, owner.namespace, owner.name)
+    label = None if owner.is_foreign else NAMED_BY_LABEL.get(owner.kind)
     found = []
     for pod in cluster.bound():
-        is_own = pod.key == f"{owner.namespace}/{owner.name}" if owner.kind == "Pod" else key in cluster.owners_of(pod)
+        if owner.kind == "Pod":
+            is_own = pod.key == f"{owner.namespace}/{owner.name}"
+        elif label is not None:
+            is_own = pod.namespace == owner.namespace and _is_labelled(dict(pod.cls.labels), owner, label)
+        else:
+            is_own = key in cluster.owners_of(pod)
         if is_own and not pod.terminating:
             found.append(pod)
     return found
+
+
+def _is_labelled(labels: dict[str, str], owner: Workload, label: str) -> bool:
+    """Whether a pod is a workload's by its label; of a LeaderWorkerSet those of the other template are not."""
+    if labels.get(label) != owner.name:
+        return False
+    member = labels.get(_MEMBER, "")
+    if owner.kind != "LeaderWorkerSet" or not member.isdecimal():
+        return True
+    return owner.group.first <= int(member) < owner.group.first + owner.group.size
 
 
 def _wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:

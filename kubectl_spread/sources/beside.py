@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kubectl_spread.cluster.applied import applied
 from kubectl_spread.cluster.applied import KINDS
+from kubectl_spread.cluster.assemble import is_of_another_group
 from kubectl_spread.cluster.assemble import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
@@ -48,7 +49,7 @@ def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: s
             if isinstance(document, compose.SyntaxProblem):
                 continue
             for manifest in manifests(document):
-                if manifest.kind in KINDS:
+                if manifest.kind in KINDS and not is_of_another_group(manifest.plain):
                     wrong = _undecodable(manifest)
                     errors += wrong
                     found += [] if wrong else [manifest.plain]

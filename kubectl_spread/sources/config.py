@@ -15,9 +15,9 @@ from kubectl_spread.lint.select import UnknownRuleError
 from kubectl_spread.lint.settings import Choice
 from kubectl_spread.lint.settings import Config
 from kubectl_spread.lint.settings import FileChoice
-from kubectl_spread.lint.settings import PodSpecPath
 from kubectl_spread.lint.suppress import Waiver
 from kubectl_spread.objects import decode
+from kubectl_spread.objects.kinds import PodSpecPath
 from kubectl_spread.objects.version import minor_of
 from kubectl_spread.objects.version import VersionError
 from kubectl_spread.sources import files

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from typing import NamedTuple
+from typing import Optional
+
+_ORIGIN = re.compile(r"^# Source: (\S(?:[^\r\n]*\S)?)", re.MULTILINE)
 
 
 class Span(NamedTuple):
@@ -26,12 +30,13 @@ class SourceFile:
     `name` is what messages call it: the path as given, or `<stdin>`.
     """
 
-    __slots__ = ("_starts", "name", "text")
+    __slots__ = ("_origins", "_starts", "name", "text")
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
         self._starts: list[int] = []
+        self._origins: Optional[list[re.Match[str]]] = None
 
     def position(self, offset: int) -> Position:
         """The line and column of an offset; the end of the text is a valid place."""
@@ -49,6 +54,16 @@ class SourceFile:
         starts = self._line_starts()
         end = starts[number] if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end].rstrip("\r\n")
+
+    def origin(self, offset: int) -> str:
+        """The chart's template that a place was rendered from, as Helm notes it above each; empty where it does not.
+
+        The nearest note before the place counts, also beyond a `---`: a template may hold several documents.
+        """
+        if self._origins is None:
+            self._origins = list(_ORIGIN.finditer(self.text))
+        at = bisect_right(self._origins, offset, key=re.Match.start)
+        return self._origins[at - 1][1] if at else ""
 
     def _line_starts(self) -> list[int]:
         if not self._starts:

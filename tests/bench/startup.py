@@ -55,6 +55,8 @@ spec:
   - port: 80
     targetPort: 8080
 """
+KNATIVE = DEPLOYMENT.replace("apps/v1", "serving.knative.dev/v1").replace("kind: Deployment", "kind: Service")
+ROLLOUT = DEPLOYMENT.replace("apps/v1", "argoproj.io/v1alpha1").replace("kind: Deployment", "kind: Rollout")
 
 
 CONFIG = """\
@@ -91,6 +93,11 @@ def main() -> int:
         others.mkdir()
         for number in range(300):
             (others / f"{number}.yaml").write_text("---\n".join([SERVICE.format(number=number)] * 4))
+        mixed = root / "mixed"
+        mixed.mkdir()
+        for number in range(1000):
+            kind = (SERVICE, KNATIVE, DEPLOYMENT, ROLLOUT)[number % 50] if number % 50 < 4 else SERVICE
+            (mixed / f"{number}.yaml").write_text(kind.format(number=number))
         measured = [
             ("--help", [program, "--help"], 80, RUNS),
             ("--version", [program, "--version"], 80, RUNS),
@@ -103,6 +110,7 @@ def main() -> int:
                 1500,
                 5,
             ),
+            ("check, 1,000 mixed files, 60 of them workloads", [program, "check", str(mixed)], 1000, 5),
             ("check, 300 files without a workload", [program, "check", str(others)], 250, RUNS),
         ]
         return report(measured)

@@ -132,6 +132,23 @@ def test_the_report_counts_them(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert 2 == json.loads(capsys.readouterr().out)["checked"]["ignored"]
 
 
+def test_an_annotation_of_an_object_with_two_templates_is_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It covers both, and is in vain once."""
+    constraint = "{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}"
+    pod = f"{{spec: {{topologySpreadConstraints: [{constraint}]}}}}"
+    (tmp_path / "llm.yaml").write_text(
+        "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\n"
+        "metadata: {name: llm, annotations: {spread.kubectl.io/ignore: 'SPR201, SPR304'}}\n"
+        f"spec: {{leaderWorkerTemplate: {{leaderTemplate: {pod}, workerTemplate: {pod}}}}}\n"
+    )
+    run(["check", str(tmp_path / "llm.yaml"), "-o", "json", "--select", "SPR201,SPR304,SPR005"])
+    report = json.loads(capsys.readouterr().out)
+
+    assert (["SPR005"], 2) == ([finding["code"] for finding in report["findings"]], report["checked"]["ignored"])
+
+
 def test_a_rule_that_is_not_asked_for_in_a_file_is_not_suppressed_there_in_vain(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

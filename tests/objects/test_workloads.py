@@ -10,12 +10,14 @@ import pytest
 
 from kubectl_spread.objects import replica
 from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.kinds import kind_named
+from kubectl_spread.objects.kinds import kind_of
+from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.taints import Toleration
 from kubectl_spread.objects.workload import created_labels
-from kubectl_spread.objects.workload import kind_named
-from kubectl_spread.objects.workload import kind_of
+from kubectl_spread.objects.workload import knative_scale
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
 
@@ -55,6 +57,15 @@ def made(kind: str, spec: Any, *, api_version: str = "apps/v1") -> Workload:
         ("CronJob", {"jobTemplate": {"spec": {"suspend": True}}}, 0),
         ("CronJob", {"suspend": True, "jobTemplate": {"spec": {"parallelism": 4}}}, 0),
         ("CronJob", {"jobTemplate": None}, 1),
+        *((kind, {"replicas": 7, "template": TEMPLATE}, 7) for kind in ("Rollout", "DeploymentConfig", "CloneSet")),
+        ("Service", {"template": TEMPLATE}, 1),
+        *(
+            ("Service", {"template": {"metadata": {"annotations": {f"autoscaling.knative.dev/{name}": number}}}}, pods)
+            for name, number, pods in (
+                ("min-scale", "3", 3), ("minScale", "3", 3), ("min-scale", "0", 1), ("min-scale", "many", 1),
+                ("max-scale", "3", 1),
+            )
+        ),
     ],
 )  # fmt: skip
 def test_a_workload_runs_as_many_pods_at_a_time(kind: str, spec: Any, expected: Optional[int]) -> None:
@@ -100,6 +111,16 @@ HASH = "[bcdfghjklmnpqrstvwxz2456789]+"
             },
         ),
         ("DaemonSet", {"controller-revision-hash": HASH, "pod-template-generation": "1"}),
+        ("Rollout", {"rollouts-pod-template-hash": HASH}),
+        ("DeploymentConfig", {"deploymentconfig": "web", "deployment": "web-1"}),
+        (
+            "CloneSet",
+            {
+                "controller-revision-hash": f"web-{HASH}",
+                "pod-template-hash": HASH,
+                "apps.kruise.io/cloneset-instance-id": HASH,
+            },
+        ),
         *(
             (
                 kind,
@@ -248,7 +269,12 @@ def test_a_daemon_is_pinned_to_its_node(affinity: Any) -> None:
         ("Deployment", "apps/v1", True), ("Deployment", "extensions/v1beta1", True), ("Deployment", "v1", False),
         ("Deployment", "example.com/v1", False),
         ("CronJob", "batch/v1beta1", True), ("Job", "apps/v1", False),
-        ("Service", "v1", False), ("", "", False),
+        ("Service", "v1", False), ("", "", False), ("Service", "serving.knative.dev/v1", True),
+        ("Rollout", "argoproj.io/v1alpha1", True), ("Rollout", "v1", False),
+        ("DeploymentConfig", "apps.openshift.io/v1", True), ("CloneSet", "apps.kruise.io/v1alpha1", True),
+        ("StatefulSet", "apps.kruise.io/v1beta1", True), ("DaemonSet", "apps.kruise.io/v1alpha1", True),
+        ("Deployment", "apps.kruise.io/v1", False), ("LeaderWorkerSet", "leaderworkerset.x-k8s.io/v1", True),
+        ("JobSet", "jobset.x-k8s.io/v1alpha2", True), ("RayCluster", "ray.io/v1", True),
     ],
 )  # fmt: skip
 def test_a_kind_belongs_to_its_group(kind: str, api_version: str, expected: bool) -> None:
@@ -262,7 +288,10 @@ def test_a_kind_belongs_to_its_group(kind: str, api_version: str, expected: bool
         ("deploy", "Deployment"), ("deployments", "Deployment"), ("Deployment", "Deployment"),
         ("deployments.apps", "Deployment"), ("deployment.v1.apps", "Deployment"), ("sts", "StatefulSet"), ("po", "Pod"),
         ("cj", "CronJob"), ("rc", "ReplicationController"), ("ds", "DaemonSet"),
-        ("service", None), ("", None), ("deployx", None),
+        ("service", None), ("services", None), ("", None), ("deployx", None),
+        ("ksvc", "Service"), ("services.serving.knative.dev", "Service"), ("service.v1.serving.knative.dev", "Service"),
+        ("rollouts.argoproj.io", "Rollout"), ("ro", "Rollout"), ("dc", "DeploymentConfig"), ("clone", "CloneSet"),
+        ("lws", "LeaderWorkerSet"), ("statefulsets.apps.kruise.io", "StatefulSet"), ("jobset", "JobSet"),
     ],
 )  # fmt: skip
 def test_a_kind_has_the_names_that_kubectl_knows(name: str, expected: Optional[str]) -> None:
@@ -284,3 +313,107 @@ def test_the_pods_of_an_indexed_job_know_their_index() -> None:
     owner = workload({"metadata": {"name": "import"}, "spec": job}, "Job")
 
     assert "2" == dict(replica.replica(owner, 2).cls.labels)["batch.kubernetes.io/job-completion-index"]
+
+
+def test_the_pods_of_a_knative_service_are_those_of_its_revision() -> None:
+    """A Deployment stands behind it; the revision has the template's name, or a number."""
+    counted = created_labels(made("Service", {"template": TEMPLATE}))
+    named = created_labels(made("Service", {"template": {"metadata": {"name": "web-green"}}}))
+
+    assert {"service": "web", "configuration": "web", "revision": "web-00001"} == {
+        name: counted[f"serving.knative.dev/{name}"] for name in ("service", "configuration", "revision")
+    }
+    assert "web" == counted["app"]  # the template's own
+    assert ("web-green", "web-green") == (named["app"], named["serving.knative.dev/revision"])
+    assert re.fullmatch(HASH, counted["pod-template-hash"])
+
+
+def test_annotations_say_how_far_a_knative_service_scales() -> None:
+    def scale(**annotations: str) -> Any:
+        named = {f"autoscaling.knative.dev/{name.replace('_', '-')}": text for name, text in annotations.items()}
+        return knative_scale({"metadata": {"annotations": named}})
+
+    assert (None, None) == knative_scale({"metadata": None})
+    assert (2, 5) == scale(min_scale="2", max_scale="5")
+    assert (0, None) == scale(min_scale="0", max_scale="0")
+    assert (2, 5) == scale(minScale="2", maxScale="5")
+
+
+LEADER = ("spec", "leaderWorkerTemplate", "leaderTemplate")
+WORKER = ("spec", "leaderWorkerTemplate", "workerTemplate")
+
+
+def group_set(at: tuple[str, ...], **templates: Any) -> Workload:
+    spec = {"replicas": 2, "leaderWorkerTemplate": {"size": 3, **templates}}
+    return workload({"metadata": {"name": "llm"}, "spec": spec}, "LeaderWorkerSet", at=PodPlace(at, (*at, "spec")))
+
+
+def members(owner: Workload) -> list[tuple[str, str, str]]:
+    """Names, groups, indices."""
+    prefix = "leaderworkerset.sigs.k8s.io"
+    pods = [replica.replica(owner, at) for at in range(owner.replicas or 0)]
+    labels = [dict(pod.cls.labels) for pod in pods]
+    return [
+        (pod.name, own[f"{prefix}/group-index"], own[f"{prefix}/worker-index"])
+        for pod, own in zip(pods, labels, strict=True)
+    ]
+
+
+def test_a_group_has_one_leader_and_its_workers() -> None:
+    """The leader is the first of its `size` pods."""
+    both = {"leaderTemplate": TEMPLATE, "workerTemplate": TEMPLATE}
+
+    assert [("llm-0", "0", "0"), ("llm-1", "1", "0")] == members(group_set(LEADER, **both))
+    assert [("llm-0-1", "0", "1"), ("llm-0-2", "0", "2"), ("llm-1-1", "1", "1"), ("llm-1-2", "1", "2")] == members(
+        group_set(WORKER, **both)
+    )
+
+
+def test_without_a_leader_template_the_leader_is_like_the_workers() -> None:
+    owner = group_set(WORKER, workerTemplate=TEMPLATE)
+
+    assert ["llm-0", "llm-0-1", "llm-0-2", "llm-1", "llm-1-1", "llm-1-2"] == [name for name, _, _ in members(owner)]
+
+
+def test_leaders_and_workers_have_the_same_revision() -> None:
+    both = {"leaderTemplate": TEMPLATE, "workerTemplate": {"spec": {"priority": 1}}}
+    revisions = [
+        created_labels(group_set(at, **both))["leaderworkerset.sigs.k8s.io/template-revision-hash"]
+        for at in (LEADER, WORKER)
+    ]
+
+    assert revisions[0] == revisions[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("Rollout", ("apps/v1", "ReplicaSet")),
+        ("Service", ("apps/v1", "ReplicaSet")),
+        ("DeploymentConfig", ("v1", "ReplicationController")),
+        ("LeaderWorkerSet", ("apps/v1", "StatefulSet")),
+        ("CloneSet", ("apps/v1", "CloneSet")),
+    ],
+)
+def test_what_a_controller_makes_controls_the_pods(kind: str, expected: tuple[str, str]) -> None:
+    assert expected == replica.controller_of(made(kind, {"template": TEMPLATE}))[:2]
+
+
+def test_a_deployment_config_selects_its_deployment() -> None:
+    """A map, to which the name of the ReplicationController is added."""
+    owner = made("DeploymentConfig", {"selector": {"app": "web"}, "template": TEMPLATE})
+    expected = (Requirement("app", "In", ("web",)), Requirement("deployment", "In", ("web-1",)))
+
+    assert expected == replica.selected_by_controller(owner).requirements
+
+
+@pytest.mark.parametrize(
+    ("kind", "label"),
+    [("Rollout", "rollouts-pod-template-hash"), ("Service", "pod-template-hash"), ("Deployment", "pod-template-hash")],
+)
+def test_a_replica_set_selects_its_revision(kind: str, label: str) -> None:
+    owner = made(kind, {"selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE})
+
+    assert Requirement(label, "In", (created_labels(owner)[label],)) in (
+        replica.selected_by_controller(owner).requirements or ()
+    )

@@ -20,7 +20,7 @@ from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.select import Profile
 from kubectl_spread.lint.settings import Choice
 from kubectl_spread.lint.settings import Config
-from kubectl_spread.lint.settings import PodSpecPath
+from kubectl_spread.objects.kinds import PodSpecPath
 from kubectl_spread.sources import config
 from kubectl_spread.sources import shape
 from kubectl_spread.text import compose

@@ -305,3 +305,16 @@ def test_the_kind_of_a_list_may_come_after_its_items(tmp_path: Path, kind: str) 
     cluster, *_ = load(tmp_path, dumped(node("n1")) + dumped({"items": [pod("web")], "kind": kind}))
 
     assert (["shop/web"] if kind == "List" else []) == [item.key for item in cluster.pods]
+
+
+def test_a_service_of_knative_selects_nothing(tmp_path: Path) -> None:
+    """Nor does it take the place of the core's of its name."""
+    objects = [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}},
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": {"selector": {"app": "web"}}},
+        {"apiVersion": "serving.knative.dev/v1", "kind": "Service", "metadata": {"name": "web"}, "spec": {}},
+    ]
+    (tmp_path / "facts.yaml").write_text(json.dumps({"kind": "List", "items": objects}))
+    (service,) = snapshot.load(str(tmp_path / "facts.yaml")).cluster.services
+
+    assert {"app": "web"} == service.selector

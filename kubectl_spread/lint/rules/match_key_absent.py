@@ -1,7 +1,8 @@
 """`matchLabelKeys` has a label that the pods do not have.
 
 The scheduler leaves out a key that the pod lacks, without a word. `pod-template-hash` is the classic: a Deployment's
-ReplicaSets set it, a StatefulSet, a Job or a lone Pod does not have it.
+ReplicaSets set it, a StatefulSet, a Job or a lone Pod does not have it; an Argo
+Rollout's have `rollouts-pod-template-hash` instead.
 
 Example:
     apiVersion: apps/v1
@@ -47,7 +48,7 @@ _NEAR = 0.8
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that neither the template nor the controller sets."""
-    if subject.workload.kind == "PodTemplate":
+    if subject.workload.kind == "PodTemplate" or not subject.has_known_labels:
         return
     for constraint in subject.constraints:
         if constraint.label_selector is None:

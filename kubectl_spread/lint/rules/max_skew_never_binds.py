@@ -65,12 +65,21 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             )
 
 
+# A rollout may run a whole revision beside the old one.
+_UP_TO_TWICE = frozenset({"Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"})
+
+
 def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int) -> int:
     """The pods of a rolling update beyond the replicas, as far as the constraint counts them.
 
     Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2).
     """
-    if subject.workload.kind != "Deployment" or POD_TEMPLATE_HASH in constraint.match_label_keys:
+    kind = subject.workload.kind
+    if {POD_TEMPLATE_HASH, subject.revision_label} & {*constraint.match_label_keys} & {*subject.labels}:
+        return 0
+    if kind in _UP_TO_TWICE:
+        return replicas
+    if kind != "Deployment":
         return 0
     strategy = fields(subject.controller.get("strategy"))
     if strategy.get("type") == "Recreate":

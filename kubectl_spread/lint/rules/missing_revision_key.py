@@ -40,18 +40,20 @@ from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Append
 from kubectl_spread.text.edit import Change
 from kubectl_spread.text.edit import Put
 
 _FIRST_MINOR = 27  # of matchLabelKeys
+_ROLLED = ("Deployment", "Rollout")  # they make pods of the new revision before those of the old one are gone
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find Deployments whose hard constraints do not tell revisions apart; once a workload."""
     if (project.target.minor or _FIRST_MINOR) < _FIRST_MINOR:
         return  # nothing to be done
+    if subject.workload.kind not in _ROLLED:
+        return
     strategy = subject.controller.get("strategy")
     if isinstance(strategy, dict) and strategy.get("type") == "Recreate":
         return
@@ -60,7 +62,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     blind = [
         constraint
         for constraint in subject.hard
-        if POD_TEMPLATE_HASH not in (*constraint.match_label_keys, *_selected(constraint))
+        if subject.revision_label not in (*constraint.match_label_keys, *_selected(constraint))
         and subject.selector(constraint).requirements
         and subject.selector(constraint).matches(subject.labels)
     ]
@@ -71,7 +73,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             "a rolling update counts old pods with the new: the new ones can end up uneven",
             subject.place(route),
             subject.path(route),
-            f"add matchLabelKeys: [{POD_TEMPLATE_HASH}]",
+            f"add matchLabelKeys: [{subject.revision_label}]",
             tuple(Label(subject.place(subject.route(item)), "so does this one") for item in rest),
             fix=Fix("let each revision count its own pods", tuple(_with_key(subject, item) for item in blind)),
         )
@@ -85,4 +87,6 @@ def _selected(constraint: TopologySpreadConstraint) -> Iterator[str]:
 
 def _with_key(subject: Subject, constraint: TopologySpreadConstraint) -> Change:
     route = subject.route(constraint, "matchLabelKeys")
-    return Append(route, POD_TEMPLATE_HASH) if constraint.match_label_keys else Put(route, [POD_TEMPLATE_HASH])
+    return (
+        Append(route, subject.revision_label) if constraint.match_label_keys else Put(route, [subject.revision_label])
+    )

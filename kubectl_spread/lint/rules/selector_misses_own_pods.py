@@ -50,7 +50,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         missed = [
             item
             for item in selector.requirements or ()
-            if not item.matches(subject.labels) and not _is_of_a_revision(subject, item)
+            if not item.matches(subject.labels)
+            and (subject.has_known_labels or item.key in subject.labels)
+            and not _is_of_a_revision(subject, item)
         ]
         if missed:
             route = subject.route(constraint, "labelSelector")

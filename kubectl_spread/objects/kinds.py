@@ -1,0 +1,222 @@
+"""The kinds that carry pod templates: where each keeps them, and what kubectl calls it.
+
+Those of Kubernetes, those of controllers that many clusters have, and those that a run names itself (`PodSpecPath`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.text.node import Route
+
+Plain = dict[str, Any]
+
+EVERY = "[*]"  # a step of a route that stands for every item of a list
+
+
+class PodPlace(NamedTuple):
+    """Where an object keeps one pod: what has its `metadata` and `spec`, and the pod spec itself.
+
+    They are one and the same step where the object has a pod spec without a template around it.
+    """
+
+    template: Route
+    spec: Route
+
+
+class PodSpecPath(NamedTuple):
+    """A further kind: `path` leads from its root to a pod template, as `spec.template` or `spec.pools[*].template`.
+
+    Args:
+        kind: as manifests write it.
+        path: with dots; `[*]` after a list stands for every item.
+        group: of the apiVersion; None for whichever, "" for v1.
+        is_spec: the path leads to a pod spec, which has no labels of its own.
+    """
+
+    kind: str
+    path: str
+    group: Optional[str] = None
+    is_spec: bool = False
+
+
+class WorkloadKind(NamedTuple):
+    """Where a kind keeps its pod templates.
+
+    `templates` lead to what has `metadata` and `spec` of the pod; () for a Pod itself. A kind `has_fixed_place` when
+    the API server knows its one template, so that it cannot be absent. Of a kind that `is_foreign` nobody knows here
+    what its controller adds to the pods, nor how many there are. No groups means any.
+    """
+
+    kind: str
+    groups: frozenset[str]
+    templates: tuple[Route, ...]
+    names: tuple[str, ...]
+    has_fixed_place: bool = True
+    is_foreign: bool = False
+    is_spec: bool = False
+
+    def places(self, plain: Plain) -> list[PodPlace]:
+        """The places of an object's pods; for kinds without a fixed one those that are there."""
+        if self.has_fixed_place:
+            return [self._place(template) for template in self.templates]
+        found = (route for template in self.templates for route in _expanded(plain, template, ()))
+        return [self._place(route) for route in found]
+
+    def usual_place(self) -> PodPlace:
+        """Where the pod belongs, also in an object that does not have it; `[*]` for an item of a list."""
+        return self._place(self.templates[0])
+
+    def _place(self, route: Route) -> PodPlace:
+        return PodPlace(route, route if self.is_spec else (*route, "spec"))
+
+
+def _expanded(plain: Any, route: Route, passed: Route) -> Iterable[Route]:
+    """The routes to mappings that a route with `[*]` in it stands for."""
+    if not route:
+        return [passed] if isinstance(plain, dict) else []
+    step, *rest = route
+    if step == EVERY:
+        items = plain if isinstance(plain, list) else []
+        return [one for at, item in enumerate(items) for one in _expanded(item, tuple(rest), (*passed, at))]
+    return _expanded(plain.get(step), tuple(rest), (*passed, step)) if isinstance(plain, dict) else []
+
+
+class Kinds:
+    """The kinds of a run, those that it names itself before the others."""
+
+    def __init__(self, entries: Iterable[WorkloadKind]) -> None:
+        self._by_kind: dict[str, list[WorkloadKind]] = {}
+        for entry in entries:
+            self._by_kind.setdefault(entry.kind, []).append(entry)
+        common = "|".join(re.escape(kind) for kind in self._by_kind if kind not in _NAMES_OF_OTHERS)
+        self._common = re.compile(rf"""["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?(?:{common}|[A-Za-z]*List)\b""")
+        self._rare = [
+            (kind, group)
+            for kind in _NAMES_OF_OTHERS
+            for entry in self._by_kind.get(kind, ())
+            for group in entry.groups or ("",)
+        ]
+
+    def of(self, kind: str, api_version: str) -> Optional[WorkloadKind]:
+        """The entry of a kind, None for one that has no pod template known here."""
+        group = api_version.partition("/")[0] if "/" in api_version else ""
+        for entry in self._by_kind.get(kind, ()):
+            if not entry.groups or group in entry.groups:
+                return entry
+        return None
+
+    def may_be_in(self, text: str) -> bool:
+        """Whether a text may hold a kind with a pod template, or a list that may hold one.
+
+        A kind whose name another group uses everywhere, as Service, has its group in the text, too.
+        """
+        if self._common.search(text) is not None:
+            return True
+        return any(
+            group in text and re.search(rf"""["']?kind["']?\s*:\s*["']?{kind}\b""", text) is not None
+            for kind, group in self._rare
+        )
+
+
+_NAMES_OF_OTHERS = ("Service", "ConfigMap", "Secret", "Ingress", "Role", "Namespace")
+_APPS = frozenset({"apps", "extensions"})
+_KRUISE = "apps.kruise.io"
+_CORE = frozenset({""})
+_BATCH = frozenset({"batch"})
+_TEMPLATE: tuple[Route, ...] = (("spec", "template"),)
+_JOB_TEMPLATE: tuple[Route, ...] = (("spec", "jobTemplate", "spec", "template"),)
+_GROUP_TEMPLATES: tuple[Route, ...] = (
+    ("spec", "leaderWorkerTemplate", "workerTemplate"),
+    ("spec", "leaderWorkerTemplate", "leaderTemplate"),
+)
+
+
+def _custom(kind: str, group: str, names: tuple[str, ...], templates: tuple[Route, ...] = _TEMPLATE) -> WorkloadKind:
+    """A kind of a CustomResourceDefinition whose controller is known: nothing makes its template be there."""
+    return WorkloadKind(kind, frozenset({group}), templates, names, has_fixed_place=False)
+
+
+def _of_operator(kind: str, group: str, *paths: str) -> WorkloadKind:
+    """A kind whose operator adds labels of its own to the pods."""
+    templates = tuple(_route(path) for path in paths)
+    word = kind.lower()
+    return WorkloadKind(kind, frozenset({group}), templates, (word, f"{word}s"), has_fixed_place=False, is_foreign=True)
+
+
+def _route(path: str) -> Route:
+    """The steps of a path: `spec.pools[*].template`."""
+    return tuple(step for step in path.replace("[]", EVERY).replace("[", ".[").split(".") if step)
+
+
+KINDS: dict[str, WorkloadKind] = {
+    entry.kind: entry
+    for entry in (
+        WorkloadKind("Pod", _CORE, ((),), ("pod", "pods", "po")),
+        WorkloadKind("PodTemplate", _CORE, (("template",),), ("podtemplate", "podtemplates")),
+        WorkloadKind(
+            "ReplicationController", _CORE, _TEMPLATE, ("replicationcontroller", "replicationcontrollers", "rc")
+        ),
+        WorkloadKind("ReplicaSet", _APPS, _TEMPLATE, ("replicaset", "replicasets", "rs")),
+        WorkloadKind("Deployment", _APPS, _TEMPLATE, ("deployment", "deployments", "deploy")),
+        WorkloadKind("StatefulSet", _APPS | {_KRUISE}, _TEMPLATE, ("statefulset", "statefulsets", "sts", "asts")),
+        WorkloadKind("DaemonSet", _APPS | {_KRUISE}, _TEMPLATE, ("daemonset", "daemonsets", "ds")),
+        WorkloadKind("Job", _BATCH, _TEMPLATE, ("job", "jobs")),
+        WorkloadKind("CronJob", _BATCH, _JOB_TEMPLATE, ("cronjob", "cronjobs", "cj")),
+        _custom("Rollout", "argoproj.io", ("rollout", "rollouts", "ro")),
+        # `service` is a Service of the core.
+        _custom("Service", "serving.knative.dev", ("kservice", "kservices", "ksvc")),
+        _custom("DeploymentConfig", "apps.openshift.io", ("deploymentconfig", "deploymentconfigs", "dc")),
+        _custom("CloneSet", _KRUISE, ("cloneset", "clonesets", "clone")),
+        _custom(
+            "LeaderWorkerSet",
+            "leaderworkerset.x-k8s.io",
+            ("leaderworkerset", "leaderworkersets", "lws"),
+            _GROUP_TEMPLATES,
+        ),
+        _of_operator("JobSet", "jobset.x-k8s.io", "spec.replicatedJobs[*].template.spec.template"),
+        _of_operator("RayCluster", "ray.io", "spec.headGroupSpec.template", "spec.workerGroupSpecs[*].template"),
+        _of_operator("Elasticsearch", "elasticsearch.k8s.elastic.co", "spec.nodeSets[*].podTemplate"),
+        _of_operator("Kibana", "kibana.k8s.elastic.co", "spec.podTemplate"),
+    )
+}
+
+BUILT_IN = Kinds(KINDS.values())
+
+
+def with_paths(paths: Iterable[PodSpecPath]) -> Kinds:
+    """The kinds known here and those that a run names; of two entries for one kind and group the run's own counts."""
+    return Kinds((*map(_named_by_run, paths), *KINDS.values()))
+
+
+def _named_by_run(given: PodSpecPath) -> WorkloadKind:
+    return WorkloadKind(
+        given.kind,
+        frozenset() if given.group is None else frozenset({given.group}),
+        (_route(given.path),),
+        (),
+        has_fixed_place=False,
+        is_foreign=True,
+        is_spec=given.is_spec,
+    )
+
+
+def kind_of(kind: str, api_version: str) -> Optional[WorkloadKind]:
+    """The entry of a kind known here, None for one that has no pod template."""
+    return BUILT_IN.of(kind, api_version)
+
+
+def kind_named(name: str) -> Optional[str]:
+    """The kind that a kubectl resource argument means: `deploy`, `deployments.apps`, `services.serving.knative.dev`."""
+    word, _, group = name.lower().partition(".")
+    for kind, entry in KINDS.items():
+        is_spelt_out = word.removesuffix("s") == kind.lower() and any(
+            group.endswith(known or "-") for known in entry.groups
+        )
+        if word in entry.names or is_spelt_out:
+            return kind
+    return None

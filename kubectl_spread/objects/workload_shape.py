@@ -1,0 +1,72 @@
+"""The Go types of the kinds that carry pod templates, as far as a workload depends on them."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from kubectl_spread.objects import decode
+from kubectl_spread.objects.kinds import EVERY
+from kubectl_spread.objects.kinds import WorkloadKind
+from kubectl_spread.text.node import Route
+
+# What a controller's spec says about how many pods there are.
+_CONTROLLER_FIELDS = {
+    "replicas": decode.Atom.INT32,
+    "parallelism": decode.Atom.INT32,
+    "completions": decode.Atom.INT32,
+    "completionMode": decode.Atom.STRING,
+    "suspend": decode.Atom.BOOL,
+    "ordinals": decode.Struct("StatefulSetOrdinals", {"start": decode.Atom.INT32}),
+    "volumeClaimTemplates": decode.ListOf(decode.Struct("PersistentVolumeClaim", {"metadata": decode.OBJECT_META})),
+}
+_NAMES = {("CronJob", "jobTemplate"): "JobTemplateSpec", ("CronJob", "jobTemplate", "spec"): "JobSpec"}
+
+
+@functools.cache
+def shape(kind: WorkloadKind) -> decode.Struct:
+    """The type of a kind, from the root to its pods."""
+    if () in kind.templates:
+        return decode.POD
+    tree: dict[Any, Any] = {}
+    for template in kind.templates:
+        _grow(tree, template, decode.POD_SPEC if kind.is_spec else decode.POD_TEMPLATE_SPEC)
+    if kind.kind == "LeaderWorkerSet" and not kind.is_foreign:
+        tree["spec"]["leaderWorkerTemplate"]["size"] = decode.Atom.INT32
+    found = _struct(kind, tree, (kind.kind,))
+    return found._replace(fields={"metadata": decode.OBJECT_META, **found.fields})
+
+
+def _grow(tree: dict[Any, Any], route: Route, leaf: decode.Shape) -> None:
+    *steps, last = route
+    for step in steps:
+        tree = tree.setdefault(step, {})
+    tree[last] = leaf
+
+
+def _struct(kind: WorkloadKind, tree: dict[Any, Any], passed: Route) -> decode.Struct:
+    fields = {step: _shape(kind, below, (*passed, step)) for step, below in tree.items()}
+    counts = passed[1:] in (("spec",), ("jobTemplate", "spec"), ("spec", "jobTemplate", "spec"))
+    has_counts = counts and not kind.is_foreign and kind.kind != "Service"
+    return decode.Struct(_name(passed), {**_CONTROLLER_FIELDS, **fields} if has_counts else fields)
+
+
+def _shape(kind: WorkloadKind, tree: Any, passed: Route) -> decode.Shape:
+    if not isinstance(tree, dict):
+        leaf: decode.Shape = tree
+        return leaf
+    if EVERY in tree:
+        return decode.ListOf(_shape(kind, tree[EVERY], passed))
+    return _struct(kind, tree, passed)
+
+
+def _name(passed: Route) -> str:
+    """What Go calls the type: the kind, its spec, and below that by the fields."""
+    kind, *steps = map(str, passed)
+    if not steps:
+        return kind
+    if steps == ["spec"]:
+        return f"{kind}Spec"
+    if kind == "CronJob":
+        return "JobTemplateSpec" if steps == ["spec", "jobTemplate"] else "JobSpec"
+    return "".join(step[:1].upper() + step[1:] for step in steps if step != "spec")

@@ -1,0 +1,59 @@
+"""Directories as kustomize renders them: by kubectl, or where there is none by kustomize itself."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Union
+
+from kubectl_spread.errors import SourceError
+from kubectl_spread.sources.files import decoded
+from kubectl_spread.sources.files import Input
+from kubectl_spread.text.source import SourceFile
+
+_COMMANDS = (("kubectl", "kustomize"), ("kustomize", "build"))
+_MAX_LINES = 5  # of what the program complains of, the last ones
+
+TIMEOUT_S = 60.0  # a remote base is cloned
+
+
+def kustomized(directories: Iterable[str], *, timeout_s: float = TIMEOUT_S) -> Iterator[Union[Input, SourceError]]:
+    """Render every directory; one that cannot be rendered is an error among the others."""
+    for directory in directories:
+        name = f"{directory} (kustomize)"
+        try:
+            yield Input(SourceFile(name, decoded(name, _rendered(directory, name, timeout_s=timeout_s))), named=True)
+        except SourceError as error:
+            yield error
+
+
+def _rendered(directory: str, name: str, *, timeout_s: float) -> bytes:
+    """What the first program that is installed prints.
+
+    Raises:
+        SourceError: neither is installed, or the program fails or takes too long.
+    """
+    program, verb = next((command for command in _COMMANDS if shutil.which(command[0])), ("", ""))
+    path = shutil.which(program) if program else None
+    if path is None:
+        raise SourceError(name, "neither kubectl nor kustomize is installed, and -k needs one of them")
+    said = f"{program} {verb}"
+    try:
+        done = subprocess.run(  # noqa: S603 (the user's own program)
+            [path, verb, "--", directory], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=timeout_s
+        )
+    except subprocess.TimeoutExpired:
+        raise SourceError(name, f"{said} took longer than {timeout_s:g} s") from None
+    except OSError as error:
+        raise SourceError(name, f"{said} does not start: {(error.strerror or str(error)).lower()}") from None
+    if done.returncode:
+        raise SourceError(name, f"{said} failed with exit code {done.returncode}: {_complaint(done.stderr)}")
+    return done.stdout
+
+
+def _complaint(stderr: bytes) -> str:
+    """The end of what a program wrote, on one line."""
+    lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    return "; ".join(lines[-_MAX_LINES:]) or "it does not say why"
