@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.labels import key_errors
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -23,7 +24,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if constraint.label_selector is None:
             continue  # refused for it: SPR109
         for index, key in enumerate(constraint.match_label_keys):
-            if key not in subject.labels:
+            if key not in subject.labels and not key_errors(key):  # refused for that: SPR111
                 route = subject.route(constraint, "matchLabelKeys", index)
                 yield Found(
                     f"the pods of this {subject.workload.kind} have no label `{key}`, so the key is left out",
