@@ -138,9 +138,10 @@ def command(
     if paths.count("-") > 1:
         raise click.UsageError("standard input cannot be read twice", ctx)
     outputs = _outputs(output, output_file)
-    codes = _codes(select, ignore, extend_select)
+    target = _target(facts)
+    codes = _codes(select, ignore, extend_select, autoscaler=target.autoscaler)
     known = load_facts(facts)
-    judge = _Judge(codes, _target(facts), _facts(known), has_ignores=not no_ignores)
+    judge = _Judge(codes, target, _facts(known), has_ignores=not no_ignores)
     run = _check(paths, recursive=recursive, judge=judge)
     if known is not None:
         known = with_manifests(known, [result.source for result in run.results], namespace or "default")
@@ -152,12 +153,14 @@ def command(
     return _exit_code(run, placements, fail_on)
 
 
-def _codes(select: tuple[str, ...], ignore: tuple[str, ...], extend: tuple[str, ...]) -> frozenset[str]:
+def _codes(
+    select: tuple[str, ...], ignore: tuple[str, ...], extend: tuple[str, ...], *, autoscaler: str
+) -> frozenset[str]:
     from kubectl_spread.lint.select import selected
     from kubectl_spread.lint.select import UnknownRuleError
 
     try:
-        return selected(select, ignore, extend)
+        return selected(select, ignore, extend, autoscaler=autoscaler)
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from None
 

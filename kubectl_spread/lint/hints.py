@@ -70,10 +70,18 @@ def _for_shape(wanted: str, value: Any, *, is_block: bool) -> str:
 
 def did_you_mean(word: Any, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """`did you mean X?` where one of the known words is near."""
-    import difflib  # 3 ms
+    near = nearest(word, known, cutoff=cutoff)
+    return f"did you mean `{near}`?" if near else ""
 
+
+def nearest(word: Any, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """The known word that is nearest, whatever its case; empty where none is near."""
     if not isinstance(word, str) or not word:
         return ""
     by_lower = {name.lower(): name for name in known}
+    if word.lower() in by_lower:
+        return by_lower[word.lower()]
+    import difflib  # 3 ms
+
     near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=cutoff)
-    return f"did you mean `{by_lower[near[0]]}`?" if near else ""
+    return by_lower[near[0]] if near else ""

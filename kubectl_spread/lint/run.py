@@ -9,6 +9,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint import hints
+from kubectl_spread.lint import spelling
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Label
@@ -46,6 +47,9 @@ _CONTROLLER_FIELDS = {
     "ordinals": decode.Struct("StatefulSetOrdinals", {"start": decode.Atom.INT32}),
     "volumeClaimTemplates": decode.ListOf(decode.Struct("PersistentVolumeClaim", {"metadata": decode.OBJECT_META})),
 }
+
+_NAMES = (FIELD.lower(), FIELD.lower()[:-1])  # in whatever case, and of one constraint
+_OF_CONSTRAINTS = ("maxSkew", "topologyKey", "whenUnsatisfiable")
 
 
 class Checked(NamedTuple):
@@ -93,6 +97,8 @@ def check_source(source: SourceFile, *, named: bool) -> Result:
                 undecodable += 1
             else:
                 others.append(manifest)
+    if looks_relevant(text) and all(finding.rule.code != "SPR002" for finding in findings):
+        findings += _separator_texts(source)
     workloads = tuple(Checked(item.workload, item.manifest) for item in subjects if not item.refusals)
     rejected = undecodable + len(subjects) - len(workloads)
     return Result(source, _without_template_noise(findings), workloads, rejected, tuple(subjects), tuple(others))
@@ -112,7 +118,7 @@ def _check_manifest(manifest: Manifest) -> tuple[list[Finding], Optional[Subject
     """What the API server says of one object, and the workload in it if it decodes."""
     kind = manifest.workload_kind
     if kind is None:
-        return [], None
+        return _unmapped(manifest), None
     problems = decode.problems(manifest.plain, _shape(manifest.kind, kind.template))
     findings = [_undecodable(manifest, problem) for problem in problems]
     findings += _misplaced(manifest, kind.template)
@@ -121,7 +127,13 @@ def _check_manifest(manifest: Manifest) -> tuple[list[Finding], Optional[Subject
     owner = workload(manifest.plain, manifest.kind)
     errors = _field_errors(manifest, owner, kind.template)
     refusals = frozenset(error.rule.code for error in errors)
-    return [*findings, *errors], Subject(manifest, owner, kind, refusals)
+    if not problems:
+        return [*findings, *errors], Subject(manifest, owner, kind, refusals)
+    spec = spelling.as_meant(owner.template.get("spec") or {})
+    meant = owner._replace(template={**owner.template, "spec": spec}, known_hash=owner.revision_hash)
+    lasting = {(error.rule, error.path) for error in _field_errors(manifest, meant, kind.template)}
+    errors = [error for error in errors if (error.rule, error.path) in lasting]
+    return [*findings, *errors], Subject(manifest, owner, kind, refusals, spec=spec)
 
 
 @functools.cache
@@ -241,12 +253,12 @@ def _cannot_be_handled(manifest: Manifest, why: str) -> str:
 def _unknown_field(manifest: Manifest, path: str) -> str:
     """As kubectl shows it; Helm and others do not ask for strict decoding."""
     refusal = _cannot_be_handled(manifest, f'strict decoding error: unknown field "{path}"')
-    return f"{refusal}; without strict decoding it is dropped"
+    return f"{refusal}; without strict decoding it is dropped in silence"
 
 
 def _field_hint(name: str, route: Route) -> str:
     fields = decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
-    if FIELD in route[:-1] and isinstance(route[-2], int):
+    if route[-3:-2] == (FIELD,):
         if name in decode.LABEL_SELECTOR.fields:
             return f"`{name}` belongs under `labelSelector`"
         return hints.did_you_mean(name, fields)
@@ -260,7 +272,7 @@ def _misplaced(manifest: Manifest, template: Route) -> list[Finding]:
     """Constraints at a place where the API server drops or refuses them."""
     right = (*template, "spec", FIELD)
     root = manifest.document.root
-    named = manifest.document.source.text.count("opologySpreadConstraint", root.start, root.end)
+    named = manifest.document.source.text[root.start : root.end].lower().count(_NAMES[1])
     if named == (nodes.follow(root, (*manifest.route, *right)) is not None):
         return []  # nothing but the right one, if that
     target = decode.path_text(right)
@@ -286,13 +298,55 @@ def _misplaced(manifest: Manifest, template: Route) -> list[Finding]:
 def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
     if isinstance(plain, dict):
         for key, value in plain.items():
-            if key in (FIELD, FIELD[:-1], "TopologySpreadConstraints") and route[:1] != ("metadata",):
+            if key.lower() in _NAMES and route[:1] != ("metadata",):
                 yield (*route, key)
             elif isinstance(value, (dict, list)):
                 yield from _routes_of_constraints(value, (*route, key))
     elif isinstance(plain, list):
         for index, item in enumerate(plain):
             yield from _routes_of_constraints(item, (*route, index))
+
+
+def _unmapped(manifest: Manifest) -> list[Finding]:
+    """The constraints of an object whose pod template nobody here knows how to find; the first of them."""
+    if FIELD not in manifest.document.source.text:
+        return []
+    routes = [route for route in _routes_of_constraints(manifest.plain, ()) if _holds_constraints(manifest, route)]
+    if not routes:
+        return []
+    more = f", nor {len(routes) - 1} more in it" if len(routes) > 1 else ""
+    return [
+        _finding(
+            "SPR006",
+            manifest,
+            routes[0],
+            message=f"`{FIELD}` of a {manifest.kind} is not checked{more}: where the kind has its pods is not known",
+            path=decode.path_text(routes[0]),
+            hint="check the workloads that come of it: kubectl get deployments,statefulsets -o yaml | kubectl spread "
+            "check -",
+            key=True,
+        )
+    ]
+
+
+def _holds_constraints(manifest: Manifest, route: Route) -> bool:
+    """Whether a field is a list of constraints, not a schema or a template of one."""
+    found = nodes.follow(manifest.document.root, (*manifest.route, *route))
+    if route[-1] != FIELD or not isinstance(found, nodes.Sequence):
+        return False
+    return any(
+        isinstance(item, nodes.Mapping) and any(name in item.fields for name in _OF_CONSTRAINTS) for item in found.items
+    )
+
+
+def _separator_texts(source: SourceFile) -> list[Finding]:
+    found = []
+    for span in compose.separator_texts(source.text):
+        text = source.text[span.start : span.end]
+        message = f"kubectl reads no further: invalid Yaml document separator: {text}"
+        hint = "remove it, or make it a comment, or put it on a line of its own"
+        found.append(Finding(RULES["SPR004"], message, Place(source, span), hint=hint))
+    return found
 
 
 def _duplicate_keys(document: compose.Document) -> list[Finding]:

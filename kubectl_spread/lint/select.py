@@ -21,8 +21,12 @@ class UnknownRuleError(Exception):
         return f"no rule is called `{self.word}`" + (f": {near}" if near else "")
 
 
-def selected(select: Iterable[str], ignore: Iterable[str], extend: Iterable[str] = ()) -> frozenset[str]:
-    """The codes of the rules to follow: those selected, or all that are no opinions, without those ignored.
+def selected(
+    select: Iterable[str], ignore: Iterable[str], extend: Iterable[str] = (), *, autoscaler: str = ""
+) -> frozenset[str]:
+    """The codes of the rules to follow: those selected, or the default ones, without those ignored.
+
+    The default ones are those that are no opinions, and those about the autoscaler.
 
     Of two words that name a rule the longer one counts, so that `--ignore SPR2 --select SPR201` follows SPR201.
 
@@ -30,13 +34,14 @@ def selected(select: Iterable[str], ignore: Iterable[str], extend: Iterable[str]
         select: codes, prefixes or names, several in one by commas; `ALL` is every rule.
         ignore: the same.
         extend: the same, for rules to follow besides.
+        autoscaler: what adds nodes to the cluster that the manifests are for, if somebody says.
 
     Raises:
         UnknownRuleError: a word names no rule.
     """
     wanted, unwanted, more = _weights(select), _weights(ignore), _weights(extend)
     if not wanted:
-        wanted = {code: 0 for code, rule in RULES.items() if not rule.is_opinion}
+        wanted = {code: 0 for code, rule in RULES.items() if not rule.is_opinion or autoscaler in rule.autoscalers}
     wanted = {code: max(wanted.get(code, -1), more.get(code, -1)) for code in (*wanted, *more)}
     return frozenset(code for code, weight in wanted.items() if weight > unwanted.get(code, -1))
 

@@ -32,16 +32,25 @@ _HINTED = 4  # labels that a hint writes out
 class Subject:
     """A workload that decodes; the API server may still refuse it, with the codes of `refusals`.
 
-    Routes lead from the root of the object.
+    Routes lead from the root of the object. In `spec` misspelt fields of constraints have the names that they are
+    meant to have, other than in the workload's template.
     """
 
-    def __init__(self, manifest: Manifest, workload: Workload, kind: WorkloadKind, refusals: frozenset[str]) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        workload: Workload,
+        kind: WorkloadKind,
+        refusals: frozenset[str],
+        *,
+        spec: Optional[Plain] = None,
+    ) -> None:
         self.manifest = manifest
         self.workload = workload
         self.refusals = refusals
         self.template_route: Route = kind.template
         self.spec_route: Route = (*kind.template, "spec")
-        self.spec: Plain = workload.template.get("spec") or {}
+        self.spec: Plain = workload.template.get("spec") or {} if spec is None else spec
         self.constraints: tuple[TopologySpreadConstraint, ...] = spread.constraints(self.spec)
 
     @cached_property

@@ -27,7 +27,10 @@ from kubectl_spread.text.source import Span
 
 ANNOTATION = "spread.kubectl.io/ignore"
 
-_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*spread:[ \t]*ignore\b[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?", re.MULTILINE)
+_COMMENT = re.compile(
+    r"(?:^|(?<=[ \t]))#[ \t]*spread:[ \t]*ignore\b[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?(?=(?P<reason>[^\r\n]*))",
+    re.MULTILINE,
+)
 _NAMED = re.compile(r"\s*([\w-]+(?:\s*,\s*[\w-]+)*)")
 _BY_NAME = {rule.name: code for code, rule in RULES.items()}
 
@@ -39,6 +42,7 @@ class Suppression(NamedTuple):
     covers: Span
     words: tuple[str, ...]
     object: ObjectRef = ObjectRef()
+    reason: str = ""
 
 
 class Sifted(NamedTuple):
@@ -59,7 +63,7 @@ def commented(source: SourceFile) -> Iterator[Suppression]:
         if not any(span.start < match.start() < span.end for span in scalars):
             words = tuple(word.strip() for word in (match["rules"] or "").split(",") if word.strip())
             place = Place(source, Span(match.start(), match.end()))
-            yield Suppression(place, _covered(source, match.start()), words)
+            yield Suppression(place, _covered(source, match.start()), words, reason=_reason(match["reason"]))
 
 
 def annotated(subject: Subject) -> Iterator[Suppression]:
@@ -72,7 +76,8 @@ def annotated(subject: Subject) -> Iterator[Suppression]:
         named = _NAMED.match(written.text)
         words = tuple(word.strip() for word in named[1].split(",")) if named else ()
         place = subject.place((*route, ANNOTATION))
-        yield Suppression(place, nodes.span(root), words, reference(subject.manifest))
+        reason = _reason(written.text[named.end() :] if named else "")
+        yield Suppression(place, nodes.span(root), words, reference(subject.manifest), reason)
 
 
 def sift(findings: Iterable[Finding], suppressions: Iterable[Suppression], codes: Container[str]) -> Sifted:
@@ -93,6 +98,8 @@ def sift(findings: Iterable[Finding], suppressions: Iterable[Suppression], codes
             kept.append(finding)
     if "SPR005" in codes:
         kept += [finding for wish in wishes for finding in _in_vain(wish, used, codes)]
+    if "SPR607" in codes:
+        kept += [_unexplained(wish) for wish in wishes if wish.words and not wish.reason]
     return Sifted(kept, ignored)
 
 
@@ -116,6 +123,22 @@ def _in_vain(wish: Suppression, used: set[tuple[Suppression, str]], codes: Conta
             yield Finding(
                 rule, f"nothing here is {code}, so nothing is ignored", wish.place, wish.object, hint="remove it"
             )
+
+
+def _unexplained(wish: Suppression) -> Finding:
+    words = ", ".join(wish.words)
+    return Finding(
+        RULES["SPR607"],
+        f"nothing says why {words} is ignored here",
+        wish.place,
+        wish.object,
+        hint="write the reason behind the rules",
+    )
+
+
+def _reason(text: str) -> str:
+    """What is written behind the rules, without the signs that set it apart."""
+    return text.strip(" \t:;,.-#\u2013\u2014\u2026")
 
 
 def _code(word: str) -> str:

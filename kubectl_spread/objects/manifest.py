@@ -19,7 +19,12 @@ from kubectl_spread.text.source import Span
 _OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:""", re.MULTILINE)
 _WORKLOAD = re.compile(rf"""["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?(?:{"|".join(KINDS)}|[A-Za-z]*List)\b""")
 
-_AROUND = re.compile(r"""["']?kind["']?\s*:\s*["']?(?:HorizontalPodAutoscaler|ScaledObject)\b""")
+_AROUND = re.compile(
+    r"""["']?kind["']?\s*:\s*["']?(?:HorizontalPodAutoscaler|ScaledObject|NodePool|KubeSchedulerConfiguration)\b"""
+)
+
+# The schema in such a definition names the field, and may be thousands of lines long.
+_DEFINITION = re.compile(r"""["']?kind["']?\s*:\s*["']?CustomResourceDefinition\b""")
 
 
 class Manifest(NamedTuple):
@@ -64,8 +69,12 @@ def looks_like_workloads(text: str) -> bool:
 
 
 def looks_relevant(text: str) -> bool:
-    """Whether a text may hold a workload, or an object that says how many replicas one has."""
-    return looks_like_workloads(text) or _AROUND.search(text) is not None
+    """Whether a text may hold a workload, an object that a rule about workloads asks for, or constraints anyway."""
+    return looks_like_workloads(text) or _AROUND.search(text) is not None or _may_hold_constraints(text)
+
+
+def _may_hold_constraints(text: str) -> bool:
+    return "topologySpreadConstraints" in text and _DEFINITION.search(text) is None
 
 
 def manifests(document: Document) -> Iterator[Manifest]:

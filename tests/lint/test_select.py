@@ -8,7 +8,7 @@ from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.select import selected
 from kubectl_spread.lint.select import UnknownRuleError
 
-ALL = frozenset(RULES)
+ALL = frozenset(code for code, rule in RULES.items() if not rule.is_opinion)
 
 
 def codes(prefix: str) -> frozenset[str]:
@@ -26,7 +26,8 @@ def codes(prefix: str) -> frozenset[str]:
         ([], ["ALL"], frozenset()),
         (["SPR201"], ["SPR2"], {"SPR201"}),
         (["SPR2"], ["SPR201"], codes("SPR2") - {"SPR201"}),
-        (["SPR"], ["SPR1"], ALL - codes("SPR1")),
+        (["SPR"], ["SPR1"], frozenset(RULES) - codes("SPR1")),
+        (["all"], [], frozenset(RULES)),
         (["SPR1"], ["ALL"], codes("SPR1")),
         (["SPR304"], ["double-hard"], frozenset()),
         ([""], [","], ALL),
@@ -34,6 +35,21 @@ def codes(prefix: str) -> frozenset[str]:
 )
 def test_of_two_words_the_longer_one_counts(select: list[str], ignore: list[str], expected: frozenset[str]) -> None:
     assert expected == selected(select, ignore)
+
+
+@pytest.mark.parametrize(
+    ("autoscaler", "followed"),
+    [
+        ("", set()),
+        ("karpenter", {"SPR701", "SPR702", "SPR703"}),
+        ("cluster-autoscaler", {"SPR701", "SPR704"}),
+    ],
+)
+def test_rules_about_an_autoscaler_are_followed_where_it_is_named(autoscaler: str, followed: set[str]) -> None:
+    """Unless they are ignored, or others are selected."""
+    assert ALL | followed == selected([], [], autoscaler=autoscaler)
+    assert ALL - codes("SPR7") == selected([], ["SPR7"], autoscaler=autoscaler)
+    assert codes("SPR1") == selected(["SPR1"], [], autoscaler=autoscaler)
 
 
 @pytest.mark.parametrize(

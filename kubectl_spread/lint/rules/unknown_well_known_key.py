@@ -28,8 +28,8 @@ _NEAR = 0.92
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that are nearly a well-known label."""
     for constraint in subject.constraints:
-        meant = _meant(constraint.topology_key)
-        if meant and not _is_of_a_node(constraint.topology_key, project):
+        meant = meant_label(constraint.topology_key)
+        if meant and not is_of_a_node(constraint.topology_key, project):
             route = subject.route(constraint, "topologyKey")
             then = "every node is refused" if constraint.is_hard else "no node is scored"
             yield Found(
@@ -41,7 +41,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             )
 
 
-def _meant(key: str) -> str:
+def meant_label(key: str) -> str:
     """The well-known label that a key is meant to be; empty where it is one, or something else."""
     if not key or key in _KNOWN.values() or key.startswith("failure-domain.beta.kubernetes.io/"):
         return ""
@@ -54,5 +54,5 @@ def _meant(key: str) -> str:
     return near[0] if near else ""
 
 
-def _is_of_a_node(key: str, project: Project) -> bool:
+def is_of_a_node(key: str, project: Project) -> bool:
     return project.facts is not None and key in project.facts.node_keys
