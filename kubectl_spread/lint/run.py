@@ -88,17 +88,18 @@ def check_source(source: SourceFile, *, named: bool) -> Result:
             findings.append(_syntax(document))
             continue
         findings += _duplicate_keys(document)
+        has_constraints = text.find(FIELD, document.root.start, document.root.end) >= 0
         for manifest in manifests(document):
             found, subject = _check_manifest(manifest)
             findings += found
+            findings += _unmapped(manifest) if has_constraints and manifest.workload_kind is None else []
             if subject is not None:
                 subjects.append(subject)
             elif manifest.workload_kind is not None:
                 undecodable += 1
             else:
                 others.append(manifest)
-    if looks_relevant(text) and all(finding.rule.code != "SPR002" for finding in findings):
-        findings += _separator_texts(source)
+    findings += _separator_texts(source, findings)
     workloads = tuple(Checked(item.workload, item.manifest) for item in subjects if not item.refusals)
     rejected = undecodable + len(subjects) - len(workloads)
     return Result(source, _without_template_noise(findings), workloads, rejected, tuple(subjects), tuple(others))
@@ -118,7 +119,7 @@ def _check_manifest(manifest: Manifest) -> tuple[list[Finding], Optional[Subject
     """What the API server says of one object, and the workload in it if it decodes."""
     kind = manifest.workload_kind
     if kind is None:
-        return _unmapped(manifest), None
+        return [], None
     problems = decode.problems(manifest.plain, _shape(manifest.kind, kind.template))
     findings = [_undecodable(manifest, problem) for problem in problems]
     findings += _misplaced(manifest, kind.template)
@@ -271,10 +272,8 @@ def _field_hint(name: str, route: Route) -> str:
 def _misplaced(manifest: Manifest, template: Route) -> list[Finding]:
     """Constraints at a place where the API server drops or refuses them."""
     right = (*template, "spec", FIELD)
-    root = manifest.document.root
-    named = manifest.document.source.text[root.start : root.end].lower().count(_NAMES[1])
-    if named == (nodes.follow(root, (*manifest.route, *right)) is not None):
-        return []  # nothing but the right one, if that
+    if not manifest.route and _is_named_rightly(manifest, right):
+        return []
     target = decode.path_text(right)
     findings = []
     for route in _routes_of_constraints(manifest.plain, ()):
@@ -295,6 +294,13 @@ def _misplaced(manifest: Manifest, template: Route) -> list[Finding]:
     return findings
 
 
+def _is_named_rightly(manifest: Manifest, right: Route) -> bool:
+    """Whether the object's text names no constraints but those at the right place, if these."""
+    root = manifest.document.root
+    text = manifest.document.source.text[root.start : root.end].lower()
+    return text.count(_NAMES[1]) == (nodes.follow(root, right) is not None)
+
+
 def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
     if isinstance(plain, dict):
         for key, value in plain.items():
@@ -309,18 +315,17 @@ def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
 
 def _unmapped(manifest: Manifest) -> list[Finding]:
     """The constraints of an object whose pod template nobody here knows how to find; the first of them."""
-    if FIELD not in manifest.document.source.text:
-        return []
     routes = [route for route in _routes_of_constraints(manifest.plain, ()) if _holds_constraints(manifest, route)]
     if not routes:
         return []
     more = f", nor {len(routes) - 1} more in it" if len(routes) > 1 else ""
+    what = f"{manifest.kind} of {manifest.api_version}" if manifest.api_version else manifest.kind
     return [
         _finding(
             "SPR006",
             manifest,
             routes[0],
-            message=f"`{FIELD}` of a {manifest.kind} is not checked{more}: where the kind has its pods is not known",
+            message=f"`{FIELD}` is not checked{more}: where a {what} has its pods is not known",
             path=decode.path_text(routes[0]),
             hint="check the workloads that come of it: kubectl get deployments,statefulsets -o yaml | kubectl spread "
             "check -",
@@ -339,9 +344,16 @@ def _holds_constraints(manifest: Manifest, route: Route) -> bool:
     )
 
 
-def _separator_texts(source: SourceFile) -> list[Finding]:
-    found = []
-    for span in compose.separator_texts(source.text):
+def _separator_texts(source: SourceFile, findings: list[Finding]) -> list[Finding]:
+    """What kubectl stops at, if it is a file for kubectl: no template, and with something to check.
+
+    None has a repair, which changes documents: what is to be mended is the text between two.
+    """
+    found: list[Finding] = []
+    spans = list(compose.separator_texts(source.text))
+    if not spans or not looks_relevant(source.text) or any(item.rule.code == "SPR002" for item in findings):
+        return found
+    for span in spans:
         text = source.text[span.start : span.end]
         message = f"kubectl reads no further: invalid Yaml document separator: {text}"
         hint = "remove it, or make it a comment, or put it on a line of its own"

@@ -104,6 +104,6 @@ def test_further_lists_of_an_object_are_counted() -> None:
     (finding,) = check_source(SourceFile("web.yaml", text), named=True).findings
 
     assert (
-        "`topologySpreadConstraints` of a Database is not checked, nor 1 more in it: "
-        "where the kind has its pods is not known"
+        "`topologySpreadConstraints` is not checked, nor 1 more in it: "
+        "where a Database of example.com/v1 has its pods is not known"
     ) == finding.message

@@ -71,14 +71,19 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if not key or key in known or meant_label(key) or ".beta.kubernetes.io/" in f".{key}":
             continue
         route = subject.route(constraint, "topologyKey")
-        where = f"none of the {len(pools)} NodePools in the input has it" if pools else "no NodePool is in the input"
         yield Found(
-            f"Karpenter knows the label `{key}` only from a NodePool, and {where}",
+            f"Karpenter knows the label `{key}` only from a NodePool, and {_where(len(pools))}",
             subject.place(route),
             subject.path(route),
             f"add it to spec.template.metadata.labels or to the requirements of a NodePool, or use {ZONE}",
             severity=None if pools else Severity.INFO,
         )
+
+
+def _where(pools: int) -> str:
+    if not pools:
+        return "no NodePool is in the input"
+    return "that in the input does not name it" if pools == 1 else f"none of the {pools} in the input names it"
 
 
 def _keys(pool: Manifest) -> set[str]:
