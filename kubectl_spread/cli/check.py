@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kubectl_spread.cli import fixing
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
@@ -26,6 +27,7 @@ from kubectl_spread.report.table import counted
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.facts import ClusterFacts
     from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.lint.mend import Mended
     from kubectl_spread.lint.project import TargetCluster
     from kubectl_spread.lint.run import Checked
     from kubectl_spread.lint.run import Result
@@ -46,6 +48,7 @@ class _Run(NamedTuple):
     files: int
     rejected: int = 0  # workloads that the API server would not take
     ignored: int = 0  # findings that a comment or annotation suppresses
+    fixed: int = 0
 
 
 class _Output(NamedTuple):
@@ -81,6 +84,9 @@ class _Judge(NamedTuple):
     show_default=True,
     help="Exit 1 on findings of this severity or worse.",
 )
+@click.option("--fix", is_flag=True, help="Mend what can be mended without changing its meaning, in the files.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff, also what may change where pods may run.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, prefixes or names, by commas.")
 @click.option("--extend-select", multiple=True, metavar="RULES", help="These rules besides the default ones.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules; of two, the longer prefix counts.")
@@ -97,6 +103,9 @@ def command(
     output: tuple[str, ...],
     output_file: tuple[str, ...],
     fail_on: str,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
     select: tuple[str, ...],
     extend_select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -129,12 +138,21 @@ def command(
       kubectl spread check web.yaml --snapshot facts.yaml -o json
 
     \b
+      # See what can be mended, then mend it
+      kubectl spread check -R deploy/ --diff
+      kubectl spread check -R deploy/ --fix
+
+    \b
       # For code scanning, and for people
       kubectl spread check -R deploy/ -o sarif --output-file spread.sarif -o text
     """  # noqa: D301
     paths = (*filename, *files)
     if not paths:
         raise click.UsageError("name a file or directory to check, or - for standard input", ctx)
+    if fix and "-" in paths and not diff:
+        raise click.UsageError("standard input cannot be fixed in place: see --diff", ctx)
+    if unsafe_fixes and not (fix or diff):
+        raise click.UsageError("--unsafe-fixes goes with --fix or --diff", ctx)
     if paths.count("-") > 1:
         raise click.UsageError("standard input cannot be read twice", ctx)
     outputs = _outputs(output, output_file)
@@ -143,6 +161,10 @@ def command(
     known = load_facts(facts)
     judge = _Judge(codes, target, _facts(known), has_ignores=not no_ignores)
     run = _check(paths, recursive=recursive, judge=judge)
+    if diff:
+        return _show_fixes(run, judge, with_unsafe=unsafe_fixes, colour=wants_colour(color))
+    if fix:
+        run = _fixed(run, judge, with_unsafe=unsafe_fixes)
     if known is not None:
         known = with_manifests(known, [result.source for result in run.results], namespace or "default")
     run.errors.extend(known.errors if known is not None else ())
@@ -151,6 +173,35 @@ def command(
     if any(item.format == "sarif" for item in outputs):
         fail_on = "sarif"
     return _exit_code(run, placements, fail_on)
+
+
+def _show_fixes(run: _Run, judge: _Judge, *, with_unsafe: bool, colour: bool) -> int:
+    outcome = _mended(run, judge, with_unsafe=with_unsafe)
+    for error in run.errors:
+        complain(error)
+    code = fixing.show(run.results, outcome, colour=colour)
+    return Exit.UNREADABLE if run.errors else code
+
+
+def _mended(run: _Run, judge: _Judge, *, with_unsafe: bool) -> Mended:
+    return fixing.mended(run.results, lambda results: _all_findings(results, judge)[0], with_unsafe=with_unsafe)
+
+
+def _fixed(run: _Run, judge: _Judge, *, with_unsafe: bool) -> _Run:
+    """Write the mended texts; the run over them."""
+    outcome = _mended(run, judge, with_unsafe=with_unsafe)
+    run.errors.extend(fixing.write(run.results, outcome.results))
+    findings, ignored = _all_findings(outcome.results, judge)
+    workloads = [workload for result in outcome.results for workload in result.workloads]
+    rejected = sum(result.rejected for result in outcome.results)
+    return run._replace(
+        results=outcome.results,
+        findings=findings,
+        workloads=workloads,
+        rejected=rejected,
+        ignored=ignored,
+        fixed=len(outcome.fixed),
+    )
 
 
 def _codes(
@@ -250,7 +301,10 @@ def _place(workloads: list[Checked], known: Optional[Facts], namespace: str) -> 
 def _summary(run: _Run, placements: list[Placement]) -> str:
     workloads = len(run.workloads) + run.rejected
     parts = [f"checked {counted(workloads, 'workload')} in {counted(run.files, 'file')}"]
-    parts.append(counted(len(run.findings), "finding") if run.findings else "no findings")
+    if run.fixed:
+        parts.append(f"{run.fixed} fixed")
+    left = " left" if run.fixed else ""
+    parts.append(counted(len(run.findings), "finding") + left if run.findings else f"no findings{left}")
     if run.ignored:
         parts.append(f"{run.ignored} ignored")
     if run.rejected:
@@ -261,10 +315,21 @@ def _summary(run: _Run, placements: list[Placement]) -> str:
         unpredicted = sum(len(placement.unpredicted) for placement in placements)
         parts += [f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []
     text = ": ".join((parts[0], ", ".join(parts[1:])))
+    text += _fixable(run.findings)
     if any(pod.hosts > 1 for placement in placements for pod in placement.placed):
         text += "\nnote: where several nodes have the highest score, the scheduler may take any of them; "
         text += "here it is the first by name, or with --seed one that is drawn"
     return text
+
+
+def _fixable(findings: list[Finding]) -> str:
+    from kubectl_spread.lint.mend import possible_edits
+
+    repairs = [item.repair for item in findings if item.repair is not None and possible_edits(item.repair)]
+    safe = sum(repair.fix.is_safe for repair in repairs)
+    parts = [f"{safe} with --fix"] if safe else []
+    parts += [f"{len(repairs) - safe} with --fix --unsafe-fixes"] if safe < len(repairs) else []
+    return f"\ncan be fixed: {', '.join(parts)}" if parts else ""
 
 
 def _print(run: _Run, placements: list[Placement], outputs: list[_Output], *, colour: bool) -> None:
@@ -290,7 +355,13 @@ def _print(run: _Run, placements: list[Placement], outputs: list[_Output], *, co
 
 
 def _counts(run: _Run) -> dict[str, int]:
-    return {"files": run.files, "workloads": len(run.workloads), "rejected": run.rejected, "ignored": run.ignored}
+    return {
+        "files": run.files,
+        "workloads": len(run.workloads),
+        "rejected": run.rejected,
+        "ignored": run.ignored,
+        "fixed": run.fixed,
+    }
 
 
 def _outputs(formats: tuple[str, ...], files: tuple[str, ...]) -> list[_Output]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 from typing import Optional
+from typing import TYPE_CHECKING
 
-from kubectl_spread.text.compose import Document
-from kubectl_spread.text.edit import Change
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
+
+if TYPE_CHECKING:  # needed where something is fixed
+    from kubectl_spread.text.compose import Document
+    from kubectl_spread.text.edit import Change
+    from kubectl_spread.text.edit import Edit
 
 
 class Severity(Enum):
@@ -94,10 +98,15 @@ class Found(NamedTuple):
 
 
 class Repair(NamedTuple):
-    """A fix and the document it would be made in; its routes lead from the document's root."""
+    """A fix and the document it would be made in; its routes lead from the document's root.
+
+    What is no part of a document, a comment or a separator, is mended by `edits` instead.
+    """
 
     fix: Fix
-    document: Document
+    source: SourceFile
+    document: Optional[Document] = None
+    edits: tuple[Edit, ...] = ()
 
 
 class Finding(NamedTuple):

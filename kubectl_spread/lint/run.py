@@ -8,15 +8,18 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.lint import fixes
 from kubectl_spread.lint import hints
 from kubectl_spread.lint import spelling
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.subject import FIELD
 from kubectl_spread.lint.subject import is_live
 from kubectl_spread.lint.subject import reference
+from kubectl_spread.lint.subject import repair
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.template import first_action
 from kubectl_spread.objects import decode
@@ -36,6 +39,8 @@ from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
+
+Plain = dict[str, Any]
 
 # What a controller's spec says about how many pods there are.
 _CONTROLLER_FIELDS = {
@@ -160,15 +165,30 @@ def _field_errors(manifest: Manifest, owner: Workload, template: Route) -> list[
     spec = (*template, "spec")
     if not template:
         labels = None if is_live(manifest) else created_labels(owner)
-        return [
-            _invalid(manifest, spec, error, constraints)
-            for error in constraint_errors(constraints, created_with=labels)
-        ]
-    errors = constraint_errors(constraints, created_with=None)
-    return [
+        errors, later = constraint_errors(constraints, created_with=labels), []
+    else:
+        errors = constraint_errors(constraints, created_with=None)
+        later = _later_errors(owner, constraints, errors)
+    found = [
         *(_invalid(manifest, spec, error, constraints) for error in errors),
-        *(_rejected_later(manifest, spec, error) for error in _later_errors(owner, constraints, errors)),
+        *(_rejected_later(manifest, spec, error) for error in later),
     ]
+    labels = _own_labels(owner)
+    return [
+        _with_fix(finding, fixes.for_error(error, owner.template, spec, labels=labels), manifest)
+        for finding, error in zip(found, [*errors, *later], strict=True)
+    ]
+
+
+def _own_labels(owner: Workload) -> Plain:
+    """The labels that a workload knows its pods by, else those it gives them; its selector may not decode."""
+    selector: Any = owner.selector
+    labels = selector.get("matchLabels") if isinstance(selector, dict) else None
+    return labels if isinstance(labels, dict) and labels else spread.labels(owner.template.get("metadata") or {})
+
+
+def _with_fix(finding: Finding, fix: Optional[Fix], manifest: Manifest) -> Finding:
+    return finding._replace(repair=repair(fix, manifest))
 
 
 def _later_errors(
@@ -224,7 +244,7 @@ def _undecodable(manifest: Manifest, problem: decode.Problem) -> Finding:
     path = decode.path_text(problem.route)
     if problem.kind is decode.Kind.UNKNOWN:
         name = str(problem.route[-1])
-        return _finding(
+        finding = _finding(
             "SPR114",
             manifest,
             problem.route,
@@ -233,17 +253,18 @@ def _undecodable(manifest: Manifest, problem: decode.Problem) -> Finding:
             hint=_field_hint(name, problem.route),
             key=True,
         )
+        return _with_fix(finding, fixes.for_field(problem.route, _value_at(manifest, problem.route[:-1])), manifest)
+    value, written = _value_at(manifest, problem.route), _text_at(manifest, problem.route)
     finding = _finding(
         "SPR113",
         manifest,
         problem.route,
         message=_cannot_be_handled(manifest, problem.message),
         path=path,
-        hint=hints.for_type(
-            problem.message, _value_at(manifest, problem.route), written=_text_at(manifest, problem.route)
-        ),
+        hint=hints.for_type(problem.message, value, written=written),
     )
-    return finding._replace(is_unreadable=True)
+    fix = fixes.for_type(problem.route, problem.message, value=value, written=written)
+    return _with_fix(finding, fix, manifest)._replace(is_unreadable=True)
 
 
 def _cannot_be_handled(manifest: Manifest, why: str) -> str:
@@ -280,17 +301,16 @@ def _misplaced(manifest: Manifest, template: Route) -> list[Finding]:
         if route == right:
             continue
         field = decode.path_text(route)
-        findings.append(
-            _finding(
-                "SPR115",
-                manifest,
-                route,
-                message=_unknown_field(manifest, field),
-                path=field,
-                hint=f"did you mean `{FIELD}`?" if route[:-1] == right[:-1] else f"move it to {target}",
-                key=True,
-            )
+        finding = _finding(
+            "SPR115",
+            manifest,
+            route,
+            message=_unknown_field(manifest, field),
+            path=field,
+            hint=f"did you mean `{FIELD}`?" if route[:-1] == right[:-1] else f"move it to {target}",
+            key=True,
         )
+        findings.append(_with_fix(finding, fixes.moved(manifest, route, right), manifest))
     return findings
 
 
@@ -345,10 +365,7 @@ def _holds_constraints(manifest: Manifest, route: Route) -> bool:
 
 
 def _separator_texts(source: SourceFile, findings: list[Finding]) -> list[Finding]:
-    """What kubectl stops at, if it is a file for kubectl: no template, and with something to check.
-
-    None has a repair, which changes documents: what is to be mended is the text between two.
-    """
+    """What kubectl stops at, if it is a file for kubectl: no template, and with something to check."""
     found: list[Finding] = []
     spans = list(compose.separator_texts(source.text))
     if not spans or not looks_relevant(source.text) or any(item.rule.code == "SPR002" for item in findings):
@@ -357,7 +374,9 @@ def _separator_texts(source: SourceFile, findings: list[Finding]) -> list[Findin
         text = source.text[span.start : span.end]
         message = f"kubectl reads no further: invalid Yaml document separator: {text}"
         hint = "remove it, or make it a comment, or put it on a line of its own"
-        found.append(Finding(RULES["SPR004"], message, Place(source, span), hint=hint))
+        found.append(
+            Finding(RULES["SPR004"], message, Place(source, span), hint=hint, repair=fixes.for_separator(source, span))
+        )
     return found
 
 

@@ -6,8 +6,10 @@ from functools import cached_property
 from typing import Any
 from typing import Optional
 
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import ObjectRef
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Repair
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.decode import path_text
@@ -104,11 +106,16 @@ class Subject:
             for constraint in self.constraints
         ]
 
-    def selector_hint(self) -> str:
-        """The selector that would count the workload's own pods."""
+    @cached_property
+    def own_labels(self) -> dict[str, str]:
+        """The labels by which the workload's controller knows its pods, else those of the template."""
         own = self.controller.get("selector")
         labels = own.get("matchLabels") if isinstance(own, dict) else None
-        wanted = labels if isinstance(labels, dict) and labels else self.template_labels
+        return labels if isinstance(labels, dict) and labels else self.template_labels
+
+    def selector_hint(self) -> str:
+        """The selector that would count the workload's own pods."""
+        wanted = self.own_labels
         if not wanted:
             return "give the pods a label, and select it"
         written = ", ".join(f"{key}: {value}" for key, value in sorted(wanted.items())[:_HINTED])
@@ -138,6 +145,14 @@ class Subject:
 def reference(manifest: Manifest) -> ObjectRef:
     """What a finding calls an object."""
     return ObjectRef(manifest.kind, manifest.namespace, manifest.name)
+
+
+def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[Repair]:
+    """A fix of an object as one of its document."""
+    if fix is None:
+        return None
+    changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
+    return Repair(fix._replace(changes=changes), manifest.document.source, manifest.document)
 
 
 def is_live(manifest: Manifest) -> bool:

@@ -6,17 +6,15 @@ import importlib
 from collections.abc import Container
 from collections.abc import Iterable
 from typing import Any
-from typing import Optional
 
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
-from kubectl_spread.lint.finding import Repair
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Target
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import reference
+from kubectl_spread.lint.subject import repair
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.text.source import SourceFile
 
@@ -57,14 +55,6 @@ def _finding(rule: RuleMeta, manifest: Manifest, found: Found) -> Finding:
         found.related,
         repair=repair(found.fix, manifest),
     )
-
-
-def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[Repair]:
-    """A fix of an object as one of its document."""
-    if fix is None:
-        return None
-    changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
-    return Repair(fix._replace(changes=changes), manifest.document)
 
 
 def in_order(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list[Finding]:

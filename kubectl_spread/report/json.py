@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from typing import Any
+from typing import Optional
 from typing import TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Repair
 from kubectl_spread.report.check import CheckReport
+from kubectl_spread.text.source import Span
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.explain.explanation import ConstraintReport
@@ -108,7 +111,19 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "path": finding.path,
         "hint": finding.hint,
         "related": [{**_place(label.place), "message": label.text} for label in finding.related],
+        "fix": None if finding.repair is None else _fix(finding.repair),
     }
+
+
+def _fix(repair: Repair) -> Optional[dict[str, Any]]:
+    """What would mend a finding; None where it cannot be done in this text."""
+    from kubectl_spread.lint.mend import possible_edits
+
+    edits = [
+        {**_place(Place(repair.source, Span(edit.start, edit.end))), "text": edit.text}
+        for edit in possible_edits(repair)
+    ]
+    return {"title": repair.fix.title, "safe": repair.fix.is_safe, "edits": edits} if edits else None
 
 
 def _place(place: Place) -> dict[str, Any]:

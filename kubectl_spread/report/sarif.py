@@ -16,6 +16,7 @@ from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.workloads import documentation
 from kubectl_spread.report.check import CheckReport
 from kubectl_spread.report.fingerprint import fingerprints
+from kubectl_spread.text.source import Span
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _HOME = "https://github.com/kubectl-spread/kubectl-spread"
@@ -78,7 +79,28 @@ def _result(finding: Finding, fingerprint: str) -> dict[str, Any]:
             for number, label in enumerate(finding.related)
         ],
         "partialFingerprints": {"kubectlSpread/v1": fingerprint},
+        **_fixes(finding),
     }
+
+
+def _fixes(finding: Finding) -> dict[str, Any]:
+    """What would mend it, where that can be done in this text."""
+    if finding.repair is None:
+        return {}
+    from kubectl_spread.lint.mend import possible_edits
+
+    source = finding.repair.source
+    replacements = [
+        {
+            "deletedRegion": _physical(Place(source, Span(edit.start, edit.end)))["region"],
+            "insertedContent": {"text": edit.text},
+        }
+        for edit in possible_edits(finding.repair)
+    ]
+    if not replacements:
+        return {}
+    change = {**_file(source.name), "replacements": replacements}
+    return {"fixes": [{"description": {"text": finding.repair.fix.title}, "artifactChanges": [change]}]}
 
 
 def _physical(place: Place) -> dict[str, Any]:

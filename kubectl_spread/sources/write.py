@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import tempfile
 
 from kubectl_spread.errors import SourceError
+from kubectl_spread.text.source import SourceFile
 
 
 def write(path: str, text: str) -> None:
@@ -31,6 +33,21 @@ def write(path: str, text: str) -> None:
     except OSError as error:
         os.unlink(draft)
         raise _failed(path, error) from None
+
+
+def rewrite(source: SourceFile, text: str) -> None:
+    """Put a new text in the file that a source was read from; a byte order mark stays.
+
+    Raises:
+        SourceError: the file cannot be written, or is not what was read any more; it is as it was.
+    """
+    from kubectl_spread.sources.files import read_text
+
+    if read_text(source.name).text != source.text:
+        raise SourceError(source.name, "not fixed: the file has changed since it was read")
+    with open(source.name, "rb") as file:
+        mark = file.read(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8)
+    write(source.name, ("\ufeff" if mark else "") + text)
 
 
 def _straight(path: str, text: str) -> None:

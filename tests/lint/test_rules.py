@@ -6,6 +6,7 @@ import io
 import json
 import re
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from typing import Optional
@@ -17,9 +18,12 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Target
+from kubectl_spread.lint.mend import mend
+from kubectl_spread.lint.mend import Mended
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import TargetCluster
 from kubectl_spread.lint.run import check_source
+from kubectl_spread.lint.run import Result
 from kubectl_spread.lint.workloads import check_workloads
 from kubectl_spread.lint.workloads import documentation
 from kubectl_spread.lint.workloads import in_order
@@ -71,15 +75,26 @@ def cluster(case: dict[str, Any], folder: Path) -> Optional[KnownCluster]:
     return None
 
 
-def findings(case: dict[str, Any], codes: frozenset[str], folder: Path) -> list[Finding]:
-    """What the rules of these codes say of a case's `manifest`."""
-    result = check_source(SourceFile("case.yaml", case["manifest"]), named=True)
-    target = TargetCluster(case.get("minor"), case.get("autoscaler", ""))
-    project = Project(result.subjects, result.others, target=target, facts=cluster(case, folder))
-    return in_order(
-        [*(item for item in result.findings if item.rule.code in codes), *check_workloads(project, codes)],
-        [result.source],
-    )
+def read(text: str) -> Result:
+    return check_source(SourceFile("case.yaml", text), named=True)
+
+
+def judge(case: dict[str, Any], codes: frozenset[str], folder: Path) -> Callable[[list[Result]], list[Finding]]:
+    """What the rules of these codes say in the circumstances of a case."""
+    target, facts = TargetCluster(case.get("minor"), case.get("autoscaler", "")), cluster(case, folder)
+
+    def judged(results: list[Result]) -> list[Finding]:
+        subjects = [subject for result in results for subject in result.subjects]
+        others = [manifest for result in results for manifest in result.others]
+        by_source = [item for result in results for item in result.findings if item.rule.code in codes]
+        workloads = check_workloads(Project(subjects, others, target=target, facts=facts), codes)
+        return in_order([*by_source, *workloads], [result.source for result in results])
+
+    return judged
+
+
+def mended(text: str, judged: Callable[[list[Result]], list[Finding]]) -> Mended:
+    return mend([read(text)], judged, recheck=lambda source: read(source.text), is_wanted=lambda _: True)
 
 
 def shown(finding: Finding) -> str:
@@ -93,10 +108,26 @@ def shown(finding: Finding) -> str:
 def test_a_case_has_the_findings_it_names_and_no_others(code: str, case: dict[str, Any], tmp_path: Path) -> None:
     """`expect` lists what the rule finds, and what the other rules find that it names, or that `also` names."""
     named = {line.partition("@")[0] for line in case.get("expect", ())}
-    found = findings(case, frozenset({code, *named, *case.get("also", ())}), tmp_path)
+    judged = judge(case, frozenset({code, *named, *case.get("also", ())}), tmp_path)
+    found = judged([read(case["manifest"])])
 
     assert case.get("expect", []) == [shown(finding) for finding in found]
     assert [case["message"]] == [finding.message for finding in found] if "message" in case else True
+
+
+@pytest.mark.parametrize(("code", "case"), cases())
+def test_a_fix_ends_the_finding_and_is_not_made_again(code: str, case: dict[str, Any], tmp_path: Path) -> None:
+    """`fixed` is what the manifest becomes with all fixes, those that are not safe included."""
+    judged = judge(case, frozenset({code}), tmp_path)
+    found = judged([read(case["manifest"])])
+    outcome = mended(case["manifest"], judged)
+    text = outcome.results[0].source.text
+
+    assert [] == outcome.refused
+    assert (text != case["manifest"]) == any(finding.repair for finding in found)
+    assert [] == [finding for finding in outcome.findings if finding.repair]
+    assert text == case.get("fixed", text)
+    assert text == mended(text, judged).results[0].source.text
 
 
 @pytest.mark.parametrize("rule", WITH_A_MODULE, ids=lambda rule: rule.name)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
+from kubectl_spread.cli.main import run
 from kubectl_spread.lint.run import check_source
 from kubectl_spread.text.source import SourceFile
 
@@ -20,6 +22,7 @@ spec:
     whenUnsatisfiable: DoNotSchedule
     labelSelector: {matchLabels: {app: web}}
 """
+GOOD = POD.replace("maxSkew: 0", "maxSkew: 1")
 OTHER = """\
 apiVersion: example.com/v1
 kind: Database
@@ -79,6 +82,25 @@ def test_kubectl_s_sentence_is_quoted() -> None:
 
     assert "kubectl reads no further: invalid Yaml document separator: web" == finding.message
     assert not finding.is_unreadable
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"--- web\n{GOOD}", f"---\n{GOOD}"),
+        (f"{GOOD}---web # one\r\n{GOOD}", f"{GOOD}---\r\n{GOOD}"),
+        ("--- {apiVersion: v1, kind: Pod}\n", "---\n{apiVersion: v1, kind: Pod}\n"),
+        ("--- {apiVersion: v1,\r\n  kind: Pod}\r\n", "---\r\n{apiVersion: v1,\r\n  kind: Pod}\r\n"),
+        (f"--- {GOOD}", f"---\n{GOOD}"),
+    ],
+)
+def test_a_separator_is_freed_of_what_stands_beside_it(text: str, expected: str, tmp_path: Path) -> None:
+    """Words go; what may be of the document below begins it."""
+    file = tmp_path / "web.yaml"
+    file.write_bytes(text.encode())
+    run(["check", str(file), "--fix", "--select", "SPR004"])
+
+    assert expected.encode() == file.read_bytes()
 
 
 @pytest.mark.parametrize(

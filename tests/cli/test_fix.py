@@ -1,0 +1,234 @@
+"""`check --fix` and `check --diff`: what changes in the files, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kubectl_spread.cli.main import run
+
+WEB = """\
+# the shop
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: web, labels: {version: "1"}}   # two
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: web, image: "web"}]
+      topologySpreadConstraints:
+      - maxSkew: 1   # one
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: WHEN
+        nodeTaintsPolicy: Honor
+        labelSelector: {matchLabels: {app: web}}
+      - maxSkew: 1
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: ScheduleAnyway
+        labelSelector: {matchLabels: {app: web}}
+"""
+BAD, GOOD = WEB.replace("WHEN", "doNotSchedule"), WEB.replace("WHEN", "DoNotSchedule")
+
+Fixed = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def fixed(capsys: pytest.CaptureFixture[str]) -> Fixed:
+    """Run `check --fix` on a text: the exit code, and what the file then holds."""
+
+    def fix(text: str, *flags: str) -> tuple[int, str]:
+        Path("web.yaml").write_bytes(text.encode())
+        code = run(["check", "web.yaml", *(flags or ("--fix",))])
+        return code, Path("web.yaml").read_bytes().decode()
+
+    return fix
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"], ids=["plain", "with a byte order mark"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_nothing_but_the_fix_changes(fixed: Fixed, start: str, line_end: str) -> None:
+    def text(body: str) -> str:
+        return start + body.replace("\n", line_end)
+
+    assert (0, text(GOOD)) == fixed(text(BAD))
+
+
+def test_a_second_run_changes_nothing(fixed: Fixed) -> None:
+    assert (0, GOOD) == fixed(GOOD)
+
+
+def test_an_unsafe_fix_is_made_when_asked_for(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    text = GOOD.replace("maxSkew: 1   # one", "maxSkew: 0   # one")
+
+    assert (1, text) == fixed(text)
+    assert "can be fixed: 1 with --fix --unsafe-fixes" in capsys.readouterr().err
+    assert (0, GOOD) == fixed(text, "--fix", "--unsafe-fixes")
+
+
+def test_the_summary_counts_what_was_fixed(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    fixed(BAD)
+
+    assert "checked 1 workload in 1 file: 1 fixed, no findings left\n" == capsys.readouterr().err
+
+
+def test_a_diff_changes_nothing_and_can_be_applied(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines that end otherwise, and a last line that does not end, are as patch wants them."""
+    text = BAD.rstrip("\n").replace("# the shop\n", "# the shop\r\n")
+
+    assert (1, text) == fixed(text, "--diff")
+    out, err = capsys.readouterr()
+    assert "would fix 1 finding in 1 file\n" == err
+    subprocess.run(["git", "apply", "-"], input=out.encode(), check=True)
+    assert text.replace("doNot", "DoNot") == Path("web.yaml").read_bytes().decode()
+
+
+def test_a_diff_of_nothing_is_clean(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (0, GOOD) == fixed(GOOD, "--diff")
+    assert ("", "nothing to fix\n") == capsys.readouterr()
+
+
+def test_a_diff_of_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    import io
+
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BAD.encode()), encoding="utf-8"))
+
+    assert 1 == run(["check", "-", "--diff"])
+    assert "+++ b/<stdin>\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("args", [["-", "--fix"], ["web.yaml", "--unsafe-fixes"]])
+def test_what_cannot_be_meant_is_refused(args: list[str]) -> None:
+    assert 2 == run(["check", *args])
+
+
+def test_links_and_modes_stay(fixed: Fixed) -> None:
+    Path("real.yaml").write_text(BAD)
+    os.chmod("real.yaml", 0o600)
+    os.symlink("real.yaml", "link.yaml")
+    run(["check", "link.yaml", "--fix"])
+
+    assert os.path.islink("link.yaml")
+    assert (GOOD, 0o600) == (Path("real.yaml").read_text(), stat.S_IMODE(os.stat("real.yaml").st_mode))
+
+
+def test_a_file_that_is_named_twice_is_written_once(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("web.yaml").write_text(BAD)
+
+    assert 0 == run(["check", "web.yaml", "./web.yaml", "--fix"])
+    assert GOOD == Path("web.yaml").read_text()
+
+
+def test_what_is_behind_an_alias_is_left_and_said(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    """The anchor is used elsewhere, too: what stands there is not this object's alone."""
+    anchored = BAD.replace("labels: {version", "annotations: {x: &when doNotSchedule}, labels: {version")
+    text = anchored.replace("whenUnsatisfiable: doNotSchedule", "whenUnsatisfiable: *when")
+
+    code, after = fixed(text)
+
+    assert (0, text.replace("whenUnsatisfiable: *when", "whenUnsatisfiable: DoNotSchedule")) == (code, after)
+
+
+def test_what_is_merged_is_left_and_said(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    text = BAD.replace("      - maxSkew: 1   # one\n", "      - <<: *base\n        maxSkew: 1   # one\n")
+    text = "x: &base {whenUnsatisfiable: doNotSchedule}\n" + text.replace(
+        "        whenUnsatisfiable: doNotSchedule\n", ""
+    )
+
+    assert (1, text) == fixed(text)
+    assert "SPR104 is not fixed: it is written elsewhere, behind an alias" in capsys.readouterr().err
+
+
+def test_what_is_suppressed_is_not_fixed(fixed: Fixed) -> None:
+    text = BAD.replace("doNotSchedule\n", "doNotSchedule  # spread: ignore[SPR104] on purpose\n")
+
+    assert (0, text) == fixed(text)
+
+
+def test_other_files_are_fixed_where_one_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.yaml").write_text(BAD)
+    Path("b.yaml").write_bytes(b"\xff\xfe")
+    Path("c.yaml").write_text(BAD)
+
+    assert 3 == run(["check", ".", "--fix"])
+    assert GOOD == Path("a.yaml").read_text() == Path("c.yaml").read_text()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of folders")
+def test_a_file_that_cannot_be_written_is_an_error_among_the_others(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("a.yaml").write_text(BAD)
+    Path("b.yaml").write_text(BAD)
+    replace = os.replace
+
+    def fails(draft: str, target: str) -> None:
+        if target.endswith("a.yaml"):
+            raise OSError(28, "No space left on device")
+        replace(draft, target)
+
+    monkeypatch.setattr("os.replace", fails)
+
+    assert 3 == run(["check", ".", "--fix"])
+    assert (BAD, GOOD) == (Path("a.yaml").read_text(), Path("b.yaml").read_text())
+    assert ["a.yaml", "b.yaml"] == sorted(os.listdir())
+
+
+def test_a_json_manifest_stays_json(fixed: Fixed) -> None:
+    from kubectl_spread.text import compose
+    from kubectl_spread.text import node as nodes
+    from kubectl_spread.text.source import SourceFile
+
+    (document,) = compose.compose(SourceFile("web.yaml", BAD))
+    assert isinstance(document, compose.Document)
+    text = json.dumps(nodes.to_plain(document.root), indent=4)
+
+    assert (0, text.replace("doNot", "DoNot")) == fixed(text)
+
+
+def test_the_report_holds_the_edits(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    fixed(BAD, "-o", "json")
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+
+    edit = {"file": "web.yaml", "line": 15, "column": 28, "endLine": 15, "endColumn": 41, "text": "DoNotSchedule"}
+    assert {"title": "write DoNotSchedule", "safe": True, "edits": [edit]} == finding["fix"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("whenUnsatisfiable: DoNotSchedule", "whenUnsatisfiable: donotschedule"),
+        ("nodeTaintsPolicy: Honor", "NodeTaintsPolicy: Honor"),
+        ("nodeTaintsPolicy: Honor", "nodeTaintsPolicy: honor"),
+        ("nodeTaintsPolicy: Honor\n", "nodeTaintsPolicy: Honor\n        minDomains: 0\n"),
+        ("ScheduleAnyway\n", "ScheduleAnyway\n        minDomains: 2\n"),
+        ("maxSkew: 1   # one", 'maxSkew: "1"   # one'),
+        ("Honor\n        labelSelector", "Honor\n        labelselector"),
+        ("Honor\n", "Honor\n        matchLabelKeys: [app]\n"),
+        ("Honor\n", "Honor\n        matchLabelKeys:\n        - app\n"),
+    ],
+)
+def test_what_the_api_server_refuses_is_mended(fixed: Fixed, before: str, after: str) -> None:
+    text = GOOD.replace(before, after, 1)
+    assert text != GOOD
+
+    assert (0, GOOD) == fixed(text)
+
+
+def test_a_label_that_reads_as_a_number_is_quoted_as_it_is_written(fixed: Fixed) -> None:
+    text = GOOD.replace("metadata: {labels: {app: web}}", "metadata: {labels: {app: web, version: 1.10}}")
+
+    assert (0, text.replace("1.10", '"1.10"')) == fixed(text)

@@ -1,0 +1,185 @@
+"""Good manifests with something broken in them: whatever it is, check says something sensible about it, and soon."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import HealthCheck
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from kubectl_spread.lint import suppress
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.mend import mend
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.run import check_source
+from kubectl_spread.lint.run import Result
+from kubectl_spread.lint.workloads import check_workloads
+from kubectl_spread.report.check import CheckReport
+from kubectl_spread.report.check import FORMATS
+from kubectl_spread.report.check import render
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Span
+
+FOLDERS = (Path(__file__).parent / "published", Path(__file__).parents[2] / "examples")
+CORPUS = [
+    path.read_text(encoding="utf-8")
+    for folder in FOLDERS
+    for path in sorted(folder.rglob("*"))
+    if path.suffix in (".yaml", ".json") and path.stat().st_size < 8_000
+]
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "",
+            "\n",
+            "  ",
+            "\t",
+            "- ",
+            ": ",
+            "#",
+            "---\n",
+            "...\n",
+            "|",
+            ">",
+            "&a ",
+            "*a",
+            "<<: *a",
+            "!!str ",
+            "?",
+            "'",
+            '"',
+        ),
+        *(
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            "{{ .Values.x }}",
+            "null",
+            "~",
+            "0",
+            "-1",
+            "1.5",
+            "0x10",
+            "9" * 30,
+            "on",
+            "\r\n",
+            "\u2028",
+        ),
+        *(
+            "\x85",
+            "é",
+            "\U0001f600",
+            "\ufeff",
+            "\x00",
+            "%YAML 1.1\n",
+            "# spread: ignore[SPR101]",
+            "topologySpreadConstraints:",
+        ),
+        *(
+            "labelSelector: {}",
+            "matchLabelKeys: [a, a]",
+            "minDomains: 0",
+            "nodeTaintsPolicy: honor",
+            "kind: List",
+            "items:",
+        ),
+    ]
+)
+
+
+@st.composite
+def mutants(draw: Any) -> str:
+    """A good manifest, changed in one to four places: something cut, doubled, moved, put in or replaced."""
+    text = draw(st.sampled_from(CORPUS))
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(text)))
+        end = min(len(text), start + draw(st.sampled_from([0, 1, 1, 2, 5, 20, 80])))
+        if draw(st.booleans()):  # whole lines
+            start = text.rfind("\n", 0, start) + 1
+            end = text.find("\n", end) + 1 or len(text)
+        piece = draw(st.one_of(PIECES, st.just(text[start:end] * 2), st.just(text[start:end][::-1])))
+        text = text[:start] + piece + text[end:]
+    return text
+
+
+def judged(results: list[Result]) -> list[Finding]:
+    subjects = [subject for result in results for subject in result.subjects]
+    others = [manifest for result in results for manifest in result.others]
+    found = [finding for result in results for finding in result.findings]
+    wishes = [
+        *(wish for result in results for wish in suppress.commented(result.source)),
+        *(wish for subject in subjects for wish in suppress.annotated(subject)),
+    ]
+    return suppress.sift([*found, *check_workloads(Project(subjects, others))], wishes, RULES).findings
+
+
+def read(source: SourceFile) -> Result:
+    return check_source(source, named=True)
+
+
+def assert_inside(source: SourceFile, span: Span) -> None:
+    assert 0 <= span.start <= span.end <= len(source.text)
+    line, column = source.position(span.start)
+    assert 1 <= line
+    assert 1 <= column
+
+
+def refused(findings: list[Finding]) -> set[tuple[str, ...]]:
+    return {
+        (*item.object, item.rule.code)
+        for item in findings
+        if item.rule.severity is Severity.ERROR and item.rule.code < "SPR2"
+    }
+
+
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(mutants())
+def test_a_broken_manifest_has_findings_inside_of_it_and_no_traceback(text: str) -> None:
+    assert_reported(text)
+
+
+def assert_reported(text: str) -> None:
+    source = SourceFile("mutant.yaml", text)
+    findings = judged([read(source)])
+
+    for finding in findings:
+        for place in (finding.place, *(label.place for label in finding.related)):
+            assert place.source is source
+            assert_inside(source, place.span)
+    report = CheckReport(findings, [], [], {}, ("mutant.yaml",))
+    for name in FORMATS:
+        assert "\x1b" not in render(report, name, colour=False)
+
+
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(mutants(), st.booleans())
+def test_fixing_a_broken_manifest_ends_and_makes_nothing_worse(text: str, with_unsafe: bool) -> None:
+    """What the API server refuses afterwards, it refused before; and a second time nothing changes."""
+    assert_mended(text, with_unsafe=with_unsafe)
+
+
+def assert_mended(text: str, *, with_unsafe: bool) -> None:
+    before = read(SourceFile("mutant.yaml", text))
+    outcome = mend([before], judged, recheck=read, is_wanted=lambda repair: with_unsafe or repair.fix.is_safe)
+    after = outcome.results[0]
+    again = mend([after], judged, recheck=read, is_wanted=lambda repair: with_unsafe or repair.fix.is_safe)
+
+    assert refused(list(after.findings)) <= refused(list(before.findings))
+    assert after.source.text == again.results[0].source.text
+
+
+@pytest.mark.parametrize("text", CORPUS, ids=lambda text: text.strip().split("\n")[0][:40])
+def test_what_is_not_broken_is_rendered_in_every_format(text: str) -> None:
+    report = CheckReport(judged([read(SourceFile("good.yaml", text))]), [], [], {}, ("good.yaml",))
+
+    assert json.loads(render(report, "sarif", colour=False))["runs"]
