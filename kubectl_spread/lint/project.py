@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.selector import Selector
 
@@ -93,17 +95,36 @@ class Project:
         written = subject.controller.get("replicas")
         return ReplicaRange(None, None) if written is None else ReplicaRange(int(written), int(written))
 
+    def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
+        """How many pods a constraint counts at most, those of other workloads included; None where nobody says.
+
+        What the API server refuses has none, but for the workload itself: it is to be mended.
+        """
+        members = self.matching(subject.selector(constraint), subject.workload.namespace)
+        sizes = [self.replicas(member).maximum for member in members if member is subject or not member.refusals]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
     def _autoscalers(self, subject: Subject) -> Iterator[Manifest]:
-        for kind in ("HorizontalPodAutoscaler", "ScaledObject"):
-            for manifest in self.of_kind(kind):
-                target = _fields(_fields(manifest.plain.get("spec")).get("scaleTargetRef"))
-                names = (target.get("kind") or "Deployment", target.get("name"))
-                if names == (subject.workload.kind, subject.workload.name) and _shares_namespace(manifest, subject):
-                    yield manifest
+        for manifest in self._by_scaled_name.get(subject.workload.name, ()):
+            kind = _scale_target(manifest).get("kind") or "Deployment"
+            if kind == subject.workload.kind and _shares_namespace(manifest, subject):
+                yield manifest
+
+    @cached_property
+    def _by_scaled_name(self) -> dict[str, list[Manifest]]:
+        """The autoscalers by the name of their workload."""
+        found: dict[str, list[Manifest]] = {}
+        for manifest in (*self.of_kind("HorizontalPodAutoscaler"), *self.of_kind("ScaledObject")):
+            found.setdefault(str(_scale_target(manifest).get("name")), []).append(manifest)
+        return found
 
 
 # Their number of pods is not in `spec.replicas`, or has a default that no autoscaler changes.
 _COUNT_THEMSELVES = ("DaemonSet", "Pod", "PodTemplate", "Job", "CronJob")
+
+
+def _scale_target(autoscaler: Manifest) -> Plain:
+    return _fields(_fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
 
 
 def _fields(value: Any) -> Plain:

@@ -20,7 +20,7 @@ _OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:"""
 _WORKLOAD = re.compile(rf"""["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?(?:{"|".join(KINDS)}|[A-Za-z]*List)\b""")
 
 _AROUND = re.compile(
-    r"""["']?kind["']?\s*:\s*["']?(?:HorizontalPodAutoscaler|ScaledObject|NodePool|KubeSchedulerConfiguration)\b"""
+    r"""["']?kind["']?\s*:\s*["']?(?:HorizontalPodAutoscaler|ScaledObject|StorageClass|NodePool|KubeSchedulerConfiguration)\b"""
 )
 
 # The schema in such a definition names the field, and may be thousands of lines long.

@@ -53,7 +53,7 @@ from typing import Any
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rules.unknown_well_known_key import meant_label
+from kubectl_spread.lint.rules.unknown_well_known_key import meant
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
@@ -68,7 +68,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     known = _SUPPORTED.union(*map(_keys, pools))
     for constraint in subject.constraints:
         key = constraint.topology_key
-        if not key or key in known or meant_label(key) or ".beta.kubernetes.io/" in f".{key}":
+        if not key or key in known or meant(key) or ".beta.kubernetes.io/" in f".{key}":
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(

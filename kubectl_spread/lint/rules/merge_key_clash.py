@@ -40,14 +40,21 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rules.soft_shadowed import shadowed
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
-    """Find keys that stand in a hard and in a soft constraint; twice the same is refused (SPR105)."""
+    """Find keys that stand in a hard and in a soft constraint; twice the same is refused (SPR105).
+
+    Not where one of the two is to be removed anyway (SPR211).
+    """
     first: dict[str, TopologySpreadConstraint] = {}
+    idle = {soft.position for soft, _ in shadowed(subject, project)}
     for constraint in subject.constraints:
+        if constraint.position in idle:
+            continue
         earlier = first.setdefault(constraint.topology_key, constraint)
         if earlier is constraint or not constraint.topology_key:
             continue
