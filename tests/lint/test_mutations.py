@@ -12,15 +12,14 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kubectl_spread.lint import suppress
-from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint import judge
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.mend import mend
-from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.run import check_source
 from kubectl_spread.lint.run import Result
-from kubectl_spread.lint.workloads import check_workloads
+from kubectl_spread.lint.select import Profile
+from kubectl_spread.lint.settings import Policy
 from kubectl_spread.report.check import CheckReport
 from kubectl_spread.report.check import FORMATS
 from kubectl_spread.report.check import render
@@ -112,15 +111,12 @@ def mutants(draw: Any) -> str:
     return text
 
 
+EVERYTHING = Policy(Profile.STRICT)
+
+
 def judged(results: list[Result]) -> list[Finding]:
-    subjects = [subject for result in results for subject in result.subjects]
-    others = [manifest for result in results for manifest in result.others]
-    found = [finding for result in results for finding in result.findings]
-    wishes = [
-        *(wish for result in results for wish in suppress.commented(result.source)),
-        *(wish for subject in subjects for wish in suppress.annotated(subject)),
-    ]
-    return suppress.sift([*found, *check_workloads(Project(subjects, others))], wishes, RULES).findings
+    """What all rules say, opinions included."""
+    return judge.judged(results, EVERYTHING, accepted=judge.Accepted(is_whole=True)).findings
 
 
 def read(source: SourceFile) -> Result:

@@ -24,5 +24,6 @@ Example:
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
 
-Remove the comment or the annotation's entry, or name the rule in brackets: `# spread: ignore[SPR304] the reason`.
+Remove the comment, the annotation's entry or the config's, or name the rule in brackets:
+`# spread: ignore[SPR304] the reason`.
 """
