@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.finding import Target
@@ -25,20 +27,27 @@ def _about_workloads(
     is_opinion: bool = False,
     needs_facts: bool = False,
     needs_constraints: bool = True,
+    around: tuple[str, ...] = (),
     autoscalers: tuple[str, ...] = (),
 ) -> tuple[str, RuleMeta]:
     """A rule that has a module of its name in `lint/rules`, with `check(subject, project)`."""
     words = frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs)
-    return code, RuleMeta(
-        code, name, severity, summary, Target.WORKLOAD, words, is_opinion, needs_facts, frozenset(autoscalers)
-    )
+    meta = RuleMeta(code, name, severity, summary, Target.WORKLOAD, words, is_opinion, needs_facts)
+    return code, meta._replace(around=frozenset(around), autoscalers=frozenset(autoscalers))
 
 
 def _about_others(
-    code: str, name: str, summary: str, severity: Severity = Severity.ERROR, *, kinds: tuple[str, ...]
+    code: str,
+    name: str,
+    summary: str,
+    severity: Severity = Severity.ERROR,
+    *,
+    kinds: tuple[str, ...],
+    is_opinion: bool = False,
+    needs_facts: bool = False,
 ) -> tuple[str, RuleMeta]:
     """A rule about objects around workloads; its module has `check(manifest, project)`."""
-    return code, RuleMeta(code, name, severity, summary, Target.AROUND, frozenset(kinds))
+    return code, RuleMeta(code, name, severity, summary, Target.AROUND, frozenset(kinds), is_opinion, needs_facts)
 
 
 _SCHEDULER = ("KubeSchedulerConfiguration",)
@@ -181,6 +190,7 @@ RULES: dict[str, RuleMeta] = dict(
             "immediate-binding",
             "the zone of the volumes is chosen before the pods are scheduled",
             Severity.WARNING,
+            around=("StorageClass",),
         ),
         _about_workloads(
             "SPR310",
@@ -205,7 +215,92 @@ RULES: dict[str, RuleMeta] = dict(
             needs=("Deployment",),
         ),
         _about_workloads(
+            "SPR402",
+            "rollout-deadlock",
+            "no old pod may go first, and anti-affinity leaves the new one no domain",
+            Severity.WARNING,
+            needs=("Deployment", "affinity"),
+            needs_constraints=False,
+        ),
+        _about_workloads(
+            "SPR403",
+            "wrong-hash-label",
+            "a Rollout's pods have another hash label than a Deployment's",
+            Severity.WARNING,
+            needs=("Rollout", "matchLabelKeys"),
+        ),
+        _about_workloads(
+            "SPR404",
+            "revision-key-on-statefulset",
+            "a revision key lets a StatefulSet's updated pods pile up midway",
+            Severity.INFO,
+            needs=("StatefulSet", "matchLabelKeys"),
+            is_opinion=True,
+        ),
+        _about_workloads(
+            "SPR501",
+            "group-inconsistent",
+            "workloads that are counted together have different constraints",
+            Severity.WARNING,
+        ),
+        _about_workloads(
             "SPR502", "selector-too-broad", "a constraint counts the pods of other workloads", Severity.WARNING
+        ),
+        _about_others(
+            "SPR503",
+            "pdb-blocks-eviction",
+            "a PodDisruptionBudget lets no pod be evicted",
+            Severity.WARNING,
+            kinds=("PodDisruptionBudget",),
+        ),
+        _about_others(
+            "SPR504",
+            "pdb-vs-domain",
+            "a PodDisruptionBudget lets fewer pods go than a zone holds",
+            Severity.INFO,
+            kinds=("PodDisruptionBudget",),
+            is_opinion=True,
+            needs_facts=True,
+        ),
+        _about_others(
+            "SPR505",
+            "hpa-min-below-domains",
+            "an autoscaler goes below the domains that a constraint asks for",
+            Severity.INFO,
+            kinds=("HorizontalPodAutoscaler", "ScaledObject"),
+            is_opinion=True,
+        ),
+        _about_workloads(
+            "SPR506",
+            "no-spread",
+            "nothing spreads the replicas behind a Service",
+            Severity.INFO,
+            is_opinion=True,
+            needs_constraints=False,
+            around=("Service",),
+        ),
+        _about_workloads(
+            "SPR507",
+            "drops-default-spread",
+            "constraining zones or nodes alone ends the built-in spreading over the other",
+            Severity.INFO,
+        ),
+        _about_workloads("SPR508", "job-serial", "constraints on a Job that runs one pod at a time", Severity.INFO),
+        _about_others(
+            "SPR509",
+            "traffic-without-spread",
+            "a Service keeps traffic in the zone, and its pods are not spread over zones",
+            Severity.INFO,
+            kinds=("Service",),
+            is_opinion=True,
+        ),
+        _about_workloads(
+            "SPR510",
+            "preferred-affinity-fights",
+            "preferred node affinity outweighs constraints that are all soft",
+            Severity.INFO,
+            needs=("affinity",),
+            is_opinion=True,
         ),
         _about_workloads("SPR601", "field-too-new", "a field is newer than the cluster"),
         _about_workloads("SPR602", "deprecated-key", "topologyKey is a deprecated label", Severity.WARNING),
@@ -239,6 +334,7 @@ RULES: dict[str, RuleMeta] = dict(
             "Karpenter gives no node the label of topologyKey",
             Severity.WARNING,
             is_opinion=True,
+            around=("NodePool",),
             autoscalers=(KARPENTER,),
         ),
         _about_workloads(
@@ -276,3 +372,11 @@ RULES: dict[str, RuleMeta] = dict(
         ),
     )
 )
+
+_AUTOSCALERS = frozenset({"HorizontalPodAutoscaler", "ScaledObject"})
+
+
+def kinds_around(codes: Container[str]) -> frozenset[str]:
+    """The kinds of objects, workloads apart, that rules of these codes look at; every rule may ask for replicas."""
+    rules = [rule for code, rule in RULES.items() if code in codes]
+    return _AUTOSCALERS.union(*(rule.needs if rule.target is Target.AROUND else rule.around for rule in rules))

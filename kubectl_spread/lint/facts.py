@@ -12,3 +12,7 @@ class ClusterFacts(Protocol):
     def node_keys(self) -> frozenset[str]:
         """The label keys that at least one node has."""
         ...
+
+    def domain_count(self, key: str) -> int:
+        """How many values a label has among the nodes."""
+        ...

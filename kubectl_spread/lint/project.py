@@ -16,6 +16,7 @@ from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.text.source import SourceFile
 
@@ -123,6 +124,37 @@ class Project:
         members = self.matching(subject.selector(constraint), subject.workload.namespace)
         sizes = [self.replicas(member).maximum for member in members if member is subject or not member.refusals]
         return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    def scaled(self, autoscaler: Manifest) -> Optional[Subject]:
+        """The workload that an autoscaler is about."""
+        target = _fields(_fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
+        kind, namespace = target.get("kind") or "Deployment", autoscaler.namespace or "default"
+        return self._by_key.get(f"{kind} {namespace}/{target.get('name')}")
+
+    def backends(self, service: Manifest) -> list[Subject]:
+        """The workloads whose pods a Service sends traffic to, in order."""
+        selector = _fields(_fields(service.plain.get("spec")).get("selector"))
+        if service.api_version != "v1" or not selector or not all(isinstance(item, str) for item in selector.values()):
+            return []
+        equalities = tuple(Requirement(key, "In", (value,)) for key, value in selector.items())
+        return self.matching(Selector(equalities), service.namespace or "default")
+
+    def services(self, subject: Subject) -> list[Manifest]:
+        """The Services that send traffic to a workload's pods, in order."""
+        return self._services.get(id(subject), [])
+
+    @cached_property
+    def _by_key(self) -> dict[str, Subject]:
+        return {subject.workload.key: subject for subject in self.subjects}
+
+    @cached_property
+    def _services(self) -> dict[int, list[Manifest]]:
+        """By the identity of the subject."""
+        found: dict[int, list[Manifest]] = {}
+        for service in self.of_kind("Service"):
+            for subject in self.backends(service):
+                found.setdefault(id(subject), []).append(service)
+        return found
 
     def _autoscalers(self, subject: Subject) -> Iterator[Manifest]:
         for manifest in self._by_scaled_name.get(subject.workload.name, ()):

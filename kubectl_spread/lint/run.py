@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Container
 from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from typing import Optional
 from kubectl_spread.lint import fixes
 from kubectl_spread.lint import hints
 from kubectl_spread.lint import spelling
+from kubectl_spread.lint.catalogue import kinds_around
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Fix
@@ -79,8 +81,14 @@ class Result(NamedTuple):
     others: tuple[Manifest, ...] = ()
 
 
-def check_source(source: SourceFile, *, named: bool) -> Result:
-    """Check one source; `named` says that the user asked for this very file."""
+def check_source(source: SourceFile, *, named: bool, codes: Container[str] = RULES) -> Result:
+    """Check one source.
+
+    Args:
+        source: the text.
+        named: the user asked for this very file.
+        codes: the rules to follow later; documents that none of them looks at are not composed.
+    """
     text = source.text
     if not looks_like_objects(text):
         return _check_foreign(source, named=named)
@@ -88,7 +96,8 @@ def check_source(source: SourceFile, *, named: bool) -> Result:
     subjects: list[Subject] = []
     others: list[Manifest] = []
     undecodable = 0
-    for document in compose.compose(source, looks_relevant):
+    around = kinds_around(codes)
+    for document in compose.compose(source, lambda chunk: looks_relevant(chunk, around)):
         if isinstance(document, compose.SyntaxProblem):
             findings.append(_syntax(document))
             continue
@@ -104,7 +113,7 @@ def check_source(source: SourceFile, *, named: bool) -> Result:
                 undecodable += 1
             else:
                 others.append(manifest)
-    findings += _separator_texts(source, findings)
+    findings += _separator_texts(source, findings, around=around)
     workloads = tuple(Checked(item.workload, item.manifest) for item in subjects if not item.refusals)
     rejected = undecodable + len(subjects) - len(workloads)
     return Result(source, _without_template_noise(findings), workloads, rejected, tuple(subjects), tuple(others))
@@ -364,11 +373,11 @@ def _holds_constraints(manifest: Manifest, route: Route) -> bool:
     )
 
 
-def _separator_texts(source: SourceFile, findings: list[Finding]) -> list[Finding]:
+def _separator_texts(source: SourceFile, findings: list[Finding], *, around: frozenset[str]) -> list[Finding]:
     """What kubectl stops at, if it is a file for kubectl: no template, and with something to check."""
     found: list[Finding] = []
     spans = list(compose.separator_texts(source.text))
-    if not spans or not looks_relevant(source.text) or any(item.rule.code == "SPR002" for item in findings):
+    if not spans or not looks_relevant(source.text, around) or any(item.rule.code == "SPR002" for item in findings):
         return found
     for span in spans:
         text = source.text[span.start : span.end]

@@ -82,6 +82,11 @@ class Subject:
         return frozenset(names)
 
     @property
+    def is_owned(self) -> bool:
+        """Whether another object made it: a ReplicaSet of a Deployment, a pod of either."""
+        return bool((self.manifest.plain.get("metadata") or {}).get("ownerReferences"))
+
+    @property
     def hard(self) -> tuple[TopologySpreadConstraint, ...]:
         """The constraints that are DoNotSchedule."""
         return tuple(constraint for constraint in self.constraints if constraint.is_hard)

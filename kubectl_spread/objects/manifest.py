@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -19,9 +20,6 @@ from kubectl_spread.text.source import Span
 _OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:""", re.MULTILINE)
 _WORKLOAD = re.compile(rf"""["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?(?:{"|".join(KINDS)}|[A-Za-z]*List)\b""")
 
-_AROUND = re.compile(
-    r"""["']?kind["']?\s*:\s*["']?(?:HorizontalPodAutoscaler|ScaledObject|StorageClass|NodePool|KubeSchedulerConfiguration)\b"""
-)
 
 # The schema in such a definition names the field, and may be thousands of lines long.
 _DEFINITION = re.compile(r"""["']?kind["']?\s*:\s*["']?CustomResourceDefinition\b""")
@@ -68,9 +66,14 @@ def looks_like_workloads(text: str) -> bool:
     return _WORKLOAD.search(text) is not None
 
 
-def looks_relevant(text: str) -> bool:
-    """Whether a text may hold a workload, an object that a rule about workloads asks for, or constraints anyway."""
-    return looks_like_workloads(text) or _AROUND.search(text) is not None or _may_hold_constraints(text)
+def looks_relevant(text: str, around: frozenset[str]) -> bool:
+    """Whether a text may hold a workload, an object of one of the kinds `around`, or constraints anyway."""
+    return looks_like_workloads(text) or _names_one_of(around).search(text) is not None or _may_hold_constraints(text)
+
+
+@functools.cache
+def _names_one_of(kinds: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(rf"""["']?kind["']?\s*:\s*["']?(?:{"|".join(sorted(kinds))})\b""")
 
 
 def _may_hold_constraints(text: str) -> bool:

@@ -10,6 +10,11 @@ def mappings(value: Any) -> list[dict[str, Any]]:
     return [entry or {} for entry in value or ()]
 
 
+def fields(value: Any) -> dict[str, Any]:
+    """A mapping; an empty one for anything else, where nobody has checked what it is."""
+    return value if isinstance(value, dict) else {}
+
+
 def strings(value: Any) -> tuple[str, ...]:
     """The entries of a list of strings."""
     return tuple(entry or "" for entry in value or ())

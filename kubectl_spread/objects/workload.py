@@ -14,6 +14,7 @@ Plain = dict[str, Any]
 
 
 POD_TEMPLATE_HASH = "pod-template-hash"
+ROLLOUT_HASH = "rollouts-pod-template-hash"
 
 # Labels that change with each revision of a template, and with each release of a chart or an application.
 REVISION_LABELS = (POD_TEMPLATE_HASH, "controller-revision-hash", "rollouts-pod-template-hash")
@@ -41,6 +42,7 @@ class WorkloadKind(NamedTuple):
 _APPS = frozenset({"apps", "extensions"})
 _CORE = frozenset({""})
 _BATCH = frozenset({"batch"})
+_ARGO = frozenset({"argoproj.io"})
 
 KINDS: dict[str, WorkloadKind] = {
     "Pod": WorkloadKind(_CORE, (), ("pod", "pods", "po")),
@@ -54,7 +56,11 @@ KINDS: dict[str, WorkloadKind] = {
     "DaemonSet": WorkloadKind(_APPS, ("spec", "template"), ("daemonset", "daemonsets", "ds")),
     "Job": WorkloadKind(_BATCH, ("spec", "template"), ("job", "jobs")),
     "CronJob": WorkloadKind(_BATCH, ("spec", "jobTemplate", "spec", "template"), ("cronjob", "cronjobs", "cj")),
+    "Rollout": WorkloadKind(_ARGO, ("spec", "template"), ("rollout", "rollouts", "ro")),
 }
+
+# Those whose number of replicas can be set, and asked for (the scale subresource).
+SCALED_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Rollout"})
 
 
 class Workload(NamedTuple):
@@ -180,6 +186,8 @@ def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, st
     """The labels a controller adds; hashes and uids are stand-ins, equal for equal templates."""
     if owner.kind == "Deployment":
         return {POD_TEMPLATE_HASH: owner.revision_hash}
+    if owner.kind == "Rollout":
+        return {ROLLOUT_HASH: owner.revision_hash}
     if owner.kind == "StatefulSet":
         return {
             "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",

@@ -17,3 +17,7 @@ class KnownCluster:
     def node_keys(self) -> frozenset[str]:
         """The label keys that at least one node has."""
         return frozenset(key for node in self._cluster.nodes for key in node.labels)
+
+    def domain_count(self, key: str) -> int:
+        """How many values a label has among the nodes."""
+        return len({node.labels[key] for node in self._cluster.nodes if key in node.labels})

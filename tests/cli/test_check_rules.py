@@ -70,8 +70,8 @@ def test_an_autoscaler_in_another_file_counts(check: Check) -> None:
     file = write("a", skew="3")
     Path("scaled.yaml").write_text(SCALED)
 
-    assert (0, ["a.yaml:10 warning SPR204"]) == check(file)
-    assert (0, []) == check(file, "scaled.yaml")
+    assert (0, ["a.yaml:10 warning SPR204"]) == check(file, "--select", "SPR204")
+    assert (0, []) == check(file, "scaled.yaml", "--select", "SPR204")
 
 
 def test_a_bare_key_is_a_warning_unless_nodes_have_it(check: Check) -> None:
@@ -120,3 +120,26 @@ def test_rules_about_an_autoscaler_are_followed_where_it_is_named(
 
     assert codes == [line.split()[-1] for line in found if " SPR7" in line]
     assert [] == [line for line in without if " SPR7" in line]
+
+
+def test_what_no_rule_asks_for_is_not_read(check: Check) -> None:
+    """Services are for opinions only, budgets for a rule that is on unless ignored."""
+    Path("service.yaml").write_text("apiVersion: v1\nkind: Service\nspec: [\n")
+    Path("budget.yaml").write_text("apiVersion: policy/v1\nkind: PodDisruptionBudget\nspec: [\n")
+    codes = ["--ignore", "ALL", "--select", "SPR001"]
+
+    assert (3, ["./budget.yaml:4 error SPR001"]) == check(".")
+    assert (0, []) == check(".", *codes)
+    assert (3, ["./service.yaml:4 error SPR001"]) == check(".", *codes, "--select", "no-spread")
+
+
+def test_a_service_of_another_file_counts(check: Check) -> None:
+    Path("service.yaml").write_text(
+        "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {selector: {app: web}}\n"
+    )
+    Path("bare.yaml").write_text(
+        WEB[: WEB.index("      topologySpread")].replace("NAME", "bare") + "      containers: []\n"
+    )
+
+    assert (0, ["bare.yaml:8 info SPR506"]) == check("bare.yaml", "service.yaml", "--select", "SPR506")
+    assert (0, []) == check("bare.yaml", "--select", "SPR506")

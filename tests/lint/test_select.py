@@ -28,7 +28,7 @@ def codes(prefix: str) -> frozenset[str]:
         ([], ["ALL"], frozenset()),
         (["SPR201"], ["SPR2"], {"SPR201"}),
         (["SPR2"], ["SPR201"], codes("SPR2") - {"SPR201"}),
-        (["SPR"], ["SPR1"], ALL - codes("SPR1")),
+        (["SPR"], ["SPR1"], codes("SPR") - codes("SPR1")),
         (["all"], [], ALL),
         (["SPR1"], ["ALL"], codes("SPR1")),
         (["SPR304"], ["double-hard"], frozenset()),

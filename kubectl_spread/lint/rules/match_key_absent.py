@@ -40,6 +40,7 @@ from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.workload import PER_POD_LABELS
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Put
 
 _NEAR = 0.8
@@ -53,7 +54,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if constraint.label_selector is None:
             continue  # refused for it: SPR109
         for index, key in enumerate(constraint.match_label_keys):
-            if key not in subject.labels and not key_errors(key):  # refused for that: SPR111
+            if key_errors(key):
+                continue  # refused for that: SPR111
+            if key not in subject.labels and not _is_of_another_controller(subject, key):
                 route = subject.route(constraint, "matchLabelKeys", index)
                 yield Found(
                     f"the pods of this {subject.workload.kind} have no label `{key}`, so the key is left out",
@@ -83,3 +86,8 @@ def _taken(constraint: TopologySpreadConstraint) -> set[str]:
     selector = constraint.label_selector
     asked = {item.key for item in selector.requirements()} if selector is not None else set()
     return asked | set(constraint.match_label_keys)
+
+
+def _is_of_another_controller(subject: Subject, key: str) -> bool:
+    """Whether SPR403 says so, and what to write."""
+    return subject.workload.kind == "Rollout" and key == POD_TEMPLATE_HASH

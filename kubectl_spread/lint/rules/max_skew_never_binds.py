@@ -35,12 +35,13 @@ Write a smaller `maxSkew`; 1 spreads evenest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 
 
@@ -71,18 +72,8 @@ def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int)
     """
     if subject.workload.kind != "Deployment" or POD_TEMPLATE_HASH in constraint.match_label_keys:
         return 0
-    strategy = subject.controller.get("strategy")
-    strategy = strategy if isinstance(strategy, dict) else {}
+    strategy = fields(subject.controller.get("strategy"))
     if strategy.get("type") == "Recreate":
         return 0
-    rolling = strategy.get("rollingUpdate")
-    return _share((rolling if isinstance(rolling, dict) else {}).get("maxSurge"), replicas)
-
-
-def _share(value: Any, replicas: int) -> int:
-    """A number, or a percentage rounded up; 25 % where there is none."""
-    if isinstance(value, int):
-        return max(0, value)
-    text = value if isinstance(value, str) else "25%"
-    percent = int(text[:-1]) if text.endswith("%") and text[:-1].isdecimal() else 25
-    return -(-replicas * percent // 100)
+    surge = scaled(fields(strategy.get("rollingUpdate")).get("maxSurge"), replicas, round_up=True)
+    return scaled("25%", replicas, round_up=True) or 0 if surge is None else surge

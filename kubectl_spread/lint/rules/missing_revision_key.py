@@ -4,6 +4,29 @@ While a Deployment is updated its old pods still run and are counted with the ne
 old and new together are even; when the old have gone, the new ones may not be, and nothing moves them. On a full
 cluster new pods may stay Pending for the sake of pods that are about to go.
 
+Example:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            nodeTaintsPolicy: Honor
+            labelSelector: {matchLabels: {app: web}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          containers:
+          - {name: web, image: registry.example/web:1.25}
+
 `matchLabelKeys: [pod-template-hash]` (from 1.27) makes each revision count its own pods.
 """
 
@@ -11,15 +34,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.text.edit import Append
+from kubectl_spread.text.edit import Change
+from kubectl_spread.text.edit import Put
+
+_FIRST_MINOR = 27  # of matchLabelKeys
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find Deployments whose hard constraints do not tell revisions apart; once a workload."""
+    if (project.target.minor or _FIRST_MINOR) < _FIRST_MINOR:
+        return  # nothing to be done
     strategy = subject.controller.get("strategy")
     if isinstance(strategy, dict) and strategy.get("type") == "Recreate":
         return
@@ -28,7 +60,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     blind = [
         constraint
         for constraint in subject.hard
-        if POD_TEMPLATE_HASH not in constraint.match_label_keys
+        if POD_TEMPLATE_HASH not in (*constraint.match_label_keys, *_selected(constraint))
         and subject.selector(constraint).requirements
         and subject.selector(constraint).matches(subject.labels)
     ]
@@ -41,4 +73,16 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.path(route),
             f"add matchLabelKeys: [{POD_TEMPLATE_HASH}]",
             tuple(Label(subject.place(subject.route(item)), "so does this one") for item in rest),
+            fix=Fix("let each revision count its own pods", tuple(_with_key(subject, item) for item in blind)),
         )
+
+
+def _selected(constraint: TopologySpreadConstraint) -> Iterator[str]:
+    """The keys in labelSelector; none of them may be in matchLabelKeys, too."""
+    if constraint.label_selector is not None:
+        yield from (requirement.key for requirement in constraint.label_selector.requirements())
+
+
+def _with_key(subject: Subject, constraint: TopologySpreadConstraint) -> Change:
+    route = subject.route(constraint, "matchLabelKeys")
+    return Append(route, POD_TEMPLATE_HASH) if constraint.match_label_keys else Put(route, [POD_TEMPLATE_HASH])

@@ -3,6 +3,42 @@
 The selector matches other workloads in the input too, so that their pods fill this one's domains: a domain with many
 of them is refused or avoided although this workload has none there.
 
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      serviceName: web
+      selector: {matchLabels: {app: shop, component: web}}
+      template:
+        metadata: {labels: {app: shop, component: web}}
+        spec:
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: shop}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: shop}}
+          containers:
+          - {name: web, image: registry.example/web:1.25}
+    ---
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: cache}
+    spec:
+      replicas: 3
+      serviceName: cache
+      selector: {matchLabels: {app: shop, component: cache}}
+      template:
+        metadata: {labels: {app: shop, component: cache}}
+        spec:
+          containers:
+          - {name: cache, image: registry.example/cache:7}
+
 Add a label that only this workload's pods have, often `app.kubernetes.io/instance` or `component`. Where workloads are
 meant to be spread as one, ignore the rule.
 """
@@ -10,11 +46,18 @@ meant to be spread as one, ignore the rule.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
+from typing import Optional
 
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.text.edit import Change
+from kubectl_spread.text.edit import Put
 
 _NAMED = 3  # other workloads that a finding names
 
@@ -23,28 +66,74 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find selectors that match other workloads' pods beside the own; once a workload."""
     if subject.workload.kind == "Pod":
         return  # pods written one by one are spread as a group, if at all
-    for constraint in subject.constraints:
-        selector = subject.selector(constraint)
-        if not selector.requirements or not selector.matches(subject.labels):
-            continue
-        matching = project.matching(selector, subject.workload.namespace)
-        others = [other for other in matching if _is_another(other, subject)]
-        if others:
-            names = ", ".join(f"{item.workload.kind} {item.workload.name}" for item in others[:_NAMED])
-            more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-            route = subject.route(constraint, "labelSelector")
-            yield Found(
-                f"the constraint also counts the pods of {names}{more}",
-                subject.place(route, key=True),
-                subject.path(route),
-                "add a label that only this workload's pods have",
-                tuple(Label(other.place(("metadata", "name")), "its pods match") for other in others[:_NAMED]),
-            )
-            return
+    broad = {item: others for item in subject.constraints if (others := _others(subject, item, project))}
+    for constraint, others in list(broad.items())[:1]:
+        names = ", ".join(f"{item.workload.kind} {item.workload.name}" for item in others[:_NAMED])
+        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+        route = subject.route(constraint, "labelSelector")
+        labels = _telling(subject, constraint, others)
+        yield Found(
+            f"the constraint also counts the pods of {names}{more}",
+            subject.place(route, key=True),
+            subject.path(route),
+            _hint(labels),
+            tuple(Label(other.place(("metadata", "name")), "its pods match") for other in others[:_NAMED]),
+            fix=_fix(subject, broad),
+        )
+
+
+def _others(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> list[Subject]:
+    """The other workloads whose pods a constraint counts beside the own."""
+    selector = subject.selector(constraint)
+    if not selector.requirements or not selector.matches(subject.labels):
+        return []
+    matching = project.matching(selector, subject.workload.namespace)
+    return [other for other in matching if _is_another(other, subject)]
 
 
 def _is_another(other: Subject, subject: Subject) -> bool:
     """Whether it is another workload, not the same one again, nor a pod or ReplicaSet that this one owns."""
-    if other.workload.key == subject.workload.key or not other.workload.name:
-        return False
-    return not (other.manifest.plain.get("metadata") or {}).get("ownerReferences")
+    return other.workload.key != subject.workload.key and bool(other.workload.name) and not other.is_owned
+
+
+def _telling(subject: Subject, constraint: TopologySpreadConstraint, others: list[Subject]) -> dict[str, str]:
+    """Labels of the controller's own selector that none of the other workloads has all of; empty where there are none.
+
+    Those that are in the constraint already are left out, and those that tell none of the others apart.
+    """
+    own = fields(fields(subject.controller.get("selector")).get("matchLabels"))
+    written = constraint.label_selector.requirements() if constraint.label_selector is not None else ()
+    known = {*constraint.match_label_keys, *(requirement.key for requirement in written)}
+    labels = {
+        key: value
+        for key, value in own.items()
+        if key not in known and subject.template_labels.get(key) == value
+        if any(other.labels.get(key) != value for other in others)
+    }
+    told_apart = all(any(other.labels.get(key) != value for key, value in labels.items()) for other in others)
+    return labels if told_apart else {}
+
+
+def _hint(labels: dict[str, str]) -> str:
+    if not labels:
+        return "add a label that only this workload's pods have"
+    written = ", ".join(f"{key}: {value}" for key, value in labels.items())
+    return f"add what tells this workload's pods apart to matchLabels: {written}"
+
+
+def _fix(subject: Subject, broad: dict[TopologySpreadConstraint, list[Subject]]) -> Optional[Fix]:
+    """Labels for every selector that is too broad; no fix where one of them would stay so."""
+    changes: list[Change] = []
+    for constraint, others in broad.items():
+        labels = _telling(subject, constraint, others)
+        if not labels:
+            return None
+        changes += _narrowed(subject, constraint, labels)
+    return Fix("select this workload's pods only", tuple(changes))
+
+
+def _narrowed(subject: Subject, constraint: TopologySpreadConstraint, labels: dict[str, Any]) -> list[Change]:
+    route = subject.route(constraint, "labelSelector", "matchLabels")
+    if constraint.label_selector is None or not constraint.label_selector.match_labels:
+        return [Put(route, labels)]
+    return [Put((*route, key), value) for key, value in labels.items()]

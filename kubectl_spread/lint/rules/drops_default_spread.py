@@ -1,0 +1,157 @@
+"""Constraining zones or nodes alone ends the built-in spreading over the other.
+
+The scheduler spreads a pod without constraints by two soft ones of its own, over `kubernetes.io/hostname` and
+`topology.kubernetes.io/zone`. Any constraint in the pod takes the place of both (an empty list does not): with one over
+zones only, nothing but the load of the nodes keeps the pods of a zone from sharing one node; with one over nodes
+only, all of them may be in one zone.
+
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: web}
+    spec:
+      replicas: 6
+      serviceName: web
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          containers:
+          - {name: web, image: registry.example/web:1.25}
+
+Add a soft constraint over the other key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import strings
+from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.text.edit import Append
+
+_FIRST_MINOR = 20  # of the built-in constraints
+_OLD_KEYS = {
+    "failure-domain.beta.kubernetes.io/zone": ZONE,
+    "failure-domain.beta.kubernetes.io/region": REGION,
+}
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find workloads with constraints over zones but not over nodes, or the other way round."""
+    if not _has_defaults(subject, project) or project.replicas(subject).maximum in (0, 1):
+        return
+    own = [item for item in subject.constraints if _counts_itself(subject, item)]
+    keys = {_OLD_KEYS.get(item.topology_key, item.topology_key) for item in subject.constraints}
+    if not own or not keys <= {ZONE, HOSTNAME, REGION} or (ZONE in keys) == (HOSTNAME in keys):
+        return
+    missing = HOSTNAME if ZONE in keys else ZONE
+    if _is_kept_apart(subject, missing) or _is_moot(subject, missing, project):
+        return
+    route = (*subject.spec_route, FIELD)
+    what = "nodes: pods of one zone may share one" if missing == HOSTNAME else "zones: all pods may be in one"
+    yield Found(
+        f"with these constraints the scheduler no longer spreads over {what}",
+        subject.place(route, key=True),
+        subject.path(route),
+        f"add a constraint over {missing}, whenUnsatisfiable: {SCHEDULE_ANYWAY}",
+        fix=Fix(f"spread softly over `{missing}`, too", (Append(route, _soft(subject, own[0], missing)),)),
+    )
+
+
+def _has_defaults(subject: Subject, project: Project) -> bool:
+    """Whether the pods would be spread by the built-in constraints if they had none.
+
+    These select by the controller; of pods with another kind of controller only those that a Service selects.
+    """
+    minor = project.target.minor
+    return (
+        subject.workload.kind in SCALED_KINDS
+        and not subject.refusals
+        and not subject.is_owned
+        and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
+        and not subject.spec.get("nodeName")
+        and (minor is None or minor >= _FIRST_MINOR)
+    )
+
+
+def _counts_itself(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
+    selector = subject.selector(constraint)
+    return bool(selector.requirements) and selector.matches(subject.labels)
+
+
+def _is_kept_apart(subject: Subject, key: str) -> bool:
+    """Whether anti-affinity, or on a node a port, does for a key what a constraint would."""
+    terms: list[dict[str, Any]] = []
+    anti_affinity = (subject.spec.get("affinity") or {}).get("podAntiAffinity") or {}
+    terms += mappings(anti_affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
+    for weighted in mappings(anti_affinity.get("preferredDuringSchedulingIgnoredDuringExecution")):
+        terms.append(weighted.get("podAffinityTerm") or {})
+    if any(term.get("topologyKey") == key for term in terms):
+        return True
+    return key == HOSTNAME and _takes_ports(subject)
+
+
+def _takes_ports(subject: Subject) -> bool:
+    ports = [
+        port for container in mappings(subject.spec.get("containers")) for port in mappings(container.get("ports"))
+    ]
+    return any(port.get("hostPort") for port in ports) or bool(ports and subject.spec.get("hostNetwork"))
+
+
+def _is_moot(subject: Subject, key: str, project: Project) -> bool:
+    """Whether spreading over a key would change nothing: it is pinned, or no node has it, or each pod has its zone."""
+    if project.facts is not None and key not in project.facts.node_keys:
+        return True
+    most = project.replicas(subject).maximum
+    if key == HOSTNAME and most is not None:
+        for item in subject.hard:
+            if item.topology_key == ZONE and item.max_skew == 1 and most <= max(2, item.min_domains or 1):
+                return True
+    return _is_pinned(subject, key)
+
+
+def _is_pinned(subject: Subject, key: str) -> bool:
+    """Whether nodeSelector or required node affinity leaves one value of a key."""
+    if key in (subject.spec.get("nodeSelector") or {}):
+        return True
+    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    values = {
+        strings(item.get("values")) for term in mappings(required.get("nodeSelectorTerms")) for item in _on(term, key)
+    }
+    return len(values) == 1 and len(next(iter(values))) == 1
+
+
+def _on(term: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """What a term asks of a key; one empty condition where it asks nothing."""
+    found = [item for item in mappings(term.get("matchExpressions")) if item.get("key") == key]
+    return [item for item in found if item.get("operator") == "In"] or [{}]
+
+
+def _soft(subject: Subject, like: TopologySpreadConstraint, key: str) -> dict[str, Any]:
+    """A soft constraint over a key that counts what another counts."""
+    written = mappings(subject.spec.get(FIELD))[like.position]
+    return {
+        "maxSkew": 1,
+        "topologyKey": key,
+        "whenUnsatisfiable": SCHEDULE_ANYWAY,
+        **{name: written[name] for name in ("labelSelector", "matchLabelKeys") if written.get(name)},
+    }

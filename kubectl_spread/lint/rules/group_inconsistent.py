@@ -1,0 +1,148 @@
+"""Workloads that are counted together have different constraints.
+
+Each pod is placed by its own constraints. Where two workloads share a selector, so that the pods of both are counted,
+but not `maxSkew` or another field, pods of the one may go where the other's rule is then broken: nothing is placed
+wrongly by its own rule, and the group as a whole keeps neither.
+
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: stable}
+    spec:
+      replicas: 6
+      serviceName: web
+      selector: {matchLabels: {app: web, track: stable}}
+      template:
+        metadata: {labels: {app: web, track: stable}}
+        spec:
+          topologySpreadConstraints:  # spread: ignore[SPR502] both tracks are one group
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          containers:
+          - {name: web, image: registry.example/web:1.25}
+    ---
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: canary}
+    spec:
+      replicas: 2
+      serviceName: web
+      selector: {matchLabels: {app: web, track: canary}}
+      template:
+        metadata: {labels: {app: web, track: canary}}
+        spec:
+          topologySpreadConstraints:  # spread: ignore[SPR502] both tracks are one group
+          - maxSkew: 2
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          containers:
+          - {name: web, image: registry.example/web:1.26}
+
+Give them the same constraints, or each a selector of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.selector import Selector
+
+
+class _Field(NamedTuple):
+    """A field of a constraint that should be the same, and its value, defaults filled in."""
+
+    name: str
+    value: Any
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find a constraint that differs from that of a workload before, over the same pods; once a workload."""
+    for constraint in subject.constraints:
+        selector = subject.selector(constraint)
+        if not selector.requirements or not selector.matches(subject.labels):
+            continue
+        for other in project.matching(selector, subject.workload.namespace):
+            if other is subject:
+                break  # the ones after it will be told of this one
+            if other.workload.key == subject.workload.key or other.is_owned:
+                continue
+            twin = _counterpart(constraint, subject, other)
+            found = None if twin is None else _difference(constraint, twin)
+            if found is not None and twin is not None:
+                yield _found(subject, constraint, found, _there(other, twin, found.name))
+                return
+
+
+def _found(subject: Subject, constraint: TopologySpreadConstraint, here: _Field, there: Label) -> Found:
+    route = subject.route(constraint, here.name)
+    return Found(
+        f"the same pods are counted with {there.text}, here with {here.name} {here.value}",
+        subject.place(route),
+        subject.path(route),
+        "give all workloads of a group the same constraints, or each a selector of its own",
+        (there,),
+    )
+
+
+def _there(other: Subject, twin: TopologySpreadConstraint, name: str) -> Label:
+    value = dict(_compared(twin))[name]
+    place = other.place(other.route(twin, name))
+    return Label(place, f"{name} {value} in {other.workload.kind} {other.workload.name}")
+
+
+def _counterpart(
+    constraint: TopologySpreadConstraint, subject: Subject, other: Subject
+) -> Optional[TopologySpreadConstraint]:
+    """The other workload's constraint over the same key and pods: the one as hard, else one that stands alone."""
+    wanted = _requirements(subject.selector(constraint))
+    theirs = {
+        item.when_unsatisfiable: item
+        for item in other.constraints
+        if item.topology_key == constraint.topology_key and _requirements(other.selector(item)) == wanted
+    }
+    if constraint.when_unsatisfiable in theirs:
+        return theirs[constraint.when_unsatisfiable]
+    ours = [item for item in subject.constraints if item.topology_key == constraint.topology_key]
+    return next(iter(theirs.values())) if len(theirs) == len(ours) == 1 else None
+
+
+def _requirements(selector: Selector) -> frozenset[tuple[str, str, frozenset[str]]]:
+    return frozenset((item.key, item.operator, frozenset(item.values)) for item in selector.requirements or ())
+
+
+def _difference(constraint: TopologySpreadConstraint, twin: TopologySpreadConstraint) -> Optional[_Field]:
+    """The first field of a constraint that is not as in its twin."""
+    return next(
+        (here for here, there in zip(_compared(constraint), _compared(twin), strict=True) if here != there), None
+    )
+
+
+def _compared(constraint: TopologySpreadConstraint) -> tuple[_Field, ...]:
+    return (
+        _Field("maxSkew", constraint.max_skew),
+        _Field("whenUnsatisfiable", constraint.when_unsatisfiable),
+        _Field("minDomains", constraint.min_domains or 1),
+        _Field("nodeAffinityPolicy", constraint.node_affinity_policy or HONOR),
+        _Field("nodeTaintsPolicy", constraint.node_taints_policy or IGNORE),
+    )

@@ -1,0 +1,76 @@
+"""Constraints on a Job that runs one pod at a time.
+
+With `parallelism: 1`, which is the default, the next pod starts when the last has ended, and ended pods are not
+counted: each pod finds all domains empty. Jobs that may run side by side (of a CronJob that allows it, or made from
+one manifest with `generateName`) are not reported, nor is a selector that counts other workloads of the input.
+
+Example:
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: report}
+    spec:
+      completions: 6
+      template:
+        metadata: {labels: {app: report}}
+        spec:
+          restartPolicy: Never
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: report}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: report}}
+          containers:
+          - {name: report, image: registry.example/report:2}
+
+Remove the constraints, or run several pods at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.text.edit import Drop
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find constraints on Jobs that are alone and serial."""
+    if not _is_alone(subject) or _at_once(subject) != 1 or not subject.constraints:
+        return
+    for constraint in subject.constraints:
+        matching = project.matching(subject.selector(constraint), subject.workload.namespace)
+        if any(other.workload.key != subject.workload.key for other in matching):
+            return
+    route = (*subject.spec_route, FIELD)
+    yield Found(
+        f"this {subject.workload.kind} runs one pod at a time, so there is nothing to spread",
+        subject.place(route, key=True),
+        subject.path(route),
+        f"remove {FIELD}, or raise parallelism",
+        fix=Fix("remove the constraints", (Drop(route),)),
+    )
+
+
+def _is_alone(subject: Subject) -> bool:
+    """Whether no two Jobs of this manifest run side by side."""
+    if subject.workload.kind == "CronJob":
+        return subject.controller.get("concurrencyPolicy") in ("Forbid", "Replace")
+    return subject.workload.kind == "Job" and bool((subject.manifest.plain.get("metadata") or {}).get("name"))
+
+
+def _at_once(subject: Subject) -> int:
+    """The pods that run at a time when the Job is not suspended."""
+    spec = subject.controller
+    if subject.workload.kind == "CronJob":
+        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+    parallelism, completions = spec.get("parallelism"), spec.get("completions")
+    at_once = 1 if parallelism is None else int(parallelism)
+    return at_once if completions is None else min(at_once, int(completions))

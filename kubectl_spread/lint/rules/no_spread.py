@@ -1,0 +1,87 @@
+"""Nothing spreads the replicas behind a Service.
+
+The pods have neither constraints nor anti-affinity. The scheduler's built-in defaults still apply: two soft
+constraints, maxSkew 3 over nodes and maxSkew 5 over zones, which other scores outweigh easily. That suits many
+workloads, hence this rule is an opinion.
+
+Example:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          containers:
+          - {name: web, image: registry.example/web:1.25}
+    ---
+    apiVersion: v1
+    kind: Service
+    metadata: {name: web}
+    spec:
+      selector: {app: web}
+      ports: [{port: 80}]
+
+Constrain zones and nodes, softly to begin with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.text.edit import Put
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find workloads of two or more replicas that a Service needs and nobody spreads."""
+    if subject.workload.kind not in SCALED_KINDS or subject.constraints or subject.spec.get("nodeName"):
+        return
+    if (subject.spec.get("affinity") or {}).get("podAntiAffinity"):
+        return
+    most = project.replicas(subject).maximum
+    services = project.services(subject)
+    if not services or most is None or most < 2:
+        return
+    first = services[0]
+    route = (*subject.spec_route, FIELD)
+    yield Found(
+        f"{most} replicas behind Service {first.name}, and neither constraints nor anti-affinity to spread them",
+        subject.place(route),
+        subject.path(route),
+        "add constraints over zones and nodes",
+        (Label(Place(first.document.source, first.place(("metadata", "name"))), "sends traffic to them"),),
+        fix=_fix(subject),
+    )
+
+
+def _fix(subject: Subject) -> Optional[Fix]:
+    """Soft constraints over zones and nodes, with the controller's own selector."""
+    labels = fields(fields(subject.controller.get("selector")).get("matchLabels"))
+    if not labels:
+        return None
+    constraints: list[Any] = [
+        {
+            "maxSkew": 1,
+            "topologyKey": key,
+            "whenUnsatisfiable": SCHEDULE_ANYWAY,
+            "labelSelector": {"matchLabels": dict(labels)},
+        }
+        for key in (ZONE, HOSTNAME)
+    ]
+    return Fix("spread softly over zones and nodes", (Put((*subject.spec_route, FIELD), constraints),))

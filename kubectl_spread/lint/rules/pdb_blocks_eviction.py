@@ -1,0 +1,81 @@
+"""A PodDisruptionBudget lets no pod be evicted.
+
+Evictions are refused while they would leave fewer healthy pods than the budget asks for. Percentages are rounded up
+for both fields: `minAvailable: 67%` of 3 pods asks for all 3. A budget that asks for all pods refuses every eviction
+even when everything is well: `kubectl drain` waits for ever, node upgrades stall, and the descheduler cannot mend a
+spread that went uneven.
+
+Of a workload with an autoscaler in the input, its fewest replicas count.
+
+Example:
+    apiVersion: policy/v1
+    kind: PodDisruptionBudget
+    metadata: {name: web}
+    spec:
+      minAvailable: 67%
+      selector: {matchLabels: {app: web}}
+    ---
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      serviceName: web
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          containers:
+          - {name: web, image: registry.example/web:1.25}
+
+Write `maxUnavailable: 1`, which holds for any number of replicas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.budget import Budget
+from kubectl_spread.lint.budget import budget
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.int_or_percent import percentage
+from kubectl_spread.objects.manifest import Manifest
+
+_NAMED = 3  # workloads that a finding shows
+
+
+def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+    """Find budgets that allow 0 disruptions of the workloads in the input when all their pods are healthy."""
+    found = budget(manifest, project)
+    if found is None or found.disruptions != 0:
+        return
+    if all(project.replicas(item).maximum == 0 for item in found.covered):
+        return  # there are no pods to evict
+    hint = "write maxUnavailable: 1" + (" in its place" if found.field == "minAvailable" else "")
+    related = tuple(_count(item, project) for item in found.covered[:_NAMED])
+    yield Found(f"no pod may be evicted: {_reason(found)}", found.place, found.path, hint, related)
+
+
+def _reason(found: Budget) -> str:
+    percent = percentage(found.value)
+    if found.field == "maxUnavailable" or (percent is not None and percent >= 100):
+        return f"{found.field} is {found.value}"
+    if percent is None:
+        return f"minAvailable asks for {found.wanted} of {found.pods} pods"
+    return f"minAvailable {found.value} of {found.pods} pods, rounded up, is {found.wanted}"
+
+
+def _count(subject: Subject, project: Project) -> Label:
+    """Where the number of a workload's pods is written."""
+    replicas = project.replicas(subject)
+    if replicas.autoscaler is not None:
+        field = "minReplicas" if replicas.autoscaler.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
+        place = Place(replicas.autoscaler.document.source, replicas.autoscaler.place(("spec", field)))
+        return Label(place, f"{subject.workload.kind} {subject.workload.name} may have as few as {replicas.minimum}")
+    written = subject.node(("spec", "replicas")) is not None
+    place = subject.place(("spec", "replicas") if written else ("metadata", "name"))
+    return Label(place, f"the pods of {subject.workload.kind} {subject.workload.name}")

@@ -1,0 +1,153 @@
+"""No old pod may go first, and anti-affinity leaves the new one no domain.
+
+In a rolling update `maxUnavailable` is rounded down: the default of 25 % is 0 for up to 3 replicas, so that every old
+pod stays until a new one is ready. Required anti-affinity to the workload's own labels keeps the new pod out of each
+domain that has an old one, so it needs a domain more than there are replicas. Without one it stays Pending, the old
+pods wait for it, and the update never ends. There is often one node more, which makes this an info for the hostname;
+there is seldom one zone more.
+
+A hard constraint that counts both revisions can stall an update likewise; see SPR401.
+
+Example:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          affinity:
+            podAntiAffinity:
+              requiredDuringSchedulingIgnoredDuringExecution:
+              - topologyKey: topology.kubernetes.io/zone
+                labelSelector: {matchLabels: {app: web}}
+          containers:
+          - {name: web, image: registry.example/web:1.25}
+
+Set `maxUnavailable: 1`, or add `matchLabelKeys: [pod-template-hash]` (from 1.31) to the anti-affinity term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.project import ReplicaRange
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects import spread
+from kubectl_spread.objects.int_or_percent import percentage
+from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import strings
+from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.text.edit import Put
+from kubectl_spread.text.node import Route
+
+_REQUIRED = ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+_ROLLING = ("spec", "strategy", "rollingUpdate")
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find updates that need a domain more than there are replicas; once a workload."""
+    replicas = project.replicas(subject)
+    if replicas.maximum in (0, 1) or not _waits_for_new_pods(subject, replicas):
+        return
+    keys = {key: index for index, key in reversed(list(_own_terms(subject)))}
+    wider = [key for key in keys if key != HOSTNAME]
+    for key in (wider or list(keys))[:1]:
+        route = (*subject.spec_route, *_REQUIRED, keys[key], "topologyKey")
+        yield Found(
+            _message(key, replicas),
+            subject.place(route),
+            subject.path(route),
+            "set maxUnavailable: 1 under spec.strategy.rollingUpdate",
+            tuple(_written(subject)),
+            Severity.INFO if key == HOSTNAME else None,
+            Fix("let one old pod go before its successor is ready", (_one_unavailable(subject),)),
+        )
+
+
+def _message(key: str, replicas: ReplicaRange) -> str:
+    number = _fewest(replicas)
+    if number is None:
+        return (
+            f"a rolling update needs one `{key}` more than replicas: maxUnavailable is 0, and old pods repel new ones"
+        )
+    return (
+        f"a rolling update of {number} replicas needs {number + 1} different `{key}`: maxUnavailable comes to 0, "
+        "and old pods repel new ones"
+    )
+
+
+def _fewest(replicas: ReplicaRange) -> Optional[int]:
+    """The number of replicas to reckon with; a single one is left out."""
+    return None if replicas.minimum is None else max(2, replicas.minimum)
+
+
+def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
+    """Whether maxUnavailable comes to 0.
+
+    Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2): where both numbers are 0,
+    one pod may be unavailable.
+    """
+    strategy = fields(subject.controller.get("strategy"))
+    if strategy.get("type") == "Recreate":
+        return False
+    rolling = fields(strategy.get("rollingUpdate"))
+    unavailable, surge = rolling.get("maxUnavailable", "25%"), rolling.get("maxSurge", "25%")
+    number = _fewest(replicas)
+    if number is None:
+        return (unavailable == 0 or percentage(unavailable) == 0) and surge != 0 and percentage(surge) != 0
+    return scaled(unavailable, number, round_up=False) == 0 and scaled(surge, number, round_up=True) != 0
+
+
+def _own_terms(subject: Subject) -> Iterator[tuple[int, str]]:
+    """Position and key of the required terms that repel pods of the workload's other revisions."""
+    found: Any = subject.spec
+    for step in _REQUIRED:
+        found = (found or {}).get(step)
+    for index, term in enumerate(mappings(found)):
+        selector = compiled(spread.label_selector(term.get("labelSelector")))
+        is_by_revision = POD_TEMPLATE_HASH in strings(term.get("matchLabelKeys"))
+        if not is_by_revision and _is_here(subject, term) and selector.matches(subject.template_labels):
+            yield index, term.get("topologyKey") or ""
+
+
+def _is_here(subject: Subject, term: dict[str, Any]) -> bool:
+    """Whether a term is about the workload's own namespace, as far as that is known."""
+    named = strings(term.get("namespaces"))
+    everywhere = term.get("namespaceSelector")
+    return subject.workload.namespace in named if named else everywhere is None or everywhere == {}
+
+
+def _written(subject: Subject) -> Iterator[Label]:
+    route = (*_ROLLING, "maxUnavailable")
+    if subject.node(route) is not None:
+        yield Label(subject.place(route), "no old pod may go first")
+
+
+def _one_unavailable(subject: Subject) -> Put:
+    """The change that allows one pod to be unavailable, at the deepest field that is written."""
+    route: Route = (*_ROLLING, "maxUnavailable")
+    value: Any = 1
+    while len(route) > 2 and not isinstance(_plain_at(subject, route[:-1]), dict):
+        route, value = route[:-1], {str(route[-1]): value}
+    return Put(route, value)
+
+
+def _plain_at(subject: Subject, route: Route) -> Any:
+    found: Any = subject.manifest.plain
+    for step in route:
+        found = fields(found).get(str(step))
+    return found

@@ -1,0 +1,92 @@
+"""A Service keeps traffic in the zone, and its pods are not spread over zones.
+
+`trafficDistribution: PreferClose` (PreferSameZone from 1.34) and `service.kubernetes.io/topology-mode: Auto` send
+what comes from a zone to the endpoints of that zone. A zone without endpoints sends all its traffic elsewhere, and the
+pods of a zone that has few of them carry that zone alone. The annotation's hints are left out while the zones are
+too uneven: it then does nothing.
+
+Example:
+    apiVersion: v1
+    kind: Service
+    metadata: {name: web}
+    spec:
+      trafficDistribution: PreferClose
+      selector: {app: web}
+      ports: [{port: 80}]
+    ---
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          containers:
+          - {name: web, image: registry.example/web:1.25}
+
+Spread the pods over zones with a constraint over `topology.kubernetes.io/zone`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.decode import path_text
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.text.node import Route
+
+_ZONES = (ZONE, "failure-domain.beta.kubernetes.io/zone")
+_ANNOTATIONS = ("service.kubernetes.io/topology-mode", "service.kubernetes.io/topology-aware-hints")
+
+
+def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+    """Find Services with pods that nothing in their manifest spreads over zones; once a Service."""
+    route = _by_zone(manifest)
+    if route is None:
+        return
+    for subject in project.backends(manifest):
+        if subject.workload.kind not in SCALED_KINDS or _is_spread(subject):
+            continue
+        if project.replicas(subject).maximum in (0, 1):
+            continue
+        name = f"{subject.workload.kind} {subject.workload.name}"
+        yield Found(
+            f"traffic stays in its zone, and nothing spreads the pods of {name} over zones",
+            Place(manifest.document.source, manifest.place(route)),
+            path_text(route),
+            f"give the pods a constraint over {ZONE}",
+            (Label(subject.place(("metadata", "name")), "its pods are selected"),),
+        )
+        return
+
+
+def _by_zone(manifest: Manifest) -> Optional[Route]:
+    """What asks for traffic within the zone."""
+    if fields(manifest.plain.get("spec")).get("trafficDistribution") in ("PreferClose", "PreferSameZone"):
+        return ("spec", "trafficDistribution")
+    annotations = fields(fields(manifest.plain.get("metadata")).get("annotations"))
+    for name in _ANNOTATIONS:
+        if annotations.get(name) in ("Auto", "auto"):
+            return ("metadata", "annotations", name)
+    return None
+
+
+def _is_spread(subject: Subject) -> bool:
+    """Whether a constraint, or required anti-affinity, is about zones."""
+    if any(constraint.topology_key in _ZONES for constraint in subject.constraints):
+        return True
+    anti_affinity = (subject.spec.get("affinity") or {}).get("podAntiAffinity") or {}
+    required = mappings(anti_affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
+    return any(term.get("topologyKey") in _ZONES for term in required)

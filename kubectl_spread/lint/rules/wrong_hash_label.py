@@ -1,0 +1,64 @@
+"""A Rollout's pods have another hash label than a Deployment's.
+
+Argo Rollouts marks the pods of a revision with `rollouts-pod-template-hash`. `pod-template-hash` is what a Deployment's
+pods have; on a Rollout's there is none, and the scheduler leaves out a key that the pod lacks, without a word: the
+pods of all revisions are counted together.
+
+Example:
+    apiVersion: argoproj.io/v1alpha1
+    kind: Rollout
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+            matchLabelKeys: [pod-template-hash]
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          containers:
+          - {name: web, image: registry.example/web:1.25}
+
+Write `rollouts-pod-template-hash`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.objects.workload import ROLLOUT_HASH
+from kubectl_spread.text.edit import Change
+from kubectl_spread.text.edit import Drop
+from kubectl_spread.text.edit import Put
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find a Deployment's key in a Rollout whose template does not set it."""
+    if POD_TEMPLATE_HASH in subject.labels:
+        return
+    for constraint in subject.constraints:
+        keys = constraint.match_label_keys
+        if constraint.label_selector is None or POD_TEMPLATE_HASH not in keys:
+            continue
+        route = subject.route(constraint, "matchLabelKeys", keys.index(POD_TEMPLATE_HASH))
+        change: Change = Drop(route) if ROLLOUT_HASH in keys else Put(route, ROLLOUT_HASH)
+        yield Found(
+            f"the pods of a Rollout have no label `{POD_TEMPLATE_HASH}`, so the key is left out",
+            subject.place(route),
+            subject.path(route),
+            f"write {ROLLOUT_HASH}",
+            fix=Fix(f"tell revisions apart by `{ROLLOUT_HASH}`", (change,), is_safe=True),
+        )

@@ -1,0 +1,29 @@
+"""Numbers that may be written as a share, such as maxSurge and minAvailable.
+
+Source: staging/src/k8s.io/apimachinery/pkg/util/intstr/intstr.go, GetScaledValueFromIntOrPercent (v1.36.2).
+Difference: what is neither is None, not an error.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from typing import Optional
+
+_PERCENT = re.compile(r"([0-9]{1,9})%\Z")
+
+
+def percentage(value: Any) -> Optional[int]:
+    """The number of a text such as `25%`."""
+    match = _PERCENT.match(value) if isinstance(value, str) else None
+    return None if match is None else int(match[1])
+
+
+def scaled(value: Any, total: int, *, round_up: bool) -> Optional[int]:
+    """A number as it is, never below 0, or a percentage of a total."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return max(0, value)
+    percent = percentage(value)
+    if percent is None:
+        return None
+    return -(-total * percent // 100) if round_up else total * percent // 100
