@@ -8,9 +8,13 @@ from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.finding import Target
 
+CLUSTER_AUTOSCALER, KARPENTER = "cluster-autoscaler", "karpenter"
 
-def _rule(code: str, name: str, summary: str, severity: Severity = Severity.ERROR) -> tuple[str, RuleMeta]:
-    return code, RuleMeta(code, name, severity, summary)
+
+def _rule(
+    code: str, name: str, summary: str, severity: Severity = Severity.ERROR, *, is_opinion: bool = False
+) -> tuple[str, RuleMeta]:
+    return code, RuleMeta(code, name, severity, summary, is_opinion=is_opinion)
 
 
 def _about_workloads(
@@ -24,11 +28,12 @@ def _about_workloads(
     needs_facts: bool = False,
     needs_constraints: bool = True,
     around: tuple[str, ...] = (),
+    autoscalers: tuple[str, ...] = (),
 ) -> tuple[str, RuleMeta]:
     """A rule that has a module of its name in `lint/rules`, with `check(subject, project)`."""
     words = frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs)
     meta = RuleMeta(code, name, severity, summary, Target.WORKLOAD, words, is_opinion, needs_facts)
-    return code, meta._replace(around=frozenset(around))
+    return code, meta._replace(around=frozenset(around), autoscalers=frozenset(autoscalers))
 
 
 def _about_others(
@@ -45,12 +50,16 @@ def _about_others(
     return code, RuleMeta(code, name, severity, summary, Target.AROUND, frozenset(kinds), is_opinion, needs_facts)
 
 
+_SCHEDULER = ("KubeSchedulerConfiguration",)
+
 RULES: dict[str, RuleMeta] = dict(
     (
         _rule("SPR001", "yaml-syntax", "a document is not YAML"),
         _rule("SPR002", "template-skipped", "a Go template was not checked", Severity.INFO),
         _rule("SPR003", "duplicate-key", "a mapping has a key twice"),
+        _rule("SPR004", "separator-text", "text stands beside a document separator"),
         _rule("SPR005", "unused-suppression", "a suppression suppresses nothing", Severity.WARNING),
+        _rule("SPR006", "unmapped-podspec", "constraints in a kind that is not known were not checked", Severity.INFO),
         _rule("SPR101", "max-skew-not-positive", "maxSkew is missing, zero or negative"),
         _rule("SPR102", "topology-key-missing", "topologyKey is missing or empty"),
         _rule("SPR103", "when-unsatisfiable-missing", "whenUnsatisfiable is missing; it has no default"),
@@ -292,7 +301,74 @@ RULES: dict[str, RuleMeta] = dict(
             needs=("affinity",),
             is_opinion=True,
         ),
+        _about_workloads("SPR601", "field-too-new", "a field is newer than the cluster"),
         _about_workloads("SPR602", "deprecated-key", "topologyKey is a deprecated label", Severity.WARNING),
+        _about_workloads("SPR603", "private-key", "topologyKey has no prefix", Severity.INFO, is_opinion=True),
+        _about_workloads(
+            "SPR604", "redundant-default", "a field says what holds without it", Severity.INFO, is_opinion=True
+        ),
+        _about_workloads(
+            "SPR605",
+            "selector-differs-from-workload",
+            "a constraint selects by other labels than its workload",
+            Severity.INFO,
+            needs=("selector",),
+            is_opinion=True,
+        ),
+        _about_workloads(
+            "SPR606", "merge-key-clash", "two constraints share topologyKey, and merge into one", Severity.INFO
+        ),
+        _rule("SPR607", "suppression-without-reason", "a suppression has no reason", Severity.INFO, is_opinion=True),
+        _about_workloads(
+            "SPR701",
+            "hard-zone-without-min-domains",
+            "one zone or node satisfies a hard constraint, so no autoscaler adds another",
+            Severity.WARNING,
+            is_opinion=True,
+            autoscalers=(CLUSTER_AUTOSCALER, KARPENTER),
+        ),
+        _about_workloads(
+            "SPR702",
+            "karpenter-key",
+            "Karpenter gives no node the label of topologyKey",
+            Severity.WARNING,
+            is_opinion=True,
+            around=("NodePool",),
+            autoscalers=(KARPENTER,),
+        ),
+        _about_workloads(
+            "SPR703",
+            "karpenter-soft-is-hard",
+            "Karpenter adds nodes for a preference",
+            Severity.INFO,
+            is_opinion=True,
+            autoscalers=(KARPENTER,),
+        ),
+        _about_workloads(
+            "SPR704",
+            "ca-one-at-a-time",
+            "cluster-autoscaler adds one node at a time for a hard zone constraint",
+            Severity.INFO,
+            is_opinion=True,
+            autoscalers=(CLUSTER_AUTOSCALER,),
+        ),
+        _about_workloads(
+            "SPR705",
+            "descheduler-gap",
+            "the descheduler does not restore what the constraint asks for",
+            Severity.INFO,
+            is_opinion=True,
+        ),
+        _about_others("SPR801", "default-has-selector", "a default constraint has a labelSelector", kinds=_SCHEDULER),
+        _about_others(
+            "SPR802", "system-with-constraints", "default constraints beside defaultingType System", kinds=_SCHEDULER
+        ),
+        _about_others(
+            "SPR803", "hard-default", "a default constraint is DoNotSchedule", Severity.WARNING, kinds=_SCHEDULER
+        ),
+        _about_others(
+            "SPR804", "default-invalid", "kube-scheduler does not start with a default constraint", kinds=_SCHEDULER
+        ),
     )
 )
 

@@ -38,8 +38,8 @@ class RuleMeta(NamedTuple):
     `needs` are words without which a rule about workloads cannot fire, so that its module need not be loaded: the
     workload's kind, and names of fields of its controller, its pod and its constraints. Of a rule about other objects
     they are their kinds. `around` are the kinds of other objects that a rule about workloads asks the project for. A
-    rule that `is_opinion` is followed only where it is selected; one that `needs_facts` only where something is known
-    of the cluster.
+    rule that `is_opinion` is followed only where it is selected, or where the manifests are for one of its
+    `autoscalers`; one that `needs_facts` only where something is known of the cluster.
     """
 
     code: str
@@ -51,6 +51,7 @@ class RuleMeta(NamedTuple):
     is_opinion: bool = False
     needs_facts: bool = False
     around: frozenset[str] = frozenset()
+    autoscalers: frozenset[str] = frozenset()
 
 
 class Place(NamedTuple):

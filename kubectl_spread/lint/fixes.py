@@ -7,6 +7,7 @@ from typing import Optional
 
 from kubectl_spread.lint import hints
 from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Repair
 from kubectl_spread.lint.subject import FIELD
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
@@ -19,9 +20,12 @@ from kubectl_spread.objects.validation import Rule
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Change
 from kubectl_spread.text.edit import Drop
+from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.edit import Rename
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Span
 
 Plain = dict[str, Any]
 
@@ -105,6 +109,18 @@ def moved(manifest: Manifest, route: Route, target: Route) -> Optional[Fix]:
         return None
     changes: tuple[Change, ...] = (Put(target, nodes.to_plain(node)), Drop(route))
     return Fix(f"move it to {decode.path_text(target)}", changes)
+
+
+def for_separator(source: SourceFile, span: Span) -> Repair:
+    """Free a separator of the text beside it: words go, what may be of the document gets a line of its own."""
+    line, _ = source.position(span.start)
+    after = source.offset(line) + len("---")
+    text = source.text[span.start : span.end]
+    if text[0].isalnum() and ":" not in text:
+        edit = Edit(after, span.end, "")
+        return Repair(Fix(f"remove {text}", (), is_safe=True), source, edits=(edit,))
+    edit = Edit(after, span.start, "\r\n" if "\r\n" in source.text else "\n")
+    return Repair(Fix("put it on a line of its own", (), is_safe=True), source, edits=(edit,))
 
 
 def _respelt(route: Route, value: Any, words: tuple[str, ...]) -> Optional[Fix]:

@@ -60,12 +60,12 @@ def judged(
     if not accepted.has_ignores:
         return Judged(in_order(findings, sources), 0, project.workloads)
     annotated = (wish for subject in project.subjects for wish in suppress.annotated(subject))
-    wishes: list[suppress.Wish] = [
+    wishes: list[suppress.Suppression] = [
         *(wish for source in sources for wish in suppress.commented(source)),
         *dict.fromkeys(annotated),  # an object with two templates has its annotation once
     ]
     sifted = suppress.sift(findings, [*wishes, *accepted.waivers])
-    doubtful = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
+    doubtful: list[suppress.Wish] = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
     followed = frozenset(code for code, rule in RULES.items() if facts is not None or not rule.needs_facts)
 
     def asked(wish: suppress.Wish) -> frozenset[str]:
@@ -73,7 +73,8 @@ def judged(
         reached = [source for source in sources if wish.reaches(source)]
         return policy.codes(reached or sources) & followed
 
-    told = policy.judged(suppress.in_vain(doubtful, sifted.used, asked))
+    vain = suppress.in_vain(doubtful, sifted.used, asked)
+    told = policy.judged([*vain, *suppress.unexplained(wishes)])
     configs = [waiver.place.source for waiver in accepted.waivers[:1]]
     return Judged(in_order([*sifted.findings, *told], [*sources, *configs]), sifted.ignored, project.workloads)
 

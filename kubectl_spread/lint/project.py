@@ -135,10 +135,10 @@ class Project:
     def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
         """How many pods a constraint counts at most, those of other workloads included; None where nobody says.
 
-        What the API server refuses has none.
+        What the API server refuses has none, but for the workload itself: it is to be mended.
         """
         members = self.matching(subject.selector(constraint), subject.workload.namespace)
-        sizes = [self.replicas(member).maximum for member in members if not member.refusals]
+        sizes = [self.replicas(member).maximum for member in members if member is subject or not member.refusals]
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
     def scaled(self, autoscaler: Manifest) -> Optional[Subject]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from collections.abc import Container
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Optional
 
 from kubectl_spread.lint import fixes
 from kubectl_spread.lint import hints
+from kubectl_spread.lint import spelling
 from kubectl_spread.lint.catalogue import kinds_around
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
@@ -47,6 +49,11 @@ from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
+
+Plain = dict[str, Any]
+
+_NAMES = (FIELD.lower(), FIELD.lower()[:-1])  # in whatever case, and of one constraint
+_OF_CONSTRAINTS = ("maxSkew", "topologyKey", "whenUnsatisfiable")
 
 
 class Checked(NamedTuple):
@@ -100,13 +107,16 @@ def check_source(
             findings.append(_syntax(document))
             continue
         findings += _duplicate_keys(document)
+        has_constraints = source.text.find(FIELD, document.root.start, document.root.end) >= 0
         for manifest in manifests(document, kinds):
             checked = _check_manifest(manifest, namespace)
             findings += checked.findings
+            findings += _unmapped(manifest) if has_constraints and manifest.workload_kind is None else []
             subjects += checked.subjects
             undecodable += checked.is_undecodable
             if not checked.subjects and not checked.is_undecodable:
                 others.append(manifest)
+    findings += _separator_texts(source, findings, wanted)
     workloads = tuple(Checked(item.workload, item.manifest) for item in subjects if not item.refusals)
     rejected = undecodable + len(subjects) - len(workloads)
     return Result(source, _without_template_noise(findings), workloads, rejected, tuple(subjects), tuple(others))
@@ -145,9 +155,18 @@ def _check_manifest(manifest: Manifest, namespace: str) -> _Object:
     for place in places:
         owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
         errors = _field_errors(manifest, owner, place)
-        findings += errors
-        subjects.append(Subject(manifest, owner, place, frozenset(error.rule.code for error in errors)))
+        refusals = frozenset(error.rule.code for error in errors)
+        spec = spelling.as_meant(owner.template.get("spec") or {}) if problems else None
+        findings += errors if spec is None else _lasting(errors, manifest, owner, place, spec)
+        subjects.append(Subject(manifest, owner, place, refusals, spec=spec))
     return _Object(findings, subjects)
+
+
+def _lasting(errors: list[Finding], manifest: Manifest, owner: Workload, place: PodPlace, spec: Plain) -> list[Finding]:
+    """The errors that a pod spec still has where its misspelt fields have the names that are meant."""
+    meant = owner._replace(template={**owner.template, "spec": spec}, known_hash=owner.revision_hash)
+    lasting = {(error.rule, error.path) for error in _field_errors(manifest, meant, place)}
+    return [error for error in errors if (error.rule, error.path) in lasting]
 
 
 def _field_errors(manifest: Manifest, owner: Workload, place: PodPlace) -> list[Finding]:
@@ -166,12 +185,18 @@ def _field_errors(manifest: Manifest, owner: Workload, place: PodPlace) -> list[
         *(_invalid(manifest, spec, error, constraints) for error in errors),
         *(_rejected_later(manifest, spec, error) for error in later),
     ]
-    own = owner.selector or owner.template.get("metadata") or {}
-    labels = own.get("matchLabels") or own.get("labels")
+    labels = _own_labels(owner)
     return [
         _with_fix(finding, fixes.for_error(error, owner.template, spec, labels=labels), manifest)
         for finding, error in zip(found, [*errors, *later], strict=True)
     ]
+
+
+def _own_labels(owner: Workload) -> Plain:
+    """The labels that a workload knows its pods by, else those it gives them; its selector may not decode."""
+    selector: Any = owner.selector
+    labels = selector.get("matchLabels") if isinstance(selector, dict) else None
+    return labels if isinstance(labels, dict) and labels else spread.labels(owner.template.get("metadata") or {})
 
 
 def _with_fix(finding: Finding, fix: Optional[Fix], manifest: Manifest) -> Finding:
@@ -267,12 +292,12 @@ def _unknown_field(manifest: Manifest, path: str) -> str:
     if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
         return f'unknown field "{path}": refused where fields are validated strictly, else dropped'
     refusal = _cannot_be_handled(manifest, f'strict decoding error: unknown field "{path}"')
-    return f"{refusal}; without strict decoding it is dropped"
+    return f"{refusal}; without strict decoding it is dropped in silence"
 
 
 def _field_hint(name: str, route: Route) -> str:
     fields = decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
-    if FIELD in route[:-1] and isinstance(route[-2], int):
+    if route[-3:-2] == (FIELD,):
         if name in decode.LABEL_SELECTOR.fields:
             return f"`{name}` belongs under `labelSelector`"
         return hints.did_you_mean(name, fields)
@@ -285,10 +310,8 @@ def _field_hint(name: str, route: Route) -> str:
 def _misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> list[Finding]:
     """Constraints at a place where the API server drops or refuses them."""
     right = {(*place.spec, FIELD) for place in places}
-    root = manifest.document.root
-    named = manifest.document.source.text.count("opologySpreadConstraint", root.start, root.end)
-    if named == sum(nodes.follow(root, (*manifest.route, *route)) is not None for route in right):
-        return []  # nothing but the right ones, if those
+    if not manifest.route and _is_named_rightly(manifest, right):
+        return []
     findings = []
     for route in _routes_of_constraints(manifest.plain, ()):
         if route in right or (kind.is_foreign and not any(_is_in(route, place) for place in places)):
@@ -315,16 +338,69 @@ def _is_in(route: Route, place: PodPlace) -> bool:
     return route[: len(place.template)] == place.template
 
 
+def _is_named_rightly(manifest: Manifest, right: set[Route]) -> bool:
+    """Whether the object's text names no constraints but those at the right places, if these."""
+    root = manifest.document.root
+    text = manifest.document.source.text[root.start : root.end].lower()
+    return text.count(_NAMES[1]) == sum(nodes.follow(root, route) is not None for route in right)
+
+
 def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
     if isinstance(plain, dict):
         for key, value in plain.items():
-            if key in (FIELD, FIELD[:-1], "TopologySpreadConstraints") and route[:1] != ("metadata",):
+            if key.lower() in _NAMES and route[:1] != ("metadata",):
                 yield (*route, key)
             elif isinstance(value, (dict, list)):
                 yield from _routes_of_constraints(value, (*route, key))
     elif isinstance(plain, list):
         for index, item in enumerate(plain):
             yield from _routes_of_constraints(item, (*route, index))
+
+
+def _unmapped(manifest: Manifest) -> list[Finding]:
+    """The constraints of an object whose pod template nobody here knows how to find; the first of them."""
+    routes = [route for route in _routes_of_constraints(manifest.plain, ()) if _holds_constraints(manifest, route)]
+    if not routes:
+        return []
+    more = f", nor {len(routes) - 1} more in it" if len(routes) > 1 else ""
+    what = f"{manifest.kind} of {manifest.api_version}" if manifest.api_version else manifest.kind
+    return [
+        _finding(
+            "SPR006",
+            manifest,
+            routes[0],
+            message=f"`{FIELD}` is not checked{more}: where a {what} has its pods is not known",
+            path=decode.path_text(routes[0]),
+            hint="name its path in .kubectl-spread.yaml (podspecPaths), or check the workloads that come of it",
+            key=True,
+        )
+    ]
+
+
+def _holds_constraints(manifest: Manifest, route: Route) -> bool:
+    """Whether a field is a list of constraints, not a schema or a template of one."""
+    found = nodes.follow(manifest.document.root, (*manifest.route, *route))
+    if route[-1] != FIELD or not isinstance(found, nodes.Sequence):
+        return False
+    return any(
+        isinstance(item, nodes.Mapping) and any(name in item.fields for name in _OF_CONSTRAINTS) for item in found.items
+    )
+
+
+def _separator_texts(source: SourceFile, findings: list[Finding], is_relevant: Callable[[str], bool]) -> list[Finding]:
+    """What kubectl stops at, if it is a file for kubectl: no template, and with something to check."""
+    found: list[Finding] = []
+    spans = list(compose.separator_texts(source.text))
+    if not spans or not is_relevant(source.text) or any(item.rule.code == "SPR002" for item in findings):
+        return found
+    for span in spans:
+        text = source.text[span.start : span.end]
+        message = f"kubectl reads no further: invalid Yaml document separator: {text}"
+        hint = "remove it, or make it a comment, or put it on a line of its own"
+        found.append(
+            Finding(RULES["SPR004"], message, Place(source, span), hint=hint, repair=fixes.for_separator(source, span))
+        )
+    return found
 
 
 def _duplicate_keys(document: compose.Document) -> list[Finding]:

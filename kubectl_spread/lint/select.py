@@ -28,6 +28,12 @@ class Profile(Enum):
             if not rule.is_opinion and (rule.severity is Severity.ERROR or not is_minimal)
         )
 
+    def codes_for(self, autoscaler: str) -> frozenset[str]:
+        """The same, and of the opinions those about what adds nodes to the cluster; not in the minimal profile."""
+        if self is Profile.MINIMAL:
+            return self.codes
+        return self.codes | {code for code, rule in RULES.items() if autoscaler in rule.autoscalers}
+
 
 class UnknownRuleError(Exception):
     """A word that names no rule."""

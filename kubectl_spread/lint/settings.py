@@ -119,7 +119,7 @@ class Config(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def _settings(profile: Profile, choices: tuple[Choice, ...], *, autoscaler: str) -> Settings:
-    codes = profile.codes
+    codes = profile.codes_for(autoscaler)
     severity: dict[str, Severity] = {}
     minor = None
     for choice in choices:

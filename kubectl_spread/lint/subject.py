@@ -39,18 +39,27 @@ _HINTED = 4  # labels that a hint writes out
 class Subject:
     """A workload that decodes; the API server may still refuse it, with the codes of `refusals`.
 
-    Routes lead from the root of the object. The `runner` is the object whose controller makes the pods: the manifest
-    itself, unless another one refers to it for its template.
+    Routes lead from the root of the object. In `spec` misspelt fields of constraints have the names that they are
+    meant to have, other than in the workload's template. The `runner` is the object whose controller makes the pods:
+    the manifest itself, unless another one refers to it for its template.
     """
 
-    def __init__(self, manifest: Manifest, owner: Workload, at: PodPlace, refusals: frozenset[str]) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        owner: Workload,
+        at: PodPlace,
+        refusals: frozenset[str],
+        *,
+        spec: Optional[Plain] = None,
+    ) -> None:
         self.manifest = manifest
         self.workload = owner
         self.runner = manifest
         self.refusals = refusals
         self.template_route: Route = at.template
         self.spec_route: Route = at.spec
-        self.spec: Plain = owner.template.get("spec") or {}
+        self.spec: Plain = owner.template.get("spec") or {} if spec is None else spec
         self.constraints: tuple[TopologySpreadConstraint, ...] = spread.constraints(self.spec)
 
     @cached_property

@@ -33,7 +33,10 @@ from kubectl_spread.text.source import Span
 
 ANNOTATION = "spread.kubectl.io/ignore"
 
-_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*spread:[ \t]*ignore\b[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?", re.MULTILINE)
+_COMMENT = re.compile(
+    r"(?:^|(?<=[ \t]))#[ \t]*spread:[ \t]*ignore\b[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?(?=(?P<reason>[^\r\n]*))",
+    re.MULTILINE,
+)
 _NAMED = re.compile(r"\s*([\w-]+(?:\s*,\s*[\w-]+)*)")
 _BY_NAME = {rule.name: code for code, rule in RULES.items()}
 
@@ -45,6 +48,7 @@ class Suppression(NamedTuple):
     range: Span
     words: tuple[str, ...]
     object: ObjectRef = ObjectRef()
+    reason: str = ""
 
     def covers(self, finding: Finding) -> bool:
         """Whether a finding stands in that part."""
@@ -117,7 +121,7 @@ def commented(source: SourceFile) -> Iterator[Suppression]:
         if not any(span.start < match.start() < span.end for span in scalars):
             words = tuple(word.strip() for word in (match["rules"] or "").split(",") if word.strip())
             place = Place(source, Span(match.start(), match.end()))
-            yield Suppression(place, _covered(source, match.start()), words)
+            yield Suppression(place, _covered(source, match.start()), words, reason=_reason(match["reason"]))
 
 
 def annotated(subject: Subject) -> Iterator[Suppression]:
@@ -130,7 +134,8 @@ def annotated(subject: Subject) -> Iterator[Suppression]:
         listed = _NAMED.match(written.text)
         words = tuple(word.strip() for word in listed[1].split(",")) if listed else ()
         place = subject.place((*route, ANNOTATION))
-        yield Suppression(place, nodes.span(root), words, reference(subject.manifest))
+        reason = _reason(written.text[listed.end() :] if listed else "")
+        yield Suppression(place, nodes.span(root), words, reference(subject.manifest), reason)
 
 
 def sift(findings: Iterable[Finding], wishes: Iterable[Wish]) -> Sifted:
@@ -171,6 +176,20 @@ def in_vain(wishes: Iterable[Wish], used: Used, asked: Callable[[Wish], frozense
 
 def _told(wish: Wish, message: str, hint: str) -> Finding:
     return Finding(RULES["SPR005"], message, wish.place, wish.object, hint=hint)
+
+
+def unexplained(wishes: Iterable[Suppression]) -> Iterator[Finding]:
+    """Tell of comments and annotations that give no reason."""
+    for wish in wishes:
+        if wish.words and not wish.reason:
+            message = f"nothing says why {', '.join(wish.words)} is ignored here"
+            hint = "write the reason behind the rules"
+            yield Finding(RULES["SPR607"], message, wish.place, wish.object, hint=hint)
+
+
+def _reason(text: str) -> str:
+    """What is written behind the rules, without the signs that set it apart."""
+    return text.strip(" \t:;,.-#\u2013\u2014\u2026")
 
 
 def _said(word: str, codes: frozenset[str]) -> str:

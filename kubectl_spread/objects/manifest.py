@@ -20,6 +20,10 @@ from kubectl_spread.text.source import Span
 _OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:""", re.MULTILINE)
 
 
+# The schema in such a definition names the field, and may be thousands of lines long.
+_DEFINITION = re.compile(r"""["']?kind["']?\s*:\s*["']?CustomResourceDefinition\b""")
+
+
 class Manifest(NamedTuple):
     """One object; `route` is where it stands in its document, () unless it is an item of a List.
 
@@ -57,13 +61,17 @@ def looks_like_objects(text: str) -> bool:
 
 
 def looks_relevant(text: str, *, around: frozenset[str], kinds: Kinds = BUILT_IN) -> bool:
-    """Whether a text may hold a workload, or an object of one of the kinds `around`."""
-    return kinds.may_be_in(text) or _names_one_of(around).search(text) is not None
+    """Whether a text may hold a workload, an object of one of the kinds `around`, or constraints anyway."""
+    return kinds.may_be_in(text) or _names_one_of(around).search(text) is not None or _may_hold_constraints(text)
 
 
 @functools.cache
 def _names_one_of(kinds: frozenset[str]) -> re.Pattern[str]:
     return re.compile(rf"""["']?kind["']?\s*:\s*["']?(?:{"|".join(sorted(kinds))})\b""")
+
+
+def _may_hold_constraints(text: str) -> bool:
+    return "topologySpreadConstraints" in text and _DEFINITION.search(text) is None
 
 
 def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]:

@@ -10,6 +10,7 @@ from typing import Any
 from typing import NamedTuple
 
 from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.field_path import Problem
 from kubectl_spread.scheduler.config import LATEST
 from kubectl_spread.scheduler.config import profiles
 from kubectl_spread.scheduler.config import Version
@@ -18,7 +19,6 @@ from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.sources import files
 from kubectl_spread.sources import scheduler_decoding
 from kubectl_spread.sources import scheduler_validation
-from kubectl_spread.sources.scheduler_validation import Problem
 from kubectl_spread.sources.scheduler_validation import REMOVED
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import decode
+from kubectl_spread.objects import spread_args
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route
 
@@ -122,11 +123,7 @@ _ARGS = {
             requestedToCapacityRatio=_struct("RequestedToCapacityRatioParam", shape=_SHAPE),
         ),
     ),
-    names.POD_TOPOLOGY_SPREAD: _args(
-        "PodTopologySpreadArgs",
-        defaultConstraints=decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT),
-        defaultingType=_STRING,
-    ),
+    names.POD_TOPOLOGY_SPREAD: spread_args.SHAPE,
     names.VOLUME_BINDING: _args("VolumeBindingArgs", bindTimeoutSeconds=_INT64, shape=_SHAPE),
 }
 

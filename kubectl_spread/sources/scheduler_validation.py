@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import gotext
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects import spread_args
+from kubectl_spread.objects.field_path import At
+from kubectl_spread.objects.field_path import Problem
 from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.labels import value_errors
 from kubectl_spread.objects.selector import parse_int64
@@ -33,38 +33,6 @@ _FIELD_OPERATORS = ("In", "NotIn")
 _REQUIRED, _PREFERRED = (f"{kind}DuringSchedulingIgnoredDuringExecution" for kind in ("required", "preferred"))
 
 
-class Problem(NamedTuple):
-    """One error, and where it is."""
-
-    route: Route
-    message: str
-
-
-class _At(NamedTuple):
-    """A field: where it is in the file, and how many steps of that the scheduler's path leaves out."""
-
-    route: Route
-    hidden: int = 0
-
-    def child(self, *steps: Any) -> _At:
-        return self._replace(route=(*self.route, *steps))
-
-    def problem(self, kind: str, detail: str = "", *, path: str = "") -> Problem:
-        text = f"{path or decode.path_text(self.route[self.hidden :])}: {kind}"
-        return Problem(self.route, f"{text}: {detail}" if detail else text)
-
-    def invalid(self, value: Any, detail: str, *, path: str = "") -> Problem:
-        written = gotext.value(value) if value is not None else "null"
-        return self.problem(f"Invalid value: {written}", detail, path=path)
-
-    def unsupported(self, value: str, known: tuple[str, ...]) -> Problem:
-        values = ", ".join(map(gotext.quote, known))
-        return self.problem(f"Unsupported value: {gotext.quote(value)}", f"supported values: {values}")
-
-    def duplicate(self, value: str) -> Problem:
-        return self.problem(f"Duplicate value: {gotext.quote(value)}")
-
-
 def problems(plain: Plain, api_version: str) -> Iterator[Problem]:
     """What stops the scheduler, in the order it looks; `api_version` is the file's."""
     yield from _connection(plain)
@@ -72,7 +40,7 @@ def problems(plain: Plain, api_version: str) -> Iterator[Problem]:
     yield from _positive(plain, "parallelism", "should be an integer value greater than zero")
     seen: dict[str, int] = {}
     for at, profile in enumerate(profiles):
-        here = _At(("profiles", at))
+        here = At(("profiles", at))
         name = _scheduler_name(profile, alone=len(profiles) == 1)
         if not name:
             yield here.child("schedulerName").problem("Required value")
@@ -82,7 +50,7 @@ def problems(plain: Plain, api_version: str) -> Iterator[Problem]:
             yield here.child("schedulerName").problem(f"Duplicate value: profiles[{seen[name]}].schedulerName")
         seen[name] = at
     yield from _queue_sort(profiles)
-    yield from _percentage(plain, _At(()))
+    yield from _percentage(plain, At(()))
     yield from _backoff(plain)
     yield from _extenders(plain.get("extenders") or ())
 
@@ -95,20 +63,20 @@ def _scheduler_name(profile: Plain, *, alone: bool) -> str:
 def _connection(plain: Plain) -> Iterator[Problem]:
     burst = (plain.get("clientConnection") or {}).get("burst") or 0
     if burst < 0:
-        yield _At(("clientConnection", "burst")).invalid(burst, "must be non-negative")
+        yield At(("clientConnection", "burst")).invalid(burst, "must be non-negative")
     election = plain.get("leaderElection") or {}
     lock = election.get("resourceLock") or "leases"
     if election.get("leaderElect") is not False and lock != "leases":
-        yield _At(("leaderElection", "resourceLock")).invalid(lock, 'resourceLock value must be "leases"')
+        yield At(("leaderElection", "resourceLock")).invalid(lock, 'resourceLock value must be "leases"')
 
 
 def _positive(plain: Plain, field: str, detail: str) -> Iterator[Problem]:
     value = plain.get(field)
     if value is not None and value <= 0:
-        yield _At((field,)).invalid(value, detail)
+        yield At((field,)).invalid(value, detail)
 
 
-def _percentage(plain: Plain, here: _At) -> Iterator[Problem]:
+def _percentage(plain: Plain, here: At) -> Iterator[Problem]:
     value = plain.get("percentageOfNodesToScore")
     if value is not None and not 0 <= value <= 100:
         yield here.child("percentageOfNodesToScore").invalid(value, "not in valid range [0-100]")
@@ -120,20 +88,20 @@ def _backoff(plain: Plain) -> Iterator[Problem]:
     first, most = 1 if first is None else first, 10 if most is None else most
     if most < first:
         detail = "must be greater than or equal to PodInitialBackoffSeconds"
-        yield _At(("podMaxBackoffSeconds",)).invalid(most, detail)
+        yield At(("podMaxBackoffSeconds",)).invalid(most, detail)
 
 
 def _queue_sort(profiles: list[Plain]) -> Iterator[Problem]:
     """All profiles share one queue, and so its order."""
     first = _enabled(profiles[0], "queueSort") if profiles else []
     if len(first) > 1:
-        at = _At(("profiles", 0, "plugins", "queueSort"))
+        at = At(("profiles", 0, "plugins", "queueSort"))
         path = "profiles[0].plugins.queueSort.Enabled"
         yield at.invalid(len(first), "only one queue sort plugin can be enabled", path=path)
     sets = [_plugin_set((profile.get("plugins") or {}).get("queueSort") or {}) for profile in profiles]
     for at_profile, own in enumerate(sets[1:], 1):
         if [own[key] or [] for key in own] != [sets[0][key] or [] for key in own]:
-            yield _At(("profiles", at_profile, "plugins", "queueSort")).problem(
+            yield At(("profiles", at_profile, "plugins", "queueSort")).problem(
                 f"Invalid value: {_unsorted_json(own)}", "must be the same for all profiles"
             )
 
@@ -159,7 +127,7 @@ def _enabled(profile: Plain, point: str) -> list[Plain]:
     return [entry or {} for entry in plugins.get("enabled") or ()]
 
 
-def _plugins(profile: Plain, here: _At, api_version: str) -> Iterator[Problem]:
+def _plugins(profile: Plain, here: At, api_version: str) -> Iterator[Problem]:
     removed = f'was invalid in version "v1" (KubeSchedulerConfiguration is version {gotext.quote(api_version)})'
     is_current = api_version.endswith("/v1")  # in older versions these are the scheduler's own
     for point in POINTS:
@@ -179,7 +147,7 @@ def _plugins(profile: Plain, here: _At, api_version: str) -> Iterator[Problem]:
     yield from _when_it_starts(profile, here)
 
 
-def _when_it_starts(profile: Plain, here: _At) -> Iterator[Problem]:
+def _when_it_starts(profile: Plain, here: At) -> Iterator[Problem]:
     """What only the plugins find, when the profile is made."""
     for at, item in enumerate(profile.get("pluginConfig") or ()):
         if (item or {}).get("name") == names.NODE_RESOURCES_FIT:
@@ -196,7 +164,7 @@ def _when_it_starts(profile: Plain, here: _At) -> Iterator[Problem]:
             seen.add(name)
 
 
-def _preemption(args: Plain, here: _At) -> Iterator[Problem]:
+def _preemption(args: Plain, here: At) -> Iterator[Problem]:
     """ValidateDefaultPreemptionArgs."""
     percentage, absolute = here.child("minCandidateNodesPercentage"), here.child("minCandidateNodesAbsolute")
     part, number = args.get("minCandidateNodesPercentage"), args.get("minCandidateNodesAbsolute")
@@ -210,14 +178,14 @@ def _preemption(args: Plain, here: _At) -> Iterator[Problem]:
         yield absolute.invalid(0, "cannot be zero at the same time as minCandidateNodesPercentage")
 
 
-def _pod_affinity(args: Plain, here: _At) -> Iterator[Problem]:
+def _pod_affinity(args: Plain, here: At) -> Iterator[Problem]:
     """ValidateInterPodAffinityArgs."""
     weight = args.get("hardPodAffinityWeight")
     if weight is not None and not 0 <= weight <= 100:
         yield here.child("hardPodAffinityWeight").invalid(weight, "not in valid range [0, 100]")
 
 
-def _balanced(args: Plain, here: _At) -> Iterator[Problem]:
+def _balanced(args: Plain, here: At) -> Iterator[Problem]:
     """ValidateNodeResourcesBalancedAllocationArgs."""
     seen: set[str] = set()
     for at, resource in enumerate(args.get("resources") or ()):
@@ -229,7 +197,7 @@ def _balanced(args: Plain, here: _At) -> Iterator[Problem]:
             yield here.child("resources", at, "weight").invalid(weight, "must be 1")
 
 
-def _volume_binding(args: Plain, here: _At) -> Iterator[Problem]:
+def _volume_binding(args: Plain, here: At) -> Iterator[Problem]:
     """ValidateVolumeBindingArgs, with StorageCapacityScoring off."""
     timeout_s = args.get("bindTimeoutSeconds") or 0
     if timeout_s < 0:
@@ -245,25 +213,20 @@ def _volume_binding(args: Plain, here: _At) -> Iterator[Problem]:
         )
 
 
-def _fit(args: Plain, here: _At) -> Iterator[Problem]:
+def _fit(args: Plain, here: At) -> Iterator[Problem]:
     """ValidateNodeResourcesFitArgs."""
     for at, resource in enumerate(args.get("ignoredResources") or ()):
-        yield from _label_name(resource or "", here.child("ignoredResources", at))
+        yield from here.child("ignoredResources", at).label_key(resource or "")
     for at, group in enumerate(args.get("ignoredResourceGroups") or ()):
         field = here.child("ignoredResourceGroups", at)
         if "/" in (group or ""):
             yield field.invalid(group, "resource group name can't contain '/'")
-        yield from _label_name(group or "", field)
+        yield from field.label_key(group or "")
     if args.get("scoringStrategy") is not None:
         yield from _strategy(args["scoringStrategy"], here.child("scoringStrategy"))
 
 
-def _label_name(name: str, here: _At) -> Iterator[Problem]:
-    for detail in key_errors(name):
-        yield here.invalid(name, detail)
-
-
-def _strategy(strategy: Plain, here: _At) -> Iterator[Problem]:
+def _strategy(strategy: Plain, here: At) -> Iterator[Problem]:
     kind, ratio = strategy.get("type") or "", strategy.get("requestedToCapacityRatio")
     if kind not in _STRATEGIES:
         yield here.child("type").unsupported(kind, _STRATEGIES)
@@ -282,7 +245,7 @@ def _strategy(strategy: Plain, here: _At) -> Iterator[Problem]:
         yield from _shape(ratio.get("shape") or [], field.child("shape"))
 
 
-def _shape(points: list[Plain], here: _At) -> Iterator[Problem]:
+def _shape(points: list[Plain], here: At) -> Iterator[Problem]:
     """The points of a score function (validateFunctionShape)."""
     if not points:
         yield here.problem("Required value", "at least one point must be specified")
@@ -300,7 +263,7 @@ def _shape(points: list[Plain], here: _At) -> Iterator[Problem]:
             yield here.child(at, "score").invalid(score, "not in valid range [0, 10]")
 
 
-def _node_affinity(args: Plain, here: _At) -> Iterator[Problem]:
+def _node_affinity(args: Plain, here: At) -> Iterator[Problem]:
     """ValidateNodeAffinityArgs: terms that do not parse; empty ones, and preferences of weight 0, are passed over."""
     affinity, field = args.get("addedAffinity") or {}, here.child("addedAffinity")
     terms = (affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()
@@ -312,7 +275,7 @@ def _node_affinity(args: Plain, here: _At) -> Iterator[Problem]:
             yield from _term(item.get("preference") or {}, field.child(_PREFERRED, at), ("preference",))
 
 
-def _term(term: Plain, here: _At, step: Route) -> Iterator[Problem]:
+def _term(term: Plain, here: At, step: Route) -> Iterator[Problem]:
     for field, check in (("matchExpressions", _expression), ("matchFields", _field_requirement)):
         for at, item in enumerate(term.get(field) or ()):
             shown = here.child(field, at)
@@ -321,7 +284,7 @@ def _term(term: Plain, here: _At, step: Route) -> Iterator[Problem]:
                 yield found._replace(route=(*here.route, *step, *rest))
 
 
-def _field_requirement(item: Plain, here: _At) -> Iterator[Problem]:
+def _field_requirement(item: Plain, here: At) -> Iterator[Problem]:
     operator, values = item.get("operator") or "", item.get("values")
     if operator not in _FIELD_OPERATORS:
         yield here.child("operator").unsupported(operator, _FIELD_OPERATORS)
@@ -329,7 +292,7 @@ def _field_requirement(item: Plain, here: _At) -> Iterator[Problem]:
         yield here.child("values").invalid(values, "must have one element")
 
 
-def _expression(item: Plain, here: _At) -> Iterator[Problem]:
+def _expression(item: Plain, here: At) -> Iterator[Problem]:
     """Source: staging/src/k8s.io/apimachinery/pkg/labels/selector.go, NewRequirement (v1.36.2)."""
     key, operator, values = item.get("key") or "", item.get("operator") or "", item.get("values")
     if operator not in _OPERATORS:
@@ -347,7 +310,7 @@ def _expression(item: Plain, here: _At) -> Iterator[Problem]:
             yield field.invalid(value or "", "; ".join(wrong), path=path)
 
 
-def _values(operator: str, values: Optional[list[str]], field: _At) -> Iterator[Problem]:
+def _values(operator: str, values: Optional[list[str]], field: At) -> Iterator[Problem]:
     """How many values an operator takes."""
     count = len(values or ())
     if operator in ("In", "NotIn") and not count:
@@ -362,46 +325,15 @@ def _values(operator: str, values: Optional[list[str]], field: _At) -> Iterator[
                 yield field.child(at).invalid(value, "for 'Gt', 'Lt' operators, the value must be an integer")
 
 
-def _spread(args: Plain, here: _At) -> Iterator[Problem]:
+def _spread(args: Plain, here: At) -> Iterator[Problem]:
     """ValidatePodTopologySpreadArgs."""
-    kind, constraints = args.get("defaultingType") or "System", args.get("defaultConstraints") or ()
-    field = here.child("defaultingType")
-    if kind not in ("System", "List"):
-        yield field.unsupported(kind, ("System", "List"))
-    if kind == "System" and constraints:
-        yield field.invalid("System", "when .defaultConstraints are not empty")
-    pairs: set[tuple[Any, Any]] = set()
-    for index, constraint in enumerate(constraints):
-        at = here.child("defaultConstraints", index)
-        yield from _default_constraint(constraint or {}, at)
-        pair = ((constraint or {}).get("topologyKey"), (constraint or {}).get("whenUnsatisfiable"))
-        if pair in pairs:
-            yield at.duplicate(f"{{{pair[0]}, {pair[1]}}}")
-        pairs.add(pair)
-
-
-def _default_constraint(constraint: Plain, here: _At) -> Iterator[Problem]:
-    skew = int(constraint.get("maxSkew") or 0)
-    if skew <= 0:
-        yield here.child("maxSkew").invalid(skew, "not in valid range (0, inf)")
-    key, field = constraint.get("topologyKey") or "", here.child("topologyKey")
-    if not key:
-        yield field.problem("Required value", "can not be empty")
-    yield from _label_name(key, field) if key else ()
-    action, field = constraint.get("whenUnsatisfiable") or "", here.child("whenUnsatisfiable")
-    if not action:
-        yield field.problem("Required value", "can not be empty")
-    elif action not in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY):
-        yield field.unsupported(action, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
-    if constraint.get("labelSelector") is not None:
-        detail = "constraint must not define a selector, as they deduced for each pod"
-        yield here.child("labelSelector").problem("Forbidden", detail)
+    return (error.problem for error in spread_args.errors(args, here))
 
 
 def _extenders(extenders: Any) -> Iterator[Problem]:
     managed: set[str] = set()
     for at, extender in enumerate(extenders):
-        here = _At(("extenders", at))
+        here = At(("extenders", at))
         weight = extender.get("weight") or 0
         if extender.get("prioritizeVerb") and weight <= 0:
             yield here.child("weight").invalid(weight, "must have a positive weight applied to it")
@@ -414,10 +346,10 @@ def _extenders(extenders: Any) -> Iterator[Problem]:
     binders = sum(bool(extender.get("bindVerb")) for extender in extenders)
     if binders > 1:
         counted = f"found {binders} extenders implementing bind"
-        yield _At(("extenders",)).invalid(counted, "only one extender can implement bind")
+        yield At(("extenders",)).invalid(counted, "only one extender can implement bind")
 
 
-def _extended_resource(name: str, here: _At) -> Iterator[Problem]:
+def _extended_resource(name: str, here: At) -> Iterator[Problem]:
     wrong = key_errors(name)
     for detail in wrong:
         yield here.invalid(name, detail.replace("a valid label key must", "a qualified name must"))
@@ -426,7 +358,7 @@ def _extended_resource(name: str, here: _At) -> Iterator[Problem]:
         yield here.invalid(name, "is an invalid extended resource name")
 
 
-_CHECKS: dict[str, Callable[[Plain, _At], Iterator[Problem]]] = {
+_CHECKS: dict[str, Callable[[Plain, At], Iterator[Problem]]] = {
     names.DEFAULT_PREEMPTION: _preemption,
     names.INTER_POD_AFFINITY: _pod_affinity,
     names.NODE_AFFINITY: _node_affinity,

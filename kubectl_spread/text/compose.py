@@ -30,6 +30,9 @@ from kubectl_spread.text.source import Span
 MAX_DEPTH = 256  # levels; the deepest Kubernetes object nests about 20
 
 _CUT = re.compile(r"^(?:---(?=[ \t\r\n]|\Z)|\.\.\.[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z))", re.MULTILINE)
+# kubectl takes every such line for a separator, and refuses what is neither white space nor a comment.
+_SEPARATOR = re.compile(r"^---(?![ \t]*\{\{)[^\r\n]*[^\s][^\r\n]*", re.MULTILINE)
+_SEPARATOR_TEXT = re.compile(r"^---[ \t]*(?P<text>[^\s#][^\r\n]*)", re.MULTILINE)
 # Nothing in these can match in two ways, so that they cost no more than the text is long.
 _COMMENTS = re.compile(r"\s*(?:#[^\r\n]*(?:[\r\n]\s*|\Z))*")
 _DIRECTIVES = re.compile(r"\s*(?:[#%][^\r\n]*(?:[\r\n]\s*|\Z))*")
@@ -100,6 +103,24 @@ def chunks(text: str) -> list[Chunk]:
     return cut
 
 
+def separator_texts(text: str) -> Iterator[Span]:
+    """Where a line begins with `---` and goes on with text; the actions of templates left out.
+
+    Source: staging/src/k8s.io/apimachinery/pkg/util/yaml/decoder.go, YAMLReader.Read (v1.36.2).
+    """
+    if "---" not in text:
+        return
+    for match in _SEPARATOR_TEXT.finditer(text):
+        if not match["text"].startswith("{{"):
+            yield Span(match.start("text"), match.start("text") + len(match["text"].rstrip()))
+
+
+def _without_separator_texts(chunk: Chunk) -> Chunk:
+    """The chunk with blanks for what stands beside its separators."""
+    text = _SEPARATOR.sub(lambda match: "---" + " " * (len(match[0]) - 3), chunk.text)
+    return Chunk(chunk.start, text)
+
+
 def _is_only(lines: re.Pattern[str], text: str) -> bool:
     match = lines.match(text)
     return match is not None and match.end() == len(text)
@@ -118,14 +139,27 @@ def compose(
     for chunk in chunks(source.text):
         if chunk.is_blank or not wanted(chunk.text):
             continue
-        try:
-            for root in _roots(chunk):
-                yield Document(source, index, root)
+        for found in _composed(source, chunk):
+            if isinstance(found, SyntaxProblem):
+                yield found
+            else:
+                yield Document(source, index, found)
                 index += 1
-        except _RefusedError as refused:
-            yield _broken_json(source, chunk, refused) or SyntaxProblem(
-                source, Span(refused.start, refused.end), refused.message
-            )
+
+
+def _composed(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxProblem]]:
+    """The roots of a chunk, and what ends them; text beside a separator does not hide the document below it."""
+    found: list[Union[Node, SyntaxProblem]] = []
+    try:
+        found.extend(_roots(chunk))
+    except _RefusedError as refused:
+        blanked = _without_separator_texts(chunk)
+        if blanked != chunk:
+            yield from _composed(source, blanked)
+            return
+        problem = _broken_json(source, chunk, refused)
+        found.append(problem or SyntaxProblem(source, Span(refused.start, refused.end), refused.message))
+    yield from found
 
 
 def _broken_json(source: SourceFile, chunk: Chunk, refused: _RefusedError) -> Optional[SyntaxProblem]:

@@ -15,6 +15,7 @@ from kubectl_spread.cli import check as check_command
 from kubectl_spread.cli.main import run
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.report.check import FORMATS
+from tests.cli import sarif_schema
 
 WEB = """\
 apiVersion: v1
@@ -123,8 +124,12 @@ def test_junit_has_a_suite_a_file(check: Check) -> None:
 
 
 def sarif(out: str) -> dict[str, Any]:
-    (only,) = json.loads(out)["runs"]
+    """The run of a SARIF document, which is valid."""
+    document = json.loads(out)
+    (only,) = document["runs"]
     result: dict[str, Any] = only
+
+    assert [] == sarif_schema.errors(document)
     return result
 
 
@@ -140,6 +145,32 @@ def test_sarif_has_results_rules_and_relative_places(check: Check) -> None:
         "artifactLocation": {"uri": "a%20b%2C1%25.yaml", "uriBaseId": "%SRCROOT%"},
         "region": {"startLine": 7, "startColumn": 14, "endLine": 7, "endColumn": 15},
     } == results[0]["locations"][0]["physicalLocation"]
+
+
+def test_sarif_is_valid_with_places_beside_and_without_an_object(check: Check) -> None:
+    """Of several constraints, of text that is no object, of errors: all that a document can hold."""
+    pair = WEB.replace("SKEW", "1").replace("KEY", "topology.kubernetes.io/zone")
+    Path("pair.yaml").write_text(pair + pair[pair.index("  - maxSkew") :])
+    Path("text.yaml").write_text(f"--- web\n{pair}---\nkind: Pod\nspec: [\n")
+    code, out = check("pair.yaml", "text.yaml", "broken.yaml", "-o", "sarif", "--select", "SPR0,SPR1")
+    results = sarif(out)["results"]
+
+    assert 3 == code
+    assert ["SPR105", "SPR004", "SPR001"] == [result["ruleId"] for result in results]
+    assert ["repeated here"] == [item["message"]["text"] for item in results[0]["relatedLocations"]]
+
+
+@pytest.mark.skipif(not sarif_schema.IS_THERE, reason="the package with the schema needs Python 3.11")
+def test_the_sarif_schema_is_looked_at(check: Check) -> None:
+    """A document that breaks it is told from one that does not."""
+    document = json.loads(check("a b,1%.yaml", "-o", "sarif")[1])
+    document["runs"][0]["results"][0]["level"] = "fatal"
+    document["runs"][0]["results"][1]["locations"][0]["physicalLocation"]["region"]["startLine"] = 0
+
+    assert [
+        ["runs", 0, "results", 0, "level"],
+        ["runs", 0, "results", 1, "locations", 0, "physicalLocation", "region", "startLine"],
+    ] == sarif_schema.errors(document)
 
 
 def test_sarif_without_findings_has_an_empty_list(check: Check) -> None:

@@ -105,6 +105,23 @@ def test_what_cannot_be_decoded_is_told_whichever_rules_are_asked_for(check: Che
     assert (3, ["a.yaml:10 error SPR113"]) == check(write("a", skew="one"), *option)
 
 
+@pytest.mark.parametrize(
+    ("autoscaler", "codes"),
+    [("karpenter", ["SPR701"]), ("cluster-autoscaler", ["SPR704", "SPR701"])],
+)
+def test_rules_about_an_autoscaler_are_followed_where_it_is_named(
+    check: Check, autoscaler: str, codes: list[str]
+) -> None:
+    """Of 9 pods, that a HorizontalPodAutoscaler allows."""
+    file = write("a")
+    Path("scaled.yaml").write_text(SCALED)
+    _, found = check(file, "scaled.yaml", "--autoscaler", autoscaler)
+    _, without = check(file, "scaled.yaml")
+
+    assert codes == [line.split()[-1] for line in found if " SPR7" in line]
+    assert [] == [line for line in without if " SPR7" in line]
+
+
 def test_what_no_rule_asks_for_is_not_read(check: Check) -> None:
     """Services are for opinions only, budgets for a rule that is on unless ignored."""
     Path("service.yaml").write_text("apiVersion: v1\nkind: Service\nspec: [\n")

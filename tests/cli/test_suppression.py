@@ -149,6 +149,31 @@ def test_an_annotation_of_an_object_with_two_templates_is_one(
     assert (["SPR005"], 2) == ([finding["code"] for finding in report["findings"]], report["checked"]["ignored"])
 
 
+@pytest.mark.parametrize(
+    ("written", "codes"),
+    [
+        ("# spread: ignore[SPR302]", ["12 SPR607"]),
+        ("# spread: ignore[SPR302]  -", ["12 SPR607"]),
+        ("# spread: ignore[SPR302] our nodes have it", []),
+        ("# spread: ignore[SPR302]: our nodes have it", []),
+        ("# spread: ignore", ["12 SPR302", "12 SPR005"]),
+    ],
+)
+def test_a_suppression_wants_a_reason_where_that_is_asked_for(check: Check, written: str, codes: list[str]) -> None:
+    text = ended(12, written)
+
+    assert codes == check(text, "--select", "SPR302,SPR005,SPR607")
+    assert [code for code in codes if code != "12 SPR607"] == check(text, "--select", "SPR302,SPR005")
+
+
+def test_an_annotation_wants_a_reason_too(check: Check) -> None:
+    note = "annotations: {spread.kubectl.io/ignore: 'SPR101, SPR302REASON'}"
+    text = WEB.replace("  name: web\n", f"  name: web\n  {note}\n")
+
+    assert ["5 SPR607"] == check(text.replace("REASON", ""), "--extend-select", "SPR607")
+    assert [] == check(text.replace("REASON", " since ever"), "--extend-select", "SPR607")
+
+
 def test_a_rule_that_is_not_asked_for_in_a_file_is_not_suppressed_there_in_vain(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -97,14 +97,12 @@ def test_a_misplaced_field_is_to_be_moved() -> None:
 def test_unknown_fields_have_one_wording() -> None:
     """In a constraint or as one: kubectl's sentence, and what becomes of the field without strict decoding."""
     found = findings(f"{constraint('maxSkew: 1, minDomain: 2')}  topologySpreadConstraint: []\n")
-    sentence = 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "{}"'
+    refusal = 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "{}"'
+    sentence = f"{refusal}; without strict decoding it is dropped in silence"
 
     assert [
-        (
-            "SPR114",
-            f"{sentence.format('spec.topologySpreadConstraints[0].minDomain')}; without strict decoding it is dropped",
-        ),
-        ("SPR115", f"{sentence.format('spec.topologySpreadConstraint')}; without strict decoding it is dropped"),
+        ("SPR114", sentence.format("spec.topologySpreadConstraints[0].minDomain")),
+        ("SPR115", sentence.format("spec.topologySpreadConstraint")),
     ] == [(finding.rule.code, finding.message) for finding in found]
 
 

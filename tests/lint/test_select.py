@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.select import Profile
 from kubectl_spread.lint.select import selected
 from kubectl_spread.lint.select import UnknownRuleError
 
@@ -28,6 +29,7 @@ def codes(prefix: str) -> frozenset[str]:
         (["SPR201"], ["SPR2"], {"SPR201"}),
         (["SPR2"], ["SPR201"], codes("SPR2") - {"SPR201"}),
         (["SPR"], ["SPR1"], codes("SPR") - codes("SPR1")),
+        (["all"], [], ALL),
         (["SPR1"], ["ALL"], codes("SPR1")),
         (["SPR304"], ["double-hard"], frozenset()),
         ([""], [","], DEFAULT),
@@ -35,6 +37,24 @@ def codes(prefix: str) -> frozenset[str]:
 )
 def test_of_two_words_the_longer_one_counts(select: list[str], ignore: list[str], expected: frozenset[str]) -> None:
     assert expected == selected(select, ignore)
+
+
+@pytest.mark.parametrize(
+    ("autoscaler", "followed"),
+    [
+        ("", set()),
+        ("karpenter", {"SPR701", "SPR702", "SPR703"}),
+        ("cluster-autoscaler", {"SPR701", "SPR704"}),
+    ],
+)
+def test_rules_about_an_autoscaler_are_followed_where_it_is_named(autoscaler: str, followed: set[str]) -> None:
+    """Unless they are ignored, or others are selected."""
+    base = Profile.DEFAULT.codes_for(autoscaler)
+
+    assert DEFAULT | followed == selected([], [], base=base)
+    assert DEFAULT - codes("SPR7") == selected([], ["SPR7"], base=base)
+    assert codes("SPR1") == selected(["SPR1"], [], base=base)
+    assert Profile.MINIMAL.codes == Profile.MINIMAL.codes_for(autoscaler)
 
 
 @pytest.mark.parametrize(

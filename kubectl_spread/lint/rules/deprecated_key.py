@@ -3,6 +3,27 @@
 `failure-domain.beta.kubernetes.io/zone` and `/region` gave way to `topology.kubernetes.io/zone` and `/region` in 1.17.
 Cloud providers stop setting the old ones; a node without the label is refused by DoNotSchedule.
 
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: web}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: failure-domain.beta.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          containers: [{name: web, image: web}]
+
 Write the new label.
 """
 

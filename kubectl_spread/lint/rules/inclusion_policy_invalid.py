@@ -3,5 +3,27 @@
 `nodeAffinityPolicy` and `nodeTaintsPolicy` decide which nodes count as domains; the API server refuses any other value,
 and another case of letters is another value.
 
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: web}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: web}}
+            nodeTaintsPolicy: honor
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          containers: [{name: web, image: web}]
+
 Write one of the two; without the field affinity is honoured and taints are ignored.
 """

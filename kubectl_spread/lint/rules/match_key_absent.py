@@ -39,6 +39,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.workload import PER_POD_LABELS
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Put
@@ -54,6 +55,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if constraint.label_selector is None:
             continue  # refused for it: SPR109
         for index, key in enumerate(constraint.match_label_keys):
+            if key_errors(key):
+                continue  # refused for that: SPR111
             if key not in subject.labels and not _is_of_another_controller(subject, key):
                 route = subject.route(constraint, "matchLabelKeys", index)
                 yield Found(

@@ -54,19 +54,25 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find soft constraints that a hard one with maxSkew 1 says already."""
+    for soft, hard in shadowed(subject, project):
+        route = subject.route(soft, "whenUnsatisfiable")
+        yield Found(
+            f"a DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 leaves domains that hold "
+            "equally many pods, so this one prefers nothing",
+            subject.place(route),
+            subject.path(route),
+            "remove it, or give the other a larger maxSkew",
+            (Label(subject.place(subject.route(hard, "maxSkew")), "the DoNotSchedule constraint"),),
+        )
+
+
+def shadowed(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, TopologySpreadConstraint]]:
+    """The soft constraints that prefer nothing, each with the hard one that leaves no choice."""
     strict = [item for item in subject.hard if item.max_skew == 1 and subject.is_in_its_group(item)]
     for soft in subject.soft:
         for hard in strict:
             if _counts(subject, soft) == _counts(subject, hard) and project.group_size(subject, hard) not in (0, 1):
-                route = subject.route(soft, "whenUnsatisfiable")
-                yield Found(
-                    f"a DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 leaves domains that hold "
-                    "equally many pods, so this one prefers nothing",
-                    subject.place(route),
-                    subject.path(route),
-                    "remove it, or give the other a larger maxSkew",
-                    (Label(subject.place(subject.route(hard, "maxSkew")), "the DoNotSchedule constraint"),),
-                )
+                yield soft, hard
 
 
 def _counts(subject: Subject, constraint: TopologySpreadConstraint) -> tuple[object, ...]:

@@ -58,7 +58,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that are nearly a well-known label."""
     for constraint in subject.constraints:
         known = meant(constraint.topology_key)
-        if known and not _is_of_a_node(constraint.topology_key, project):
+        if known and not is_of_a_node(constraint.topology_key, project):
             route = subject.route(constraint, "topologyKey")
             then = "every node is refused" if constraint.is_hard else "no node is scored"
             yield Found(
@@ -92,5 +92,5 @@ def meant(key: str) -> str:
     return near[0] if near else ""
 
 
-def _is_of_a_node(key: str, project: Project) -> bool:
+def is_of_a_node(key: str, project: Project) -> bool:
     return project.facts is not None and key in project.facts.node_keys

@@ -1,0 +1,41 @@
+"""A default constraint has a `labelSelector`.
+
+Default constraints count, for each pod, the pods of its own Service and controllers; a selector of their own is
+forbidden, an empty one too, and kube-scheduler does not start with it.
+
+Example:
+    apiVersion: kubescheduler.config.k8s.io/v1
+    kind: KubeSchedulerConfiguration
+    profiles:
+    - schedulerName: default-scheduler
+      pluginConfig:
+      - name: PodTopologySpread
+        args:
+          defaultingType: List
+          defaultConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+
+Remove it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint import scheduler_args
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.objects import spread_args
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.text.edit import Drop
+
+
+def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+    """Find selectors of default constraints."""
+    for error in scheduler_args.errors(manifest, spread_args.Rule.DEFAULT_HAS_SELECTOR):
+        fix = Fix("remove labelSelector", (Drop(error.route),), is_safe=True)
+        yield scheduler_args.found(manifest, error, hint="remove it", key=True)._replace(fix=fix)

@@ -1,0 +1,41 @@
+"""kube-scheduler does not start with its default constraints.
+
+A default constraint needs a positive `maxSkew`, a `topologyKey` that is a label key, and DoNotSchedule or
+ScheduleAnyway; two may not share key and action, and `defaultingType` is System or List. In v1 an unknown field is
+refused, too. The message is the scheduler's, and so is the path in it.
+
+Example:
+    apiVersion: kubescheduler.config.k8s.io/v1
+    kind: KubeSchedulerConfiguration
+    profiles:
+    - schedulerName: default-scheduler
+      pluginConfig:
+      - name: PodTopologySpread
+        args:
+          defaultingType: List
+          defaultConstraints:
+          - maxSkew: 0
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+
+Write what the message asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint import scheduler_args
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.objects import spread_args
+from kubectl_spread.objects.manifest import Manifest
+
+
+def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+    """Find what does not decode, and what is not valid."""
+    yield from scheduler_args.undecodable(manifest)
+    for error in scheduler_args.errors(manifest, spread_args.Rule.DEFAULT_INVALID):
+        is_item = isinstance(error.route[-1], int)  # the later of two
+        at = error._replace(route=(*error.route, "topologyKey")) if is_item else error
+        yield scheduler_args.found(manifest, at)

@@ -1,0 +1,102 @@
+"""Karpenter gives no node the label of `topologyKey`.
+
+Karpenter spreads over `topology.kubernetes.io/zone`, `kubernetes.io/hostname` and `karpenter.sh/capacity-type`, and
+over labels that a NodePool names, in `spec.template.metadata.labels` or as the key of a requirement. For any other key
+it finds no domain: it adds no node, and with DoNotSchedule the pods stay Pending.
+
+An opinion, followed by default where the manifests are for Karpenter. The NodePools are those among the manifests of
+the run; without any it is said as an information.
+
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: web}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          - maxSkew: 1
+            topologyKey: example.com/rack
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          containers: [{name: web, image: web}]
+    ---
+    apiVersion: karpenter.sh/v1
+    kind: NodePool
+    metadata: {name: general}
+    spec:
+      template:
+        metadata: {labels: {example.com/team: shop}}
+        spec:
+          requirements:
+          - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+
+Name the label in a NodePool with the values that there are, or use the zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rules.unknown_well_known_key import meant
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.manifest import Manifest
+
+_SUPPORTED = frozenset({ZONE, HOSTNAME, "karpenter.sh/capacity-type"})
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find keys that no NodePool in the input has; not those that are misspelt or deprecated (SPR302, SPR602)."""
+    pools = [manifest for manifest in project.of_kind("NodePool") if manifest.api_version.startswith("karpenter.sh/")]
+    known = _SUPPORTED.union(*map(_keys, pools))
+    for constraint in subject.constraints:
+        key = constraint.topology_key
+        if not key or key in known or meant(key) or ".beta.kubernetes.io/" in f".{key}":
+            continue
+        route = subject.route(constraint, "topologyKey")
+        yield Found(
+            f"Karpenter knows the label `{key}` only from a NodePool, and {_where(len(pools))}",
+            subject.place(route),
+            subject.path(route),
+            f"add it to spec.template.metadata.labels or to the requirements of a NodePool, or use {ZONE}",
+            severity=None if pools else Severity.INFO,
+        )
+
+
+def _where(pools: int) -> str:
+    if not pools:
+        return "no NodePool is in the input"
+    return "that in the input does not name it" if pools == 1 else f"none of the {pools} in the input names it"
+
+
+def _keys(pool: Manifest) -> set[str]:
+    """The labels that the nodes of a pool can have."""
+    template = _fields(_fields(pool.plain.get("spec")).get("template"))
+    requirements = _fields(template.get("spec")).get("requirements")
+    named = {str(item.get("key")) for item in _items(requirements)}
+    return named | set(_fields(_fields(template.get("metadata")).get("labels")))
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _items(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

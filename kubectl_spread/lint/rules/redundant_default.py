@@ -1,0 +1,73 @@
+"""A field says what holds without it.
+
+`nodeAffinityPolicy: Honor`, `nodeTaintsPolicy: Ignore` and, with DoNotSchedule, `minDomains: 1` are what an absent
+field means. They add lines to compare, and are refused by API servers before 1.24 or 1.25.
+
+This is an opinion, and off by default: to write a default down can be a way to say that it was thought about.
+
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: web}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+            nodeAffinityPolicy: Honor
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          containers: [{name: web, image: web}]
+
+Remove the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.text.edit import Drop
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find fields whose value is their default; not those that are refused (SPR107)."""
+    for constraint in subject.constraints:
+        for name in _redundant(constraint):
+            route = subject.route(constraint, name)
+            yield Found(
+                f"`{name}` is {_value(constraint, name)} without being written",
+                subject.place(route, key=True),
+                subject.path(route),
+                "leave it out",
+                fix=Fix(f"remove {name}", (Drop(route),), is_safe=True),
+            )
+
+
+def _redundant(constraint: TopologySpreadConstraint) -> Iterator[str]:
+    if constraint.min_domains == 1 and constraint.is_hard:
+        yield "minDomains"
+    if constraint.node_affinity_policy == HONOR:
+        yield "nodeAffinityPolicy"
+    if constraint.node_taints_policy == IGNORE:
+        yield "nodeTaintsPolicy"
+
+
+def _value(constraint: TopologySpreadConstraint, name: str) -> str:
+    if name == "minDomains":
+        return str(constraint.min_domains)
+    return HONOR if name == "nodeAffinityPolicy" else IGNORE

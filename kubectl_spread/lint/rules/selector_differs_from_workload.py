@@ -1,0 +1,99 @@
+"""A constraint selects by other labels than its workload.
+
+A workload tells its pods by `spec.selector`. A constraint with fewer labels may count the pods of others, one with more
+counts a part of its own only after a change of those labels. Neither need be wrong, and both are hard to see when
+somebody asks why the counts are what they are. What matchLabelKeys add is not compared. A selector that misses the
+workload's own pods is SPR203, one that counts pods of others in the input SPR502.
+
+This is an opinion, and off by default.
+
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: web}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web, tier: front}}
+        spec:
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web, tier: front}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          containers: [{name: web, image: web}]
+
+Write the labels of `spec.selector`, or ignore the rule and say why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects import decode
+from kubectl_spread.objects import spread
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+
+_Requirements = frozenset[Requirement]
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find selectors that match the own pods alone, and are not the workload's."""
+    own = _own(subject)
+    if not own:
+        return
+    for constraint in subject.constraints:
+        written = _required(constraint)
+        if written and written != own and _is_sound(subject, project, constraint):
+            route = subject.route(constraint, "labelSelector")
+            yield Found(
+                f"the constraint's selector is not the workload's: it {_difference(written, own)}",
+                subject.place(route, key=True),
+                subject.path(route),
+                subject.selector_hint(),
+                (Label(subject.place(("spec", "selector"), key=True), "the workload's selector"),),
+            )
+
+
+def _own(subject: Subject) -> _Requirements:
+    """The requirements of spec.selector; none where it is of another form, as a ReplicationController's is."""
+    plain = subject.workload.selector
+    if subject.workload.kind not in _WITH_SELECTOR or not decode.decodes(plain, decode.LABEL_SELECTOR):
+        return frozenset()
+    selector = spread.label_selector(plain)
+    return frozenset(selector.requirements()) if selector else frozenset()
+
+
+_WITH_SELECTOR = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
+
+
+def _required(constraint: TopologySpreadConstraint) -> _Requirements:
+    return frozenset(constraint.label_selector.requirements()) if constraint.label_selector else frozenset()
+
+
+def _is_sound(subject: Subject, project: Project, constraint: TopologySpreadConstraint) -> bool:
+    """Whether no other rule has something to say of the selector."""
+    if subject.refusals & {"SPR110", "SPR112"}:
+        return False
+    selector = Selector(tuple(_required(constraint)))
+    return selector.matches(subject.labels) and project.matching(selector, subject.workload.namespace) == [subject]
+
+
+def _difference(written: _Requirements, own: _Requirements) -> str:
+    parts = [
+        f"{what} {', '.join(f'`{key}`' for key in sorted({item.key for item in items}))}"
+        for what, items in (("has not", own - written), ("also has", written - own))
+        if items
+    ]
+    return " and ".join(parts)

@@ -1,0 +1,40 @@
+"""Default constraints stand beside `defaultingType: System`.
+
+System, which is also what an absent `defaultingType` means, stands for the scheduler's own two constraints. With a list
+of others kube-scheduler does not start. Configurations of v1alpha2 know no `defaultingType`: there the list counts.
+
+Example:
+    apiVersion: kubescheduler.config.k8s.io/v1
+    kind: KubeSchedulerConfiguration
+    profiles:
+    - schedulerName: default-scheduler
+      pluginConfig:
+      - name: PodTopologySpread
+        args:
+          defaultingType: System
+          defaultConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+
+Write `defaultingType: List`, which replaces the two, or remove the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint import scheduler_args
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.objects import spread_args
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.text.edit import Put
+
+
+def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+    """Find lists that System forbids."""
+    for error in scheduler_args.errors(manifest, spread_args.Rule.SYSTEM_WITH_CONSTRAINTS):
+        fix = Fix("write defaultingType: List", (Put(error.route, spread_args.LIST),))
+        yield scheduler_args.found(manifest, error, hint="write defaultingType: List")._replace(fix=fix)
