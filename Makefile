@@ -1,6 +1,7 @@
 # make demo   set up .venv and show check and explain on the examples
 # make test   set up .venv and run every check: tests, import contracts, lint, types
 # make bench  the performance budgets
+# make fuzz   check and mend 10,000 broken manifests
 # make docs   write the generated parts of README.md and docs/ anew
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test bench docs clean
+.PHONY: demo test bench fuzz docs clean
 
 $(STAMP): setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +30,9 @@ test: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m compileall -q kubectl_spread
 	$(BIN)/python tests/bench/startup.py; startup=$$?; $(BIN)/python tests/bench/scheduling.py && exit $$startup
+
+fuzz: $(STAMP)
+	$(BIN)/python tests/bench/mutants.py
 
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py

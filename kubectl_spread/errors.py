@@ -2,6 +2,7 @@
 
 SpreadError
 ├── SourceError      an input could not be read: exit code 3
+├── ConfigError      the configuration cannot be followed: exit code 2
 └── NotFoundError    the cluster facts hold no such object: exit code 1
 
 What is wrong with a user's manifest or cluster is a value (`Finding`, `Status`, `Problem`), never an
@@ -31,6 +32,17 @@ class SourceError(SpreadError):
     def __str__(self) -> str:
         place = f"{self.source}:{self.line}:{self.column}" if self.line else self.source
         return f"{place}: {self.message}"
+
+
+class ConfigError(SpreadError):
+    """A configuration asks for what there is not; `problems` are all that is wrong with it, by place."""
+
+    def __init__(self, problems: tuple[SourceError, ...]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return str(self.problems[0])
 
 
 class NotFoundError(SpreadError):

@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
+from kubectl_spread import schemas
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.sources import config
 from kubectl_spread.sources import topology
 
 ROOT = Path(__file__).parent.parent
@@ -42,6 +45,24 @@ def test_the_topology_page_s_example_builds_a_cluster(tmp_path: Path) -> None:
 
     assert ["cp", "old-1", "worker-a1", "worker-a2", "worker-b1", "worker-b2"] == [node.name for node in cluster.nodes]
     assert 2 == len(cluster.pods)
+
+
+def test_the_configuration_page_s_example_has_every_key(tmp_path: Path) -> None:
+    """It is a config, and each key of the schema that a config may have beside the others is in it."""
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    file = tmp_path / ".kubectl-spread.yaml"
+    file.write_text(example)
+    schema = schemas.load("config")["properties"]
+    config.load(str(file))
+    written = YAML(typ="safe").load(example)
+
+    assert set(schema) - {"select"} == set(written)
+    for name in ("ignores", "podspecPaths"):
+        assert set(schema[name]["items"]["properties"]) == {key for entry in written[name] for key in entry}
+    assert set(schema["perFile"]["items"]["properties"]) - {"extendSelect"} == {
+        key for entry in written["perFile"] for key in entry
+    }
 
 
 def test_the_demo_runs() -> None:

@@ -17,16 +17,18 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="pre-commit installs from a repository, this is none")
 def test_the_hooks_find_what_is_staged_and_what_is_there_and_mend_it(tmp_path: Path) -> None:
-    """The first sees tracked files but for a chart's templates, the project's the whole project."""
+    """The first sees tracked files but for a chart's templates, the last the whole project, none what is excluded."""
     project = tmp_path / "project"
     for name, skew in {
         "good.yaml": "1",
         "deploy/bad.yaml": "0",
         "chart/templates/web.yaml": "0",
         "text.yaml": '"1"',
+        "vendor/old.yaml": "0",
     }.items():
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(POD.replace("SKEW", skew))
+    (project / ".kubectl-spread.yaml").write_text("exclude: vendor\n")
     env = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"):
         env.pop(name, None)

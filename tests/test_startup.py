@@ -71,6 +71,14 @@ def test_checking_a_manifest_without_cluster_facts_imports_the_parser_only(manif
     assert set() == imported & HEAVY
 
 
+def test_a_config_does_not_import_anything_heavy_either(manifest: Path) -> None:
+    (manifest.parent / "config.yaml").write_text("ignore: [SPR5]\nperFile:\n- {files: '*', severity: {SPR1: info}}\n")
+    imported = imported_by("check", str(manifest), "--config", str(manifest.parent / "config.yaml"))
+
+    assert "kubectl_spread.sources.shape" in imported
+    assert set() == imported & HEAVY
+
+
 def test_a_finding_does_not_import_anything_heavy_either(manifest: Path) -> None:
     manifest.write_text(MANIFEST.replace("maxSkew: 1", "maxSkew: one"))
     imported = imported_by("check", str(manifest), "-o", "json")

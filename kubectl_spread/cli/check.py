@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
@@ -10,6 +15,14 @@ from typing import TYPE_CHECKING
 import click
 
 from kubectl_spread.cli import fixing
+from kubectl_spread.cli.choices import accepted
+from kubectl_spread.cli.choices import choice_options
+from kubectl_spread.cli.choices import ChoiceOptions
+from kubectl_spread.cli.choices import Inputs
+from kubectl_spread.cli.choices import inputs
+from kubectl_spread.cli.choices import LEVELS
+from kubectl_spread.cli.choices import load_config
+from kubectl_spread.cli.choices import policy
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
@@ -27,15 +40,16 @@ from kubectl_spread.report.table import counted
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.facts import ClusterFacts
     from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.lint.judge import Judged
     from kubectl_spread.lint.mend import Mended
-    from kubectl_spread.lint.project import TargetCluster
     from kubectl_spread.lint.run import Checked
     from kubectl_spread.lint.run import Result
+    from kubectl_spread.lint.settings import Config
     from kubectl_spread.simulate.placement import Placement
-    from kubectl_spread.sources.files import Input
+
+    Judge = Callable[[Sequence[Result]], Judged]
 
 _FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")  # as in report.check
-_LEVELS = ("error", "warning", "info")  # the worst first
 
 
 class _Run(NamedTuple):
@@ -47,8 +61,10 @@ class _Run(NamedTuple):
     errors: list[SourceError]
     files: int
     rejected: int = 0  # workloads that the API server would not take
-    ignored: int = 0  # findings that a comment or annotation suppresses
-    fixed: int = 0
+    ignored: int = 0  # findings that a comment, an annotation or the config suppresses
+    baselined: int = 0  # findings that the baseline has
+    fixed: int = 0  # findings that are no longer there
+    notes: Sequence[str] = ()  # for people
 
 
 class _Output(NamedTuple):
@@ -56,15 +72,6 @@ class _Output(NamedTuple):
 
     format: str
     file: str
-
-
-class _Judge(NamedTuple):
-    """Which rules are asked for, what is known of the cluster, and whether suppressions count."""
-
-    codes: frozenset[str]
-    target: TargetCluster
-    facts: Optional[ClusterFacts]
-    has_ignores: bool
 
 
 @click.command()
@@ -77,24 +84,12 @@ class _Judge(NamedTuple):
 @click.option(
     "--output-file", multiple=True, metavar="FILE", help="Write the format of the -o in the same place to a file."
 )
-@click.option(
-    "--fail-on",
-    type=click.Choice([*_LEVELS, "never"]),
-    default="error",
-    show_default=True,
-    help="Exit 1 on findings of this severity or worse.",
-)
-@click.option("--fix", is_flag=True, help="Mend what can be mended without changing its meaning, in the files.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff, also what may change where pods may run.")
-@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
-@click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, prefixes or names, by commas.")
-@click.option("--extend-select", multiple=True, metavar="RULES", help="These rules besides the default ones.")
-@click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules; of two, the longer prefix counts.")
-@click.option("--no-ignores", is_flag=True, help="Report what comments and annotations suppress, too.")
+@choice_options
+@fixing.fix_options
+@click.option("--statistics", is_flag=True, help="Say at the end how many findings each rule has.")
+@click.option("--show-files", is_flag=True, help="Say which files would be checked, and check none.")
 @colour_option
-@click.pass_context
 def command(
-    ctx: click.Context,
     files: tuple[str, ...],
     filename: tuple[str, ...],
     recursive: bool,
@@ -102,14 +97,10 @@ def command(
     namespace: Optional[str],
     output: tuple[str, ...],
     output_file: tuple[str, ...],
-    fail_on: str,
-    fix: bool,
-    unsafe_fixes: bool,
-    diff: bool,
-    select: tuple[str, ...],
-    extend_select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    no_ignores: bool,
+    choices: ChoiceOptions,
+    fixes: fixing.FixOptions,
+    statistics: bool,
+    show_files: bool,
     color: str,
 ) -> int:
     """Check topology spread constraints in manifests.
@@ -122,7 +113,7 @@ def command(
     Exit codes:
       0  nothing to report
       1  findings, or Pending pods; with --fail-on warning or info also pods that are not predictable
-      2  wrong usage
+      2  wrong usage, or a config that cannot be followed
       3  an input could not be read
 
     \b
@@ -143,85 +134,57 @@ def command(
       kubectl spread check -R deploy/ --fix
 
     \b
+      # The whole project, as .kubectl-spread.yaml has it; only what is new
+      kubectl spread check --project --write-baseline spread-baseline.json
+      kubectl spread check --project --baseline spread-baseline.json
+
+    \b
       # For code scanning, and for people
       kubectl spread check -R deploy/ -o sarif --output-file spread.sarif -o text
     """  # noqa: D301
-    paths = (*filename, *files)
-    if not paths:
-        raise click.UsageError("name a file or directory to check, or - for standard input", ctx)
-    if fix and "-" in paths and not diff:
-        raise click.UsageError("standard input cannot be fixed in place: see --diff", ctx)
-    if unsafe_fixes and not (fix or diff):
-        raise click.UsageError("--unsafe-fixes goes with --fix or --diff", ctx)
-    if paths.count("-") > 1:
-        raise click.UsageError("standard input cannot be read twice", ctx)
     outputs = _outputs(output, output_file)
-    codes = _codes(select, ignore, extend_select)
+    fixes.check((*filename, *files))
+    config = load_config(choices)
+    given = inputs((*filename, *files), choices, config, recursive=recursive)
+    if show_files:
+        return _show_files(given)
+    asked = policy(choices, config, minor=minor_version(facts))
+    facts = facts._replace(kubernetes_version=facts.kubernetes_version or config.kubernetes_version or None)
     known = load_facts(facts)
-    judge = _Judge(codes, _target(facts), _facts(known), has_ignores=not no_ignores)
-    run = _check(paths, recursive=recursive, judge=judge)
-    if diff:
-        return _show_fixes(run, judge, with_unsafe=unsafe_fixes, colour=wants_colour(color))
-    if fix:
-        run = _fixed(run, judge, with_unsafe=unsafe_fixes)
+    run = _read(given, asked.possible)
     if known is not None:
         known = with_manifests(known, [result.source for result in run.results], namespace or "default")
     run.errors.extend(known.errors if known is not None else ())
+    from kubectl_spread.lint.judge import judged
+
+    seen = _seen(run)
+    is_whole = given.is_whole and len(seen) == run.files
+    judge = partial(judged, policy=asked, facts=_facts(known), accepted=accepted(choices, config, is_whole=is_whole))
+    if fixes.diff:
+        mended = fixing.mended(run.results, judge, fixes=fixes, codes=asked.possible)
+        return _show_fixes(run, mended, colour=wants_colour(color))
+    run = _mended(run, judge, fixes=fixes, codes=asked.possible) if fixes.fix else _judged(run, judge)
     placements = _place(run.workloads, known, namespace or "default")
+    run = _without_known(run, choices, config, names=seen, is_whole=is_whole)
     _print(run, placements, outputs, colour=wants_colour(color))
+    if statistics:
+        _print_statistics(run.findings)
     if any(item.format == "sarif" for item in outputs):
-        fail_on = "sarif"
-    return _exit_code(run, placements, fail_on)
+        return _exit_code(run, placements, "sarif")
+    return _exit_code(run, placements, choices.fail_on or config.fail_on or "error")
 
 
-def _show_fixes(run: _Run, judge: _Judge, *, with_unsafe: bool, colour: bool) -> int:
-    outcome = _mended(run, judge, with_unsafe=with_unsafe)
-    for error in run.errors:
-        complain(error)
-    code = fixing.show(run.results, outcome, colour=colour)
-    return Exit.UNREADABLE if run.errors else code
+def _show_files(given: Inputs) -> int:
+    from kubectl_spread.sources.files import files
 
-
-def _mended(run: _Run, judge: _Judge, *, with_unsafe: bool) -> Mended:
-    return fixing.mended(
-        run.results,
-        lambda results: _all_findings(results, judge)[0],
-        codes=judge.codes,
-        with_unsafe=with_unsafe,
-    )
-
-
-def _fixed(run: _Run, judge: _Judge, *, with_unsafe: bool) -> _Run:
-    """Write the mended texts; the run over them."""
-    outcome = _mended(run, judge, with_unsafe=with_unsafe)
-    run.errors.extend(fixing.write(run.results, outcome.results))
-    findings, ignored = _all_findings(outcome.results, judge)
-    workloads = [workload for result in outcome.results for workload in result.workloads]
-    rejected = sum(result.rejected for result in outcome.results)
-    return run._replace(
-        results=outcome.results,
-        findings=findings,
-        workloads=workloads,
-        rejected=rejected,
-        ignored=ignored,
-        fixed=len(outcome.fixed),
-    )
-
-
-def _codes(select: tuple[str, ...], ignore: tuple[str, ...], extend: tuple[str, ...]) -> frozenset[str]:
-    from kubectl_spread.lint.select import selected
-    from kubectl_spread.lint.select import UnknownRuleError
-
-    try:
-        return selected(select, ignore, extend)
-    except UnknownRuleError as error:
-        raise click.UsageError(str(error)) from None
-
-
-def _target(facts: FactOptions) -> TargetCluster:
-    from kubectl_spread.lint.project import TargetCluster
-
-    return TargetCluster(minor=minor_version(facts))
+    errors = 0
+    for found in files(given.paths, recursive=given.recursive, exclusion=given.exclusion):
+        if isinstance(found, SourceError):
+            errors += 1
+            complain(found)
+        else:
+            click.echo(found.path)
+    return Exit.UNREADABLE if errors else Exit.CLEAN
 
 
 def _facts(known: Optional[Facts]) -> Optional[ClusterFacts]:
@@ -232,63 +195,86 @@ def _facts(known: Optional[Facts]) -> Optional[ClusterFacts]:
     return KnownCluster(known.cluster)
 
 
-def _check(paths: tuple[str, ...], *, recursive: bool, judge: _Judge) -> _Run:
-    from kubectl_spread.sources.files import inputs
+def _read(given: Inputs, codes: frozenset[str]) -> _Run:
+    """Read every input, as far as rules of these codes may ask for it, and check what each holds by itself."""
+    from kubectl_spread.lint.run import check_source
+    from kubectl_spread.sources.files import inputs as read
 
     results: list[Result] = []
-    run = _Run(results, [], [], [], 0)
-    files = rejected = 0
-    for given in inputs(paths, recursive=recursive):
-        files += 1
-        if isinstance(given, SourceError):
-            run.errors.append(given)
-            continue
-        if given.named and not given.source.text.strip():
-            run.errors.append(SourceError(given.source.name, "the file is empty"))
-            continue
-        result = _check_input(given, run, judge.codes)
-        rejected += result.rejected
-        results.append(result)
-    if not files:
-        raise SourceError(", ".join(paths), "no .yaml, .yml or .json file in it")
-    findings, ignored = _all_findings(results, judge)
-    return run._replace(findings=findings, ignored=ignored, files=files, rejected=rejected)
+    errors: list[SourceError] = []
+    for item in read(given.paths, recursive=given.recursive, exclusion=given.exclusion):
+        if isinstance(item, SourceError):
+            errors.append(item)
+        elif item.named and not item.source.text.strip():
+            errors.append(SourceError(item.source.name, "the file is empty"))
+        else:
+            results.append(check_source(item.source, named=item.named, codes=codes))
+    if not results and not errors and not given.exclusion.is_forced:
+        raise SourceError(", ".join(given.paths), "no .yaml, .yml or .json file in it")
+    return _run(results, errors)
 
 
-def _all_findings(results: list[Result], judge: _Judge) -> tuple[list[Finding], int]:
-    """What the API server would say, and the rules about workloads, by place; and how many were suppressed."""
-    from kubectl_spread.lint import suppress
-    from kubectl_spread.lint.project import Project
-    from kubectl_spread.lint.workloads import check_workloads
-    from kubectl_spread.lint.workloads import in_order
-
-    project = Project(
-        [subject for result in results for subject in result.subjects],
-        [manifest for result in results for manifest in result.others],
-        target=judge.target,
-        facts=judge.facts,
-    )
-    by_source = [finding for result in results for finding in result.findings]
-    findings = [*by_source, *check_workloads(project, judge.codes)]
-    # What hides a document from every rule is told whichever rules are asked for.
-    chosen = [finding for finding in findings if finding.is_unreadable or finding.rule.code in judge.codes]
-    ignored = 0
-    if judge.has_ignores:
-        wishes = [
-            *(wish for result in results for wish in suppress.commented(result.source)),
-            *(wish for subject in project.subjects for wish in suppress.annotated(subject)),
-        ]
-        chosen, ignored = suppress.sift(chosen, wishes, judge.codes)
-    return in_order(chosen, [result.source for result in results]), ignored
+def _run(results: list[Result], errors: list[SourceError]) -> _Run:
+    workloads = [workload for result in results for workload in result.workloads]
+    rejected = sum(result.rejected for result in results)
+    return _Run(results, [], workloads, errors, len(results) + len(errors), rejected)
 
 
-def _check_input(given: Input, run: _Run, codes: frozenset[str]) -> Result:
-    """Check what one input holds by itself, and add its workloads to the run."""
-    from kubectl_spread.lint.run import check_source
+def _seen(run: _Run) -> list[str]:
+    """The names of the files that were read, with nothing in them hidden from the rules."""
+    from kubectl_spread.lint.judge import is_seen
 
-    result = check_source(given.source, named=given.named, codes=codes)
-    run.workloads.extend(result.workloads)
-    return result
+    return [result.source.name for result in run.results if is_seen(result)]
+
+
+def _judged(run: _Run, judge: Judge) -> _Run:
+    found = judge(run.results)
+    return run._replace(findings=found.findings, ignored=found.ignored)
+
+
+def _mended(run: _Run, judge: Judge, *, fixes: fixing.FixOptions, codes: frozenset[str]) -> _Run:
+    """Write the mended texts; the run over them."""
+    outcome = fixing.mended(run.results, judge, fixes=fixes, codes=codes)
+    run.errors.extend(fixing.write(run.results, outcome.results))
+    return _judged(_run(outcome.results, run.errors)._replace(fixed=len(outcome.fixed)), judge)
+
+
+def _show_fixes(run: _Run, mended: Mended, *, colour: bool) -> int:
+    for error in run.errors:
+        complain(error)
+    code = fixing.show(run.results, mended, colour=colour)
+    return Exit.UNREADABLE if run.errors else code
+
+
+def _without_known(run: _Run, choices: ChoiceOptions, config: Config, *, names: list[str], is_whole: bool) -> _Run:
+    """The findings that the baseline does not have, or none once it is written; `names` are files that were seen."""
+    if choices.write_baseline:
+        return _write_baseline(run, choices.write_baseline, names=names, is_whole=is_whole)
+    path = choices.baseline or (os.path.relpath(os.path.join(config.root, config.baseline)) if config.baseline else "")
+    if not path or choices.no_ignores:
+        return run
+    from kubectl_spread.report import baseline
+    from kubectl_spread.sources.files import read_text
+
+    compared = baseline.compare(run.findings, baseline.read(read_text(path)), files=names, is_whole=is_whole)
+    notes = [_gone(compared.gone, path)] if compared.gone else []
+    return run._replace(findings=compared.findings, baselined=compared.known, notes=notes)
+
+
+def _write_baseline(run: _Run, path: str, *, names: list[str], is_whole: bool) -> _Run:
+    from kubectl_spread.report import baseline
+    from kubectl_spread.sources.files import read_text
+    from kubectl_spread.sources.write import write
+
+    before = baseline.read(read_text(path)) if os.path.isfile(path) and os.path.getsize(path) else None
+    write(path, baseline.render(run.findings, path, before=before, files=names, is_whole=is_whole))
+    left = [finding for finding in run.findings if finding.is_unreadable]
+    return run._replace(findings=left, baselined=len(run.findings) - len(left))
+
+
+def _gone(count: int, path: str) -> str:
+    them = "it" if count == 1 else "them"
+    return f"{counted(count, 'finding')} of {path} no longer there: --write-baseline {path} leaves {them} out"
 
 
 def _place(workloads: list[Checked], known: Optional[Facts], namespace: str) -> list[Placement]:
@@ -309,6 +295,8 @@ def _summary(run: _Run, placements: list[Placement]) -> str:
     parts.append(counted(len(run.findings), "finding") + left if run.findings else f"no findings{left}")
     if run.ignored:
         parts.append(f"{run.ignored} ignored")
+    if run.baselined:
+        parts.append(f"{run.baselined} in the baseline")
     if run.rejected:
         parts.append(f"{counted(run.rejected, 'workload')} rejected")
     if placements:
@@ -316,22 +304,11 @@ def _summary(run: _Run, placements: list[Placement]) -> str:
         parts.append(f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending")
         unpredicted = sum(len(placement.unpredicted) for placement in placements)
         parts += [f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []
-    text = ": ".join((parts[0], ", ".join(parts[1:])))
-    text += _fixable(run.findings)
+    text = "\nnote: ".join((": ".join((parts[0], ", ".join(parts[1:]))), *run.notes)) + fixing.offer(run.findings)
     if any(pod.hosts > 1 for placement in placements for pod in placement.placed):
         text += "\nnote: where several nodes have the highest score, the scheduler may take any of them; "
         text += "here it is the first by name, or with --seed one that is drawn"
     return text
-
-
-def _fixable(findings: list[Finding]) -> str:
-    from kubectl_spread.lint.mend import possible_edits
-
-    repairs = [item.repair for item in findings if item.repair is not None and possible_edits(item.repair)]
-    safe = sum(repair.fix.is_safe for repair in repairs)
-    parts = [f"{safe} with --fix"] if safe else []
-    parts += [f"{len(repairs) - safe} with --fix --unsafe-fixes"] if safe < len(repairs) else []
-    return f"\ncan be fixed: {', '.join(parts)}" if parts else ""
 
 
 def _print(run: _Run, placements: list[Placement], outputs: list[_Output], *, colour: bool) -> None:
@@ -356,12 +333,23 @@ def _print(run: _Run, placements: list[Placement], outputs: list[_Output], *, co
         click.echo(_summary(run, placements), err=True)
 
 
+def _print_statistics(findings: list[Finding]) -> None:
+    """How many findings each rule has, the most first."""
+    from kubectl_spread.report.table import table
+
+    counts = Counter((finding.rule.code, finding.rule.name) for finding in findings)
+    rows = [(str(count), *rule) for rule, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+    for line in table([("FINDINGS", "CODE", "NAME"), *rows] if rows else []):
+        click.echo(line, err=True)
+
+
 def _counts(run: _Run) -> dict[str, int]:
     return {
         "files": run.files,
         "workloads": len(run.workloads),
         "rejected": run.rejected,
         "ignored": run.ignored,
+        "baselined": run.baselined,
         "fixed": run.fixed,
     }
 
@@ -385,7 +373,7 @@ def _exit_code(run: _Run, placements: list[Placement], fail_on: str) -> int:
         return Exit.FINDINGS
     if fail_on == "never":
         return Exit.CLEAN
-    levels = _LEVELS[: _LEVELS.index(fail_on) + 1]
+    levels = LEVELS[: LEVELS.index(fail_on) + 1]
     if "warning" in levels and any(placement.unpredicted for placement in placements):
         return Exit.FINDINGS
     return Exit.FINDINGS if any(item.rule.severity.value in levels for item in run.findings) else Exit.CLEAN

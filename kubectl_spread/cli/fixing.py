@@ -5,39 +5,75 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from collections.abc import Container
+from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 from typing import TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.options import gathering
 from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.table import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.lint.judge import Judged
     from kubectl_spread.lint.mend import Mended
     from kubectl_spread.lint.run import Result
 
 
+class FixOptions(NamedTuple):
+    """What the command line wants mended."""
+
+    fix: bool
+    unsafe_fixes: bool
+    diff: bool
+
+    def check(self, paths: tuple[str, ...]) -> None:
+        """Raise a usage error where this cannot be done."""
+        if self.fix and not self.diff and "-" in paths:
+            raise click.UsageError("standard input cannot be fixed in place: see --diff")
+        if self.unsafe_fixes and not (self.fix or self.diff):
+            raise click.UsageError("--unsafe-fixes goes with --fix or --diff")
+
+
+_OPTIONS = (
+    click.option("--fix", is_flag=True, help="Mend what can be mended without changing its meaning, in the files."),
+    click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff, also what may change where pods run."),
+    click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing."),
+)
+
+
+fix_options = gathering("fixes", FixOptions, _OPTIONS)
+
+
+def offer(findings: list[Finding]) -> str:
+    """A line that says how many findings can be fixed, and how."""
+    from kubectl_spread.lint.mend import possible_edits
+
+    repairs = [item.repair for item in findings if item.repair is not None and possible_edits(item.repair)]
+    safe = sum(repair.fix.is_safe for repair in repairs)
+    parts = [f"{safe} with --fix"] if safe else []
+    parts += [f"{len(repairs) - safe} with --fix --unsafe-fixes"] if safe < len(repairs) else []
+    return f"\ncan be fixed: {', '.join(parts)}" if parts else ""
+
+
 def mended(
-    results: list[Result],
-    judge: Callable[[list[Result]], list[Finding]],
-    *,
-    codes: Container[str],
-    with_unsafe: bool,
+    results: list[Result], judge: Callable[[Sequence[Result]], Judged], *, fixes: FixOptions, codes: Container[str]
 ) -> Mended:
-    """Fix in memory what the user wants fixed by the rules of these codes, and say what could not be."""
+    """Fix in memory what the user wants fixed, and say what could not be; `codes` as the results were read with."""
     from kubectl_spread.lint.mend import mend
     from kubectl_spread.lint.run import check_source
     from kubectl_spread.report.findings import location
 
     outcome = mend(
         results,
-        judge,
+        lambda found: judge(found).findings,
         recheck=partial(check_source, named=False, codes=codes),
-        is_wanted=lambda repair: with_unsafe or repair.fix.is_safe,
+        is_wanted=lambda repair: fixes.unsafe_fixes or repair.fix.is_safe,
     )
     for finding, reason in outcome.refused:
         warn(f"{location(finding.place)}: {finding.rule.code} is not fixed: {reason}")

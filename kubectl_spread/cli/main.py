@@ -13,9 +13,12 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.lazy import Entry
 from kubectl_spread.cli.lazy import LazyGroup
 from kubectl_spread.cli.stderr import complain
+from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SpreadError
 
 _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
+
+_COMPLETE = "_KUBECTL_SPREAD_COMPLETE"  # set by a shell that asks, as click has it
 
 
 class _Commands(LazyGroup):
@@ -66,6 +69,10 @@ def run(args: Optional[list[str]] = None) -> int:
         return _usage(error)
     except click.Abort:
         return Exit.INTERRUPTED
+    except ConfigError as error:
+        for problem in error.problems:
+            complain(problem)
+        return Exit.USAGE
     except SpreadError as error:
         complain(error)
         return Exit.UNREADABLE
@@ -83,7 +90,9 @@ def run(args: Optional[list[str]] = None) -> int:
 
 
 def _program() -> str:
-    """`kubectl spread` where kubectl starts us; it finds the plugin by its name."""
+    """`kubectl spread` where kubectl starts us, which finds the plugin by its name; a shell completes that name."""
+    if _COMPLETE in os.environ:
+        return "kubectl-spread"
     name = os.path.basename(sys.argv[0])
     return "python -m kubectl_spread" if name == "__main__.py" else "kubectl spread"
 

@@ -71,17 +71,25 @@ _OPTIONS = (
 
 def cluster_facts(function: F) -> F:
     """The options that name a cluster; the command gets them as one argument, `facts`."""
+    return gathering("facts", FactOptions, _OPTIONS)(function)
 
-    @functools.wraps(function)
-    def gathered(*args: Any, **kwargs: Any) -> Any:
-        named = FactOptions(**{name: kwargs.pop(name) for name in FactOptions._fields})
-        return function(*args, facts=named, **kwargs)
 
-    wrapped: Any = gathered
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    result: F = wrapped
-    return result
+def gathering(name: str, record: Any, options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
+    """A decorator that adds options, and gives the command their values as one argument, a NamedTuple."""
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def gathered(*args: Any, **kwargs: Any) -> Any:
+            values = record(**{field: kwargs.pop(field) for field in record._fields})
+            return function(*args, **{name: values}, **kwargs)
+
+        wrapped: Any = gathered
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        result: F = wrapped
+        return result
+
+    return decorate
 
 
 def colour_option(function: F) -> F:

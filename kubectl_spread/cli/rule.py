@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kubectl_spread.cli import complete
 from kubectl_spread.cli.exit import Exit
 
 if TYPE_CHECKING:  # imported where it is used, so that --help stays fast
@@ -14,7 +15,7 @@ if TYPE_CHECKING:  # imported where it is used, so that --help stays fast
 
 
 @click.command()
-@click.argument("rules", nargs=-1, metavar="[RULE]...")
+@click.argument("rules", nargs=-1, metavar="[RULE]...", shell_complete=complete.rules)
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 def command(rules: tuple[str, ...], output: str) -> int:
     """Explain rules of check: what each finds, why, and what to do.

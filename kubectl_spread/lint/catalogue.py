@@ -73,7 +73,19 @@ RULES: dict[str, RuleMeta] = dict(
             "SPR204", "max-skew-never-binds", "maxSkew is as large as the number of pods", Severity.WARNING
         ),
         _about_workloads(
+            "SPR205",
+            "single-replica",
+            "constraints on a workload of one replica spread nothing",
+            Severity.INFO,
+        ),
+        _about_workloads(
             "SPR206", "daemonset", "constraints on a DaemonSet spread nothing", Severity.WARNING, needs=("DaemonSet",)
+        ),
+        _about_workloads(
+            "SPR207",
+            "key-pinned",
+            "the pods may run in one domain only",
+            Severity.WARNING,
         ),
         _about_workloads(
             "SPR208",
@@ -91,7 +103,57 @@ RULES: dict[str, RuleMeta] = dict(
         _about_workloads(
             "SPR210", "node-name-set", "nodeName is set, so no scheduler sees the pod", needs=("nodeName",)
         ),
+        _about_workloads(
+            "SPR211",
+            "soft-shadowed",
+            "a ScheduleAnyway constraint prefers among domains that a DoNotSchedule one leaves equal",
+            Severity.INFO,
+        ),
+        _about_workloads(
+            "SPR212",
+            "anti-affinity-redundant",
+            "pod anti-affinity over the same key leaves a constraint nothing to do",
+            Severity.INFO,
+            needs=("affinity",),
+        ),
+        _about_workloads(
+            "SPR213",
+            "cross-namespace-group",
+            "a constraint selects pods that are in another namespace only",
+            Severity.INFO,
+            is_opinion=True,
+        ),
+        _about_workloads(
+            "SPR214",
+            "empty-list-not-opt-out",
+            "an empty list of constraints does not switch the defaults off",
+            Severity.INFO,
+        ),
+        _about_workloads(
+            "SPR215",
+            "volatile-selector-label",
+            "a selector spells out a label that changes with the next release",
+            Severity.WARNING,
+        ),
+        _about_workloads(
+            "SPR216",
+            "impossible-topology-key",
+            "topologyKey cannot be the key of a label",
+        ),
+        _about_workloads(
+            "SPR301",
+            "tainted-nodes-counted",
+            "cordoned and tainted nodes count as domains without pods",
+            Severity.WARNING,
+        ),
         _about_workloads("SPR302", "unknown-well-known-key", "topologyKey is a misspelt label of Kubernetes"),
+        _about_workloads(
+            "SPR303",
+            "min-domains-above-replicas",
+            "minDomains is more than the number of pods",
+            Severity.INFO,
+            needs=("minDomains",),
+        ),
         _about_workloads(
             "SPR304", "double-hard", "zone and hostname are both DoNotSchedule with maxSkew 1", Severity.WARNING
         ),
@@ -106,6 +168,36 @@ RULES: dict[str, RuleMeta] = dict(
             "affinity-ignored",
             "nodeAffinityPolicy Ignore counts domains that the pod may not use",
             needs=("nodeAffinityPolicy",),
+        ),
+        _about_workloads(
+            "SPR308",
+            "zonal-volume-lock",
+            "a hard zone constraint holds pods to a spread that their volumes cannot follow",
+            Severity.WARNING,
+            needs=("StatefulSet", "volumeClaimTemplates"),
+            around=("StorageClass",),
+        ),
+        _about_workloads(
+            "SPR309",
+            "immediate-binding",
+            "the zone of the volumes is chosen before the pods are scheduled",
+            Severity.WARNING,
+            around=("StorageClass",),
+        ),
+        _about_workloads(
+            "SPR310",
+            "host-port-cap",
+            "a port of the node allows one pod on each node",
+            Severity.INFO,
+            needs=("containers",),
+            is_opinion=True,
+        ),
+        _about_workloads(
+            "SPR311",
+            "not-one-per-node",
+            "a comment promises one pod per node, the constraint does not",
+            Severity.INFO,
+            is_opinion=True,
         ),
         _about_workloads(
             "SPR401",

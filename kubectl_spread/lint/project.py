@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
+from typing import Union
 
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.text.source import SourceFile
 
 Plain = dict[str, Any]
 
@@ -42,18 +47,23 @@ _ANY = TargetCluster()
 
 
 class Project:
-    """The workloads and the objects around them, and what is known of the cluster they are for."""
+    """The workloads and the objects around them, and what is known of the cluster they are for.
+
+    Where files are for different clusters, `target` is given as a function of the file.
+    """
 
     def __init__(
         self,
         subjects: Iterable[Subject],
         others: Iterable[Manifest] = (),
         *,
-        target: TargetCluster = _ANY,
+        target: Union[TargetCluster, Callable[[SourceFile], TargetCluster]] = _ANY,
         facts: Optional[ClusterFacts] = None,
     ) -> None:
         self.subjects = tuple(subjects)
-        self.target = target
+        self.target = _ANY if callable(target) else target
+        self._target_of = target if callable(target) else None
+        self._seen: dict[int, Project] = {}  # by id() of a source
         self.facts = facts
         self._by_kind: dict[str, list[Manifest]] = {}
         for manifest in others:
@@ -65,6 +75,17 @@ class Project:
             self._by_namespace.setdefault(namespace, []).append(subject)
             for key, value in subject.labels.items():
                 self._by_label.setdefault((namespace, key, value), []).append(subject)
+
+    def seen_from(self, manifest: Manifest) -> Project:
+        """The project for a rule that asks about this object: `target` is the one that its file is for."""
+        source = manifest.document.source
+        if self._target_of is None:
+            return self
+        if id(source) not in self._seen:
+            seen = copy.copy(self)
+            seen.target = self._target_of(source)
+            self._seen[id(source)] = seen
+        return self._seen[id(source)]
 
     def matching(self, selector: Selector, namespace: str) -> list[Subject]:
         """The workloads whose pods a selector matches, in order."""
@@ -126,17 +147,36 @@ class Project:
                 found.setdefault(id(subject), []).append(service)
         return found
 
+    def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
+        """How many pods a constraint counts at most, those of other workloads included; None where nobody says.
+
+        What the API server refuses has none.
+        """
+        members = self.matching(subject.selector(constraint), subject.workload.namespace)
+        sizes = [self.replicas(member).maximum for member in members if not member.refusals]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
     def _autoscalers(self, subject: Subject) -> Iterator[Manifest]:
-        for kind in ("HorizontalPodAutoscaler", "ScaledObject"):
-            for manifest in self.of_kind(kind):
-                target = _fields(_fields(manifest.plain.get("spec")).get("scaleTargetRef"))
-                names = (target.get("kind") or "Deployment", target.get("name"))
-                if names == (subject.workload.kind, subject.workload.name) and _shares_namespace(manifest, subject):
-                    yield manifest
+        for manifest in self._by_scaled_name.get(subject.workload.name, ()):
+            kind = _scale_target(manifest).get("kind") or "Deployment"
+            if kind == subject.workload.kind and _shares_namespace(manifest, subject):
+                yield manifest
+
+    @cached_property
+    def _by_scaled_name(self) -> dict[str, list[Manifest]]:
+        """The autoscalers by the name of their workload."""
+        found: dict[str, list[Manifest]] = {}
+        for manifest in (*self.of_kind("HorizontalPodAutoscaler"), *self.of_kind("ScaledObject")):
+            found.setdefault(str(_scale_target(manifest).get("name")), []).append(manifest)
+        return found
 
 
 # Their number of pods is not in `spec.replicas`, or has a default that no autoscaler changes.
 _COUNT_THEMSELVES = ("DaemonSet", "Pod", "PodTemplate", "Job", "CronJob")
+
+
+def _scale_target(autoscaler: Manifest) -> Plain:
+    return _fields(_fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
 
 
 def _fields(value: Any) -> Plain:

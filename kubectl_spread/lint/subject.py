@@ -18,6 +18,9 @@ from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import PER_POD_LABELS
+from kubectl_spread.objects.workload import RELEASE_LABELS
+from kubectl_spread.objects.workload import REVISION_LABELS
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import WorkloadKind
 from kubectl_spread.text import node as nodes
@@ -91,6 +94,16 @@ class Subject:
         """
         return self._selectors[constraint.position]
 
+    def is_in_its_group(self, constraint: TopologySpreadConstraint) -> bool:
+        """Whether a constraint counts the workload's own pods, each with the others.
+
+        Where it does not, SPR201, SPR202, SPR203 or SPR208 says so.
+        """
+        selector = self.selector(constraint)
+        if not selector.requirements or not selector.matches(self.labels):
+            return False
+        return not any(key in self.labels for key in constraint.match_label_keys if key in PER_POD_LABELS)
+
     @cached_property
     def _selectors(self) -> list[Selector]:
         """By position."""
@@ -104,17 +117,19 @@ class Subject:
 
     @cached_property
     def own_labels(self) -> dict[str, str]:
-        """The labels by which the workload's controller knows its pods, else those of the template."""
+        """The labels that tell the workload's pods from others: those of its selector, else of its template."""
         own = self.controller.get("selector")
         labels = own.get("matchLabels") if isinstance(own, dict) else None
-        return labels if isinstance(labels, dict) and labels else self.template_labels
+        if isinstance(labels, dict) and labels:
+            return {key: str(value) for key, value in labels.items()}
+        changing = (*REVISION_LABELS, *RELEASE_LABELS)
+        return {key: value for key, value in self.template_labels.items() if key not in changing}
 
     def selector_hint(self) -> str:
         """The selector that would count the workload's own pods."""
-        wanted = self.own_labels
-        if not wanted:
+        if not self.own_labels:
             return "give the pods a label, and select it"
-        written = ", ".join(f"{key}: {value}" for key, value in sorted(wanted.items())[:_HINTED])
+        written = ", ".join(f"{key}: {value}" for key, value in sorted(self.own_labels.items())[:_HINTED])
         return f"select the workload's own pods: labelSelector: {{matchLabels: {{{written}}}}}"
 
     def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:

@@ -3,25 +3,31 @@
 A comment, `# spread: ignore[SPR304] one node a zone`, covers the line it ends, or the line below where it stands alone;
 where that line opens a block (a key without a value on its line, the first line of a list item), the block with it. An
 annotation `spread.kubectl.io/ignore: SPR304 one node a zone`, on the object or on its pod template, covers the object.
-Rules are named by code or name, several by commas; what follows is the reason.
+Rules are named by code or name, several by commas; what follows is the reason. An entry under `ignores` in the config
+covers the objects that it names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import NamedTuple
+from typing import Optional
+from typing import Union
 
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import ObjectRef
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.select import named
 from kubectl_spread.lint.subject import reference
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
+from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.glob import matches
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 
@@ -36,16 +42,68 @@ class Suppression(NamedTuple):
     """A wish not to hear of rules in a part of a source; `words` name them, `place` is where it is written."""
 
     place: Place
-    covers: Span
+    range: Span
     words: tuple[str, ...]
     object: ObjectRef = ObjectRef()
 
+    def covers(self, finding: Finding) -> bool:
+        """Whether a finding stands in that part."""
+        place = finding.place
+        return place.source is self.place.source and self.range.start <= place.span.start < self.range.end
+
+    def reaches(self, source: SourceFile) -> bool:
+        """Whether it can suppress something of a source."""
+        return source is self.place.source
+
+    def codes(self, word: str) -> frozenset[str]:
+        """What a word names: a code or a name, so that a comment does not hide rules that are yet to come."""
+        code = word.upper() if word.upper() in RULES else _BY_NAME.get(word)
+        return frozenset([code] if code else [])
+
+
+class Waiver(NamedTuple):
+    """An entry of the config: findings of some rules that are accepted, by object and file; empty is any."""
+
+    place: Place
+    words: tuple[str, ...]
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+    files: Optional[Globs] = None
+
+    @property
+    def object(self) -> ObjectRef:
+        return ObjectRef()
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether a finding is about such an object, in such a file."""
+        about = finding.object
+        return (
+            _fits(self.kind, about.kind)
+            and _fits(self.name, about.name)
+            and _fits(self.namespace, about.namespace or "default")
+            and self.reaches(finding.place.source)
+        )
+
+    def reaches(self, source: SourceFile) -> bool:
+        """Whether it is about a source."""
+        return self.files is None or self.files.match(source.name)
+
+    def codes(self, word: str) -> frozenset[str]:
+        """What a code, prefix or name means."""
+        return named([word])
+
+
+Wish = Union[Suppression, Waiver]
+Used = set[tuple[Wish, str]]  # a wish, and a code that it has suppressed
+
 
 class Sifted(NamedTuple):
-    """The findings that are left, those about suppressions included, and how many were suppressed."""
+    """The findings that are left, how many were suppressed, and by what."""
 
     findings: list[Finding]
     ignored: int
+    used: Used
 
 
 def commented(source: SourceFile) -> Iterator[Suppression]:
@@ -69,57 +127,58 @@ def annotated(subject: Subject) -> Iterator[Suppression]:
         written = subject.node((*route, ANNOTATION))
         if root is None or not isinstance(written, nodes.Scalar):
             continue
-        named = _NAMED.match(written.text)
-        words = tuple(word.strip() for word in named[1].split(",")) if named else ()
+        listed = _NAMED.match(written.text)
+        words = tuple(word.strip() for word in listed[1].split(",")) if listed else ()
         place = subject.place((*route, ANNOTATION))
         yield Suppression(place, nodes.span(root), words, reference(subject.manifest))
 
 
-def sift(findings: Iterable[Finding], suppressions: Iterable[Suppression], codes: Container[str]) -> Sifted:
-    """Leave out what is suppressed, and tell of suppressions that suppress nothing.
-
-    What cannot be decoded is always told. A rule that was not asked for (`codes`) has nothing to suppress, and its
-    suppression is not in vain.
-    """
-    wishes = list(suppressions)
-    used: set[tuple[Suppression, str]] = set()
+def sift(findings: Iterable[Finding], wishes: Iterable[Wish]) -> Sifted:
+    """Leave out what is suppressed; what cannot be decoded is always told."""
+    by_code: dict[str, list[Wish]] = {}
+    for wish in wishes:
+        for code in frozenset().union(*map(wish.codes, wish.words)):
+            by_code.setdefault(code, []).append(wish)
+    used: Used = set()
     kept = []
     ignored = 0
     for finding in findings:
-        hits = [] if finding.is_unreadable else [wish for wish in wishes if _applies(wish, finding)]
+        candidates = [] if finding.is_unreadable else by_code.get(finding.rule.code, [])
+        hits = [wish for wish in candidates if wish.covers(finding)]
         used.update((wish, finding.rule.code) for wish in hits)
         ignored += bool(hits)
         if not hits:
             kept.append(finding)
-    if "SPR005" in codes:
-        kept += [finding for wish in wishes for finding in _in_vain(wish, used, codes)]
-    return Sifted(kept, ignored)
+    return Sifted(kept, ignored, used)
 
 
-def _applies(wish: Suppression, finding: Finding) -> bool:
-    place = finding.place
-    if place.source is not wish.place.source or not wish.covers.start <= place.span.start < wish.covers.end:
-        return False
-    return any(_code(word) == finding.rule.code for word in wish.words)
+def in_vain(wishes: Iterable[Wish], used: Used, asked: Callable[[Wish], frozenset[str]]) -> Iterator[Finding]:
+    """Tell of suppressions that suppress nothing.
+
+    A rule that was not asked for where a suppression reaches has nothing to suppress, and that one is not in vain.
+    """
+    for wish in wishes:
+        if not wish.words:
+            hint = "name the rules in brackets: # spread: ignore[SPR304]"
+            yield _told(wish, "no rule is named, so nothing is ignored", hint)
+        for word in wish.words:
+            found = wish.codes(word)
+            if not found:
+                yield _told(wish, f"no rule is called `{word}`", "see kubectl spread rule")
+            elif found & asked(wish) and not any((wish, code) in used for code in found):
+                yield _told(wish, f"nothing here is {_said(word, found)}, so nothing is ignored", "remove it")
 
 
-def _in_vain(wish: Suppression, used: set[tuple[Suppression, str]], codes: Container[str]) -> Iterator[Finding]:
-    rule = RULES["SPR005"]
-    if not wish.words:
-        hint = "name the rules in brackets: # spread: ignore[SPR304]"
-        yield Finding(rule, "no rule is named, so nothing is ignored", wish.place, wish.object, hint=hint)
-    for word in wish.words:
-        code = _code(word)
-        if not code:
-            yield Finding(rule, f"no rule is called `{word}`", wish.place, wish.object, hint="see kubectl spread rule")
-        elif code in codes and (wish, code) not in used:
-            yield Finding(
-                rule, f"nothing here is {code}, so nothing is ignored", wish.place, wish.object, hint="remove it"
-            )
+def _told(wish: Wish, message: str, hint: str) -> Finding:
+    return Finding(RULES["SPR005"], message, wish.place, wish.object, hint=hint)
 
 
-def _code(word: str) -> str:
-    return word.upper() if word.upper() in RULES else _BY_NAME.get(word, "")
+def _said(word: str, codes: frozenset[str]) -> str:
+    return next(iter(codes)) if len(codes) == 1 else word
+
+
+def _fits(pattern: str, text: str) -> bool:
+    return not pattern or matches(pattern, text)
 
 
 def _scalars(source: SourceFile) -> list[Span]:

@@ -24,14 +24,16 @@ def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Fin
     findings: list[Finding] = []
     rules = _rules(project, Target.WORKLOAD, codes)
     for subject in project.subjects:
+        seen = project.seen_from(subject.manifest)
         for rule in rules:
             if rule.needs <= subject.words:
-                found = module(rule).check(subject, project)
+                found = module(rule).check(subject, seen)
                 findings += [_finding(rule, subject.manifest, item) for item in found]
     for rule in _rules(project, Target.AROUND, codes):
         for kind in rule.needs:
             for manifest in project.of_kind(kind):
-                findings += [_finding(rule, manifest, item) for item in module(rule).check(manifest, project)]
+                found = module(rule).check(manifest, project.seen_from(manifest))
+                findings += [_finding(rule, manifest, item) for item in found]
     return findings
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 from typing import NamedTuple
+from typing import Optional
 
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
@@ -59,6 +60,11 @@ def stored(spec: Plain, minor: int) -> Stored:
             spec = _without(spec, field.path)
             ignored[field.name] = None
     return Stored(spec, tuple(ignored))
+
+
+def stores(field: str, minor: Optional[int]) -> bool:
+    """Whether an API server 1.`minor` keeps a field of constraints; where nobody says which it is, it does."""
+    return minor is None or _CONSTRAINT_FIELDS[field] <= minor
 
 
 def ignored_in(constraints: Iterable[TopologySpreadConstraint], minor: int) -> tuple[str, ...]:

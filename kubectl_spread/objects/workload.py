@@ -16,6 +16,17 @@ Plain = dict[str, Any]
 POD_TEMPLATE_HASH = "pod-template-hash"
 ROLLOUT_HASH = "rollouts-pod-template-hash"
 
+# Labels that change with each revision of a template, and with each release of a chart or an application.
+REVISION_LABELS = (POD_TEMPLATE_HASH, "controller-revision-hash", ROLLOUT_HASH)
+RELEASE_LABELS = ("helm.sh/chart", "app.kubernetes.io/version")
+
+# Labels that controllers give each of their pods with a value of its own.
+PER_POD_LABELS = (
+    "statefulset.kubernetes.io/pod-name",
+    "apps.kubernetes.io/pod-index",
+    "batch.kubernetes.io/job-completion-index",
+)
+
 
 class WorkloadKind(NamedTuple):
     """Where a kind keeps its pod template, and what kubectl calls it.

@@ -14,7 +14,12 @@ def fingerprints(findings: Iterable[Finding]) -> list[str]:
     seen: Counter[str] = Counter()
     digests = []
     for finding in findings:
-        text = "\0".join((finding.rule.code, finding.place.source.name, *finding.object, finding.path))
+        text = "\0".join(identity(finding, finding.place.source.name))
         seen[text] += 1
         digests.append(hashlib.sha256(f"{text}\0{seen[text]}".encode()).hexdigest()[:32])
     return digests
+
+
+def identity(finding: Finding, file: str) -> tuple[str, ...]:
+    """What stays the same while lines move: rule, file, kind, namespace and name of the object, field."""
+    return (finding.rule.code, file, *finding.object, finding.path)

@@ -10,9 +10,11 @@ from typing import NamedTuple
 from typing import Union
 
 from kubectl_spread.errors import SourceError
+from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 
 EXTENSIONS = (".yaml", ".yml", ".json")
+CONFIGS = (".kubectl-spread.yaml", ".kubectl-spread.yml")  # what they hold is not for a cluster
 STDIN = "-"
 
 _OTHER_ENCODINGS = {
@@ -30,13 +32,46 @@ class Input(NamedTuple):
     named: bool
 
 
-def inputs(paths: tuple[str, ...], *, recursive: bool) -> Iterator[Union[Input, SourceError]]:
+class Path(NamedTuple):
+    """A file to read; `named` as in `Input`."""
+
+    path: str
+    named: bool
+
+
+class Exclusion(NamedTuple):
+    """Files and directories that are passed over; one that was named itself only where it `is_forced`."""
+
+    globs: tuple[Globs, ...] = ()
+    is_forced: bool = False
+
+    def covers(self, path: str, *, named: bool) -> bool:
+        """Whether to pass over a path; standard input never is."""
+        return (self.is_forced or not named) and path != STDIN and any(globs.match(path) for globs in self.globs)
+
+
+_NOTHING = Exclusion()
+
+
+def inputs(
+    paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion = _NOTHING
+) -> Iterator[Union[Input, SourceError]]:
     """Read every file given; one that cannot be read is an error among the others."""
+    for found in files(paths, recursive=recursive, exclusion=exclusion):
+        yield found if isinstance(found, SourceError) else _input(found)
+
+
+def files(
+    paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion = _NOTHING
+) -> Iterator[Union[Path, SourceError]]:
+    """The files given and those in the directories given; a directory that cannot be read is an error."""
     for path in paths:
+        if exclusion.covers(path, named=True):
+            continue
         if path != STDIN and os.path.isdir(path):
-            yield from _directory(path, recursive=recursive)
+            yield from _directory(path, recursive=recursive, exclusion=exclusion)
         else:
-            yield _input(path, named=True)
+            yield Path(path, named=True)
 
 
 def read_text(path: str) -> SourceFile:
@@ -89,26 +124,32 @@ def _bytes(path: str, name: str) -> bytes:
         raise SourceError(name, _reason(error)) from None
 
 
-def _input(path: str, *, named: bool) -> Union[Input, SourceError]:
+def _input(found: Path) -> Union[Input, SourceError]:
     try:
-        return Input(read_text(path), named)
+        return Input(read_text(found.path), found.named)
     except SourceError as error:
         return error
 
 
-def _directory(path: str, *, recursive: bool) -> Iterator[Union[Input, SourceError]]:
+def _directory(path: str, *, recursive: bool, exclusion: Exclusion) -> Iterator[Union[Path, SourceError]]:
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
         yield SourceError(path, _reason(error))
         return
     for entry in entries:
-        if _is_directory(entry):
-            # A link to a directory may lead back up.
-            if recursive and not entry.is_symlink() and not entry.name.startswith("."):
-                yield from _directory(entry.path, recursive=True)
-        elif entry.name.endswith(EXTENSIONS):
-            yield _input(entry.path, named=False)
+        is_directory = _is_directory(entry)
+        if not is_directory and (not entry.name.endswith(EXTENSIONS) or entry.name in CONFIGS):
+            continue
+        # A link to a directory may lead back up.
+        if is_directory and (not recursive or entry.is_symlink() or entry.name.startswith(".")):
+            continue
+        if exclusion.covers(entry.path, named=False):
+            continue
+        if is_directory:
+            yield from _directory(entry.path, recursive=True, exclusion=exclusion)
+        else:
+            yield Path(entry.path, named=False)
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:

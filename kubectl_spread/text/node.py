@@ -116,6 +116,11 @@ def to_plain(node: Optional[Node]) -> Any:
     return None
 
 
+def written(node: Node) -> str:
+    """The text of a scalar, whatever type it has: `1.30` stays `1.30`; empty for a collection."""
+    return node.text if isinstance(node, Scalar) else ""
+
+
 def follow(node: Node, route: Route) -> Optional[Node]:
     """The node at a route, or None where the route leaves the document."""
     for step in route:

@@ -57,6 +57,17 @@ spec:
 """
 
 
+CONFIG = """\
+ignore: [SPR5]
+severity: {SPR204: error}
+kubernetesVersion: 1.34
+perFile:
+- {files: charts/**, ignore: [SPR304]}
+ignores:
+- {rule: SPR401, name: web, reason: it is never rolled out}
+"""
+
+
 def cpu_ms(arguments: list[str]) -> float:
     """CPU milliseconds of one run."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -74,6 +85,8 @@ def main() -> int:
         one.write_text(DEPLOYMENT.format(number=1))
         stream = root / "stream.yaml"
         stream.write_text("---\n".join(DEPLOYMENT.format(number=number) for number in range(2000)))
+        config = root / "config.yaml"
+        config.write_text(CONFIG)
         others = root / "others"
         others.mkdir()
         for number in range(300):
@@ -83,6 +96,7 @@ def main() -> int:
             ("--version", [program, "--version"], 80, RUNS),
             ("usage error", [program, "check", "--bogus"], 80, RUNS),
             ("check, one manifest", [program, "check", str(one)], 100, RUNS),
+            ("check, one manifest and a config", [program, "check", "--config", str(config), str(one)], 100, RUNS),
             (
                 f"check, 2,000 Deployments ({os.path.getsize(stream) / 1e6:.1f} MB)",
                 [program, "check", str(stream)],

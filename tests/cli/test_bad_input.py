@@ -33,6 +33,7 @@ spec:
         whenUnsatisfiable: DoNotSchedule
         labelSelector: {matchLabels: {app: good}}
         matchLabelKeys: [pod-template-hash]
+        nodeTaintsPolicy: Honor
 """
 FLAWED = GOOD.replace("good", "flawed").replace("maxSkew: 1", "maxSkew: 0")
 NODE = """\
@@ -93,7 +94,7 @@ def write(name: str, content: Union[str, bytes]) -> str:
 
 
 UNREADABLE: dict[str, tuple[Union[str, bytes], str]] = {
-    "not UTF-8": (GOOD.encode() + b"# caf\xe9\n", "bad.yaml:16:6: not UTF-8: byte 0xe9"),
+    "not UTF-8": (GOOD.encode() + b"# caf\xe9\n", "bad.yaml:17:6: not UTF-8: byte 0xe9"),
     "UTF-16": (GOOD.encode("utf-16"), "bad.yaml:1:1: the file is UTF-16, not UTF-8"),
     "empty": ("", "bad.yaml: the file is empty"),
     "blank": (" \n\n", "bad.yaml: the file is empty"),
@@ -111,7 +112,7 @@ def test_a_file_that_cannot_be_read_is_one_error(run: Run, content: Union[str, b
 
 
 REFUSED = {
-    "truncated": (GOOD + "      - {maxSkew: 1, topo", "bad.yaml:16:26", "not YAML: did not find expected ',' or '}'"),
+    "truncated": (GOOD + "      - {maxSkew: 1, topo", "bad.yaml:17:26", "not YAML: did not find expected ',' or '}'"),
     "1 MB of [": ("[" * 1_000_000, "bad.yaml:1:257", "not YAML: nested deeper than 256 levels"),
     "1 MB of [ in an object": (
         "kind: Pod\na: " + "[" * 1_000_000, "bad.yaml:2:259", "not YAML: nested deeper than 256 levels"

@@ -24,6 +24,7 @@ spec:
         topologyKey: KEY
         whenUnsatisfiable: DoNotSchedule
         labelSelector: {matchLabels: {app: web}}
+        nodeTaintsPolicy: Honor
 """
 SCALED = """\
 apiVersion: autoscaling/v2

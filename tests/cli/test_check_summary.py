@@ -42,4 +42,4 @@ def test_the_report_counts_them_apart(tmp_path: Path, capsys: pytest.CaptureFixt
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, schemas.load("check-report"))
 
-    assert {"files": 1, "workloads": 1, "rejected": 2, "ignored": 0, "fixed": 0} == document["checked"]
+    assert {"files": 1, "workloads": 1, "rejected": 2, "ignored": 0, "fixed": 0, "baselined": 0} == document["checked"]

@@ -130,3 +130,19 @@ def test_the_report_counts_them(tmp_path: Path, capsys: pytest.CaptureFixture[st
     run(["check", str(file), "-o", "json"])
 
     assert 2 == json.loads(capsys.readouterr().out)["checked"]["ignored"]
+
+
+def test_a_rule_that_is_not_asked_for_in_a_file_is_not_suppressed_there_in_vain(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Though it is in another file; where it is, the suppression is in vain."""
+    for name in ("old", "new"):
+        text = WEB.replace("maxSkew: 0", "maxSkew: 1  # spread: ignore[SPR101] long ago").replace(
+            "name: web", f"name: {name}"
+        )
+        (tmp_path / f"{name}.yaml").write_text(text)
+    (tmp_path / "config.yaml").write_text("perFile: [{files: old.yaml, ignore: SPR1}]\nignore: SPR5\n")
+    run(["check", str(tmp_path), "--config", str(tmp_path / "config.yaml"), "-o", "concise"])
+    found = re.findall(r"(\w+.yaml):\d+:\d+: \w+ SPR005", capsys.readouterr().out)
+
+    assert ["new.yaml", "new.yaml"] == found

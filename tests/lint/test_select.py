@@ -8,6 +8,7 @@ from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.select import selected
 from kubectl_spread.lint.select import UnknownRuleError
 
+ALL = frozenset(RULES)
 DEFAULT = frozenset(code for code, rule in RULES.items() if not rule.is_opinion)
 
 
@@ -26,7 +27,7 @@ def codes(prefix: str) -> frozenset[str]:
         ([], ["ALL"], frozenset()),
         (["SPR201"], ["SPR2"], {"SPR201"}),
         (["SPR2"], ["SPR201"], codes("SPR2") - {"SPR201"}),
-        (["SPR"], ["SPR1"], codes("SPR") - codes("SPR1")),
+        (["SPR"], ["SPR1"], ALL - codes("SPR1")),
         (["SPR1"], ["ALL"], codes("SPR1")),
         (["SPR304"], ["double-hard"], frozenset()),
         ([""], [","], DEFAULT),

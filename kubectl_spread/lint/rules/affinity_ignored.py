@@ -4,6 +4,31 @@ The pod's nodeSelector or required node affinity keeps it out of some domains; w
 and as none of its pods ever runs there, the smallest domain stays at 0. Once each usable domain holds `maxSkew` pods,
 the rest stay Pending.
 
+Example:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          nodeSelector: {disk: ssd}
+          containers: [{name: web, image: web}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: web}}
+            matchLabelKeys: [pod-template-hash]
+            nodeTaintsPolicy: Honor
+            nodeAffinityPolicy: Ignore
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+
 Leave the field out, or write `Honor`, which is the default.
 """
 
@@ -11,10 +36,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects import history
+from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.text.edit import Put
+
+_FIELD = "nodeAffinityPolicy"
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -22,13 +53,16 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
     if not subject.spec.get("nodeSelector") and not affinity.get("requiredDuringSchedulingIgnoredDuringExecution"):
         return
+    if not history.stores(_FIELD, project.target.minor):
+        return
     for constraint in subject.hard:
         if constraint.node_affinity_policy == IGNORE:
-            route = subject.route(constraint, "nodeAffinityPolicy")
+            route = subject.route(constraint, _FIELD)
             yield Found(
                 "domains that the pod's node affinity excludes are counted, and hold the minimum at 0: "
                 f"each usable domain gets at most {constraint.max_skew}",
                 subject.place(route),
                 subject.path(route),
                 "remove it: Honor is the default",
+                fix=Fix(f"write {HONOR}", (Put(route, HONOR),), is_safe=True),
             )

@@ -4,6 +4,26 @@ The DaemonSet controller makes one pod for each node and ties it to that node by
 nodeAffinityPolicy that node's domain is the only one counted, so the skew never exceeds 1; with `Ignore` a
 constraint can keep the pod Pending, as no other node will do.
 
+Example:
+    apiVersion: apps/v1
+    kind: DaemonSet
+    metadata: {name: agent}
+    spec:
+      selector: {matchLabels: {app: agent}}
+      template:
+        metadata: {labels: {app: agent}}
+        spec:
+          containers: [{name: agent, image: agent}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: agent}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: agent}}
+
 Remove the constraints.
 """
 
@@ -11,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import FIELD
@@ -26,4 +47,5 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.place(route, key=True),
             subject.path(route),
             f"remove {FIELD}",
+            fix=remedies.without_constraints(subject),
         )

@@ -3,6 +3,31 @@
 Each rule alone can be met where both cannot: two zones with 1 and 3 nodes and six pods want 3 in each zone, so 3 on
 the one node, whose skew is then 2 or more. Such pods stay Pending although there is room.
 
+Example:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          containers: [{name: web, image: web}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: web}}
+            matchLabelKeys: [pod-template-hash]
+            nodeTaintsPolicy: Honor
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: web}}
+            matchLabelKeys: [pod-template-hash]
+            nodeTaintsPolicy: Honor
+
 Let one of the two be ScheduleAnyway, most often that of the hostname.
 """
 
@@ -10,6 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
@@ -31,4 +57,5 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.path(route),
             "let this one be ScheduleAnyway",
             (Label(other, "the zone's constraint"),),
+            fix=remedies.softened(subject, by_key[HOSTNAME]),
         )

@@ -3,6 +3,28 @@
 The scheduler leaves out a key that the pod lacks, without a word. `pod-template-hash` is the classic: a Deployment's
 ReplicaSets set it, a StatefulSet, a Job or a lone Pod does not have it.
 
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+            matchLabelKeys: [pod-template-hash]
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+
 Remove the key, or name the one that the controller sets: `controller-revision-hash` for a StatefulSet.
 """
 
@@ -10,10 +32,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import remedies
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.workload import PER_POD_LABELS
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.text.edit import Put
+
+_NEAR = 0.8
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -31,9 +60,31 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                     subject.place(route),
                     subject.path(route),
                     "remove the key, or give the pods the label",
+                    fix=_fix(subject, constraint, index),
                 )
 
 
 def _is_of_another_controller(subject: Subject, key: str) -> bool:
     """Whether SPR403 says so, and what to write."""
     return subject.workload.kind == "Rollout" and key == POD_TEMPLATE_HASH
+
+
+def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> Fix:
+    """Write the label that is meant, which changes what is counted; else remove what is left out anyway."""
+    import difflib  # 3 ms
+
+    key = constraint.match_label_keys[index]
+    labels = subject.labels.keys() - _taken(constraint) - {*PER_POD_LABELS}
+    near = difflib.get_close_matches(key, sorted(labels), n=1, cutoff=_NEAR)
+    if near:
+        route = subject.route(constraint, "matchLabelKeys", index)
+        return Fix(f"write `{near[0]}`", (Put(route, near[0]),))
+    removal = remedies.without_match_key(subject, constraint, key)
+    return Fix(f"remove `{key}` from matchLabelKeys", (removal,), is_safe=True)
+
+
+def _taken(constraint: TopologySpreadConstraint) -> set[str]:
+    """The labels that the constraint asks for already."""
+    selector = constraint.label_selector
+    asked = {item.key for item in selector.requirements()} if selector is not None else set()
+    return asked | set(constraint.match_label_keys)

@@ -6,6 +6,29 @@ pods of a rolling update beyond `replicas` count too, unless `pod-template-hash`
 
 The number is known where the workload names `replicas`, or an autoscaler in the input names a maximum.
 
+Example:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          containers: [{name: web, image: web}]
+          topologySpreadConstraints:
+          - maxSkew: 3
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: web}}
+            matchLabelKeys: [pod-template-hash]
+            nodeTaintsPolicy: Honor
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+
 Write a smaller `maxSkew`; 1 spreads evenest.
 """
 
@@ -28,7 +51,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if most is None or most < 2:
         return
     for constraint in subject.hard:
-        pods = most + _surge(subject, constraint, most)
+        pods = most + surge(subject, constraint, most)
         selector = subject.selector(constraint)
         if constraint.max_skew < pods or not selector.matches(subject.labels):
             continue
@@ -42,7 +65,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             )
 
 
-def _surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int) -> int:
+def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int) -> int:
     """The pods of a rolling update beyond the replicas, as far as the constraint counts them.
 
     Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2).

@@ -33,26 +33,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import remedies
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
-
-PER_POD = (
-    "statefulset.kubernetes.io/pod-name",
-    "apps.kubernetes.io/pod-index",
-    "batch.kubernetes.io/job-completion-index",
-)
+from kubectl_spread.objects.workload import PER_POD_LABELS
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that make every pod a group of its own."""
     for constraint in subject.constraints:
         for index, key in enumerate(constraint.match_label_keys):
-            if key in PER_POD and key in subject.labels:
+            if key in PER_POD_LABELS and key in subject.labels:
                 route = subject.route(constraint, "matchLabelKeys", index)
                 yield Found(
                     f"every pod has its own `{key}`, so each counts itself only and the constraint does nothing",
                     subject.place(route),
                     subject.path(route),
                     "remove the key",
+                    fix=Fix(
+                        f"remove `{key}` from matchLabelKeys", (remedies.without_match_key(subject, constraint, key),)
+                    ),
                 )

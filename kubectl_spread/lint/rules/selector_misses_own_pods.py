@@ -4,6 +4,27 @@ A pod that its own constraint does not count adds nothing to its domain, so the 
 them may go to one domain. A DoNotSchedule constraint then only waits for others: it refuses a domain that has too
 many of the pods it does select.
 
+Example:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          containers: [{name: web, image: web}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: website}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+
 Select labels that the pod template has.
 """
 
@@ -11,11 +32,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.workload import REVISION_LABELS
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -24,7 +47,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return
     for constraint in subject.constraints:
         selector = subject.selector(constraint)
-        missed = [item for item in selector.requirements or () if not item.matches(subject.labels)]
+        missed = [
+            item
+            for item in selector.requirements or ()
+            if not item.matches(subject.labels) and not _is_of_a_revision(subject, item)
+        ]
         if missed:
             route = subject.route(constraint, "labelSelector")
             labels = (*subject.template_route, "metadata", "labels")
@@ -34,7 +61,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.path(route),
                 subject.selector_hint(),
                 (Label(subject.place(labels, key=True), "the labels of the pods"),) if subject.template_labels else (),
+                fix=remedies.own_selector(subject, constraint),
             )
+
+
+def _is_of_a_revision(subject: Subject, requirement: Requirement) -> bool:
+    """Whether a template's hash is spelt out, which is SPR215's to say."""
+    is_hash = requirement.operator == "In" and requirement.key in REVISION_LABELS
+    return is_hash and subject.workload.kind != "Pod"
 
 
 def _difference(subject: Subject, missed: Requirement) -> str:

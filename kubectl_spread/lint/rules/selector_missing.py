@@ -4,6 +4,26 @@ The scheduler counts the pods that match the selector, and a missing selector ma
 for ever, so no node is ever refused or preferred: the constraint does nothing. The API server accepts it with a
 warning.
 
+Example:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          containers: [{name: web, image: web}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+
 Write the labels of the workload's own pods, those of its `spec.selector`.
 """
 
@@ -11,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import FIELD
@@ -33,6 +54,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.place(route),
                 subject.path(route),
                 subject.selector_hint(),
+                fix=remedies.own_selector(subject, constraint, is_safe=not constraint.is_hard),
             )
 
 

@@ -4,6 +4,31 @@
 `kubernetes.io/hostname`, `topology.kubernetes.io/zone` and `topology.kubernetes.io/region`. With DoNotSchedule every
 node without the label is refused, so all pods stay Pending; with ScheduleAnyway no node is scored.
 
+Example:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          containers: [{name: web, image: web}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: kubernetes.io/region
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+
 A key without a prefix, `zone`, is a warning: it may be a label of your own. A label under another prefix is not
 reported, nor one that a node of the cluster facts has.
 """
@@ -11,14 +36,18 @@ reported, nor one that a node of the cluster facts has.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Optional
 
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.text.edit import Put
 
 _KNOWN = {"zone": ZONE, "region": REGION, "hostname": HOSTNAME}
 _PREFIXES = ("", "kubernetes.io", "topology.kubernetes.io", "node.kubernetes.io", "k8s.io", "topology.k8s.io")
@@ -28,20 +57,29 @@ _NEAR = 0.92
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that are nearly a well-known label."""
     for constraint in subject.constraints:
-        meant = _meant(constraint.topology_key)
-        if meant and not _is_of_a_node(constraint.topology_key, project):
+        known = meant(constraint.topology_key)
+        if known and not _is_of_a_node(constraint.topology_key, project):
             route = subject.route(constraint, "topologyKey")
             then = "every node is refused" if constraint.is_hard else "no node is scored"
             yield Found(
                 f"Kubernetes sets no node label `{constraint.topology_key}`; where nodes lack it, {then}",
                 subject.place(route),
                 subject.path(route),
-                f"did you mean `{meant}`?",
+                f"did you mean `{known}`?",
                 severity=None if "/" in constraint.topology_key else Severity.WARNING,
+                fix=_fix(subject, constraint, known),
             )
 
 
-def _meant(key: str) -> str:
+def _fix(subject: Subject, constraint: TopologySpreadConstraint, known: str) -> Optional[Fix]:
+    """Write the well-known label; not for what may be a label of one's own, nor where it is constrained already."""
+    pairs = {(item.topology_key, item.when_unsatisfiable) for item in subject.constraints}
+    if "/" not in constraint.topology_key or (known, constraint.when_unsatisfiable) in pairs:
+        return None
+    return Fix(f"write `{known}`", (Put(subject.route(constraint, "topologyKey"), known),), is_safe=True)
+
+
+def meant(key: str) -> str:
     """The well-known label that a key is meant to be; empty where it is one, or something else."""
     if not key or key in _KNOWN.values() or key.startswith("failure-domain.beta.kubernetes.io/"):
         return ""

@@ -1,0 +1,104 @@
+"""What the pods of a workload demand of nodes, and of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects import spread
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.text.node import Route
+
+Plain = dict[str, Any]
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+class OwnTerm(NamedTuple):
+    """A required affinity or anti-affinity term about the workload's own pods; `selector` has its keys merged in."""
+
+    topology_key: str
+    selector: Selector
+    route: Route
+
+
+def tolerates_all(subject: Subject) -> bool:
+    """Whether the pods tolerate every NoSchedule taint, that of a cordoned node included."""
+    return any(
+        entry.get("operator") == "Exists" and not entry.get("key") and entry.get("effect") in (None, "", "NoSchedule")
+        for entry in mappings(subject.spec.get("tolerations"))
+    )
+
+
+def node_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
+    """The values of a node label that nodeSelector and required node affinity allow; None where they allow any."""
+    named = (subject.spec.get("nodeSelector") or {}).get(key)
+    selected = None if named is None else frozenset({named})
+    affine = _affine_values(subject, key)
+    if selected is None or affine is None:
+        return affine if selected is None else selected
+    return selected & affine
+
+
+def own_terms(subject: Subject, kind: str) -> Iterator[OwnTerm]:
+    """The required terms of `podAffinity` or `podAntiAffinity` that are about the workload's own pods.
+
+    One about namespaces chosen by name or label may be about others; one with mismatchLabelKeys is about others.
+    """
+    terms = mappings(((subject.spec.get("affinity") or {}).get(kind) or {}).get(REQUIRED))
+    for index, term in enumerate(terms):
+        if term.get("namespaceSelector") or term.get("mismatchLabelKeys"):
+            continue
+        if term.get("namespaces") and subject.workload.namespace not in term["namespaces"]:
+            continue
+        selector = _term_selector(subject, term)
+        if selector.requirements and selector.matches(subject.labels):
+            yield OwnTerm(
+                term.get("topologyKey") or "", selector, (*subject.spec_route, "affinity", kind, REQUIRED, index)
+            )
+
+
+def _term_selector(subject: Subject, term: Plain) -> Selector:
+    keys = [key for key in term.get("matchLabelKeys") or () if key in subject.labels]
+    selector = compiled(spread.label_selector(term.get("labelSelector")))
+    return selector.plus(*(Requirement(key, "In", (subject.labels[key],)) for key in keys))
+
+
+def _affine_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
+    """The values that one of the terms of required node affinity allows."""
+    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
+    terms = mappings((affinity.get(REQUIRED) or {}).get("nodeSelectorTerms"))
+    allowed: set[str] = set()
+    for term in terms:
+        values = _term_values(term, key)
+        if values is None:
+            return None
+        allowed |= values
+    return frozenset(allowed) if terms else None
+
+
+def _term_values(term: Plain, key: str) -> Optional[set[str]]:
+    """The values that the expressions of a term, which must all hold, allow."""
+    values: Optional[set[str]] = None
+    for requirement in map(spread.requirement, mappings(term.get("matchExpressions"))):
+        if requirement.key == key and requirement.operator == "In":
+            values = set(requirement.values) if values is None else values & set(requirement.values)
+    for requirement in map(spread.requirement, mappings(term.get("matchExpressions"))):
+        if requirement.key == key and requirement.operator == "NotIn" and values is not None:
+            values -= set(requirement.values)
+    return values
+
+
+def host_ports(subject: Subject) -> Iterator[Route]:
+    """Where the containers ask for a port of the node, of which a node has one; with hostNetwork every port is such."""
+    field = "containerPort" if subject.spec.get("hostNetwork") else "hostPort"
+    for index, container in enumerate(mappings(subject.spec.get("containers"))):
+        for number, port in enumerate(mappings(container.get("ports"))):
+            if port.get(field):
+                yield (*subject.spec_route, "containers", index, "ports", number, field)

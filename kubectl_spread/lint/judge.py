@@ -1,0 +1,73 @@
+"""From what the sources hold to the findings that somebody wants to hear of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.lint import suppress
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.facts import ClusterFacts
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.run import Result
+from kubectl_spread.lint.settings import Policy
+from kubectl_spread.lint.workloads import check_workloads
+from kubectl_spread.lint.workloads import in_order
+
+
+class Judged(NamedTuple):
+    """The findings by place, those about suppressions included, and how many were suppressed."""
+
+    findings: list[Finding]
+    ignored: int
+
+
+class Accepted(NamedTuple):
+    """What is accepted: the entries of the config, and whether comments and annotations count.
+
+    Entries that accept nothing are told where the run `is_whole`: over a part of the project nobody can know.
+    """
+
+    waivers: tuple[suppress.Waiver, ...] = ()
+    has_ignores: bool = True
+    is_whole: bool = False
+
+
+def judged(
+    results: Sequence[Result], policy: Policy, *, facts: Optional[ClusterFacts] = None, accepted: Accepted
+) -> Judged:
+    """What the API server would say, and what the rules about workloads say."""
+    sources = [result.source for result in results]
+    project = Project(
+        [subject for result in results for subject in result.subjects],
+        [manifest for result in results for manifest in result.others],
+        target=lambda source: policy.settings(source).target,
+        facts=facts,
+    )
+    by_source = [finding for result in results for finding in result.findings]
+    findings = policy.judged([*by_source, *check_workloads(project, policy.codes(sources))])
+    if not accepted.has_ignores:
+        return Judged(in_order(findings, sources), 0)
+    wishes: list[suppress.Wish] = [
+        *(wish for source in sources for wish in suppress.commented(source)),
+        *(wish for subject in project.subjects for wish in suppress.annotated(subject)),
+    ]
+    sifted = suppress.sift(findings, [*wishes, *accepted.waivers])
+    doubtful = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
+    followed = frozenset(code for code, rule in RULES.items() if facts is not None or not rule.needs_facts)
+
+    def asked(wish: suppress.Wish) -> frozenset[str]:
+        """The rules that are asked for where a suppression reaches; anywhere, for one that reaches no file."""
+        reached = [source for source in sources if wish.reaches(source)]
+        return policy.codes(reached or sources) & followed
+
+    told = policy.judged(suppress.in_vain(doubtful, sifted.used, asked))
+    configs = [waiver.place.source for waiver in accepted.waivers[:1]]
+    return Judged(in_order([*sifted.findings, *told], [*sources, *configs]), sifted.ignored)
+
+
+def is_seen(result: Result) -> bool:
+    """Whether nothing in a source is hidden from the rules: neither a document that does not decode, nor a template."""
+    return not any(finding.is_unreadable or finding.rule.code == "SPR002" for finding in result.findings)

@@ -1,0 +1,87 @@
+"""The zone of the volumes is chosen before the pods are scheduled.
+
+With `volumeBindingMode: Immediate`, which is the default of a StorageClass, a volume is made as soon as its claim is
+there, in a zone that the provisioner picks. The pod can only follow. A ScheduleAnyway constraint over zones then has no
+choice left; a DoNotSchedule one leaves the pod Pending for ever if the volume lies in a zone that is full.
+
+Reported are claims of a StatefulSet and of ephemeral volumes whose StorageClass is in the input and is known to make
+volumes of one zone: by its provisioner, or by zones in its `allowedTopologies`.
+
+Example:
+    apiVersion: storage.k8s.io/v1
+    kind: StorageClass
+    metadata: {name: fast}
+    provisioner: ebs.csi.aws.com
+    volumeBindingMode: Immediate
+    ---
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: db}}
+      volumeClaimTemplates:
+      - metadata: {name: data}
+        spec: {storageClassName: fast, accessModes: [ReadWriteOnce]}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+
+Use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; the field of an existing one cannot be changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.lint import volumes
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.volumes import ClaimTemplate
+from kubectl_spread.objects.manifest import Manifest
+
+_MODE = "volumeBindingMode"
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find claims of zonal classes that do not wait for their pod, in workloads spread over zones."""
+    if project.replicas(subject).maximum in (0, 1):
+        return
+    keys = [item.topology_key for item in subject.constraints if subject.is_in_its_group(item)]
+    if not any(volumes.is_zone(key) for key in keys):
+        return
+    for claim in (*volumes.claim_templates(subject), *volumes.ephemeral_claims(subject)):
+        storage_class = _immediate(claim, project)
+        if storage_class is not None:
+            route = (*claim.route, "storageClassName")
+            mode = storage_class.place((_MODE,))
+            yield Found(
+                f"StorageClass `{storage_class.name}` makes the volume before the pod is scheduled: "
+                "its zone decides, not the constraint",
+                subject.place(route),
+                subject.path(route),
+                f"use a class with {_MODE}: WaitForFirstConsumer",
+                (Label(Place(storage_class.document.source, mode), "binds at once"),),
+            )
+
+
+def _immediate(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
+    """The class of a claim, if its volumes are made at once and in one zone."""
+    found = volumes.class_of(claim, project)
+    if found is None or found.plain.get(_MODE) not in (None, "Immediate") or not volumes.is_zonal(found):
+        return None
+    return found

@@ -1,0 +1,78 @@
+"""The pods may run in one domain only.
+
+nodeSelector or required node affinity leaves the topology key one value. nodeAffinityPolicy, which is Honor by default,
+counts only nodes that the pod may use, so there is a single domain. It is its own minimum: the skew is 1 however many
+pods it holds, and the constraint spreads nothing. With `minDomains` of 2 or more the minimum is 0 instead, and the
+one domain gets at most `maxSkew` pods.
+
+Example:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          nodeSelector: {topology.kubernetes.io/zone: eu-1a}
+          containers: [{name: web, image: web}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+
+Allow more values, spread over a smaller domain (the hostname within the zone), or remove the constraint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint import demands
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.text.node import Route
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find constraints over a label of which the pods accept one value; those with Ignore are SPR307's."""
+    if subject.workload.kind == "DaemonSet":
+        return  # SPR206
+    for constraint in subject.constraints:
+        values = demands.node_values(subject, constraint.topology_key)
+        if values is None or len(values) != 1 or constraint.node_affinity_policy == IGNORE:
+            continue
+        if not subject.is_in_its_group(constraint) or project.group_size(subject, constraint) in (0, 1):
+            continue
+        (value,) = values
+        route = subject.route(constraint, "topologyKey")
+        yield Found(
+            f"the pods may only run where `{constraint.topology_key}` is `{value}`: {_effect(constraint)}",
+            subject.place(route),
+            subject.path(route),
+            "allow more values, or remove the constraint",
+            (Label(subject.place(_cause(subject, constraint), key=True), "what leaves one value"),),
+        )
+
+
+def _effect(constraint: TopologySpreadConstraint) -> str:
+    if constraint.is_hard and (constraint.min_domains or 1) > 1:
+        return f"1 domain is less than minDomains {constraint.min_domains}, so it gets at most {constraint.max_skew}"
+    return "1 domain is its own minimum, so the constraint spreads nothing"
+
+
+def _cause(subject: Subject, constraint: TopologySpreadConstraint) -> Route:
+    selected = (*subject.spec_route, "nodeSelector", constraint.topology_key)
+    if subject.node(selected) is not None:
+        return selected
+    return (*subject.spec_route, "affinity", "nodeAffinity", demands.REQUIRED)

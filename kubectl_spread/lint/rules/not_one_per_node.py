@@ -1,0 +1,119 @@
+"""A comment promises one pod per node, the constraint does not.
+
+`maxSkew: 1` over hostnames compares nodes with one another: the second pod of a node is refused only while another
+node has none. When all have one, or when a single node can take the pods, more go to the same node. What limits a node
+to one pod of the workload is required anti-affinity, or `minDomains` of at least the number of pods, which keeps the
+minimum at 0 while there are fewer nodes.
+
+Looked at are comments and annotations of the object that say `one pod per node`, or nearly so, above a DoNotSchedule
+constraint over hostnames with `maxSkew` 1.
+
+Example:
+    # one pod per node
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          containers: [{name: web, image: web}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: web}}
+            matchLabelKeys: [pod-template-hash]
+            nodeTaintsPolicy: Honor
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+
+Use required pod anti-affinity over `kubernetes.io/hostname`, or raise `minDomains` to the number of pods.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kubectl_spread.lint import demands
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects import history
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.text.source import Span
+
+_PROMISE = re.compile(
+    r"\b(?:one|1|single)(?:(?:[ _-]+\w+)?[ _-]+(?:pod|replica|instance|copy))?"
+    r"[ _-]+(?:per|(?:on|for)[ _-]+(?:each|every))[ _-]+(?:node|host)\b",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.MULTILINE)
+_BOUNDARY = "\n---"
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find hard constraints over hostnames that are said to do more than they do."""
+    strict = [item for item in subject.hard if item.topology_key == HOSTNAME and item.max_skew == 1]
+    if not strict or _is_one_per_node(subject):
+        return
+    promise = next(_promises(subject), None)
+    if promise is None:
+        return
+    for constraint in strict:
+        if not _is_capped(subject, constraint, project):
+            route = subject.route(constraint, "maxSkew")
+            yield Found(
+                "maxSkew 1 is not one pod per node: a node gets a second one when every other node has one",
+                subject.place(route),
+                subject.path(route),
+                "use required pod anti-affinity, or minDomains of the number of pods",
+                (Label(promise, "says one per node"),),
+            )
+
+
+def _is_one_per_node(subject: Subject) -> bool:
+    """Whether something else keeps a second pod away."""
+    is_apart = any(term.topology_key == HOSTNAME for term in demands.own_terms(subject, "podAntiAffinity"))
+    return is_apart or subject.workload.kind == "DaemonSet" or any(demands.host_ports(subject))
+
+
+def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Whether the pods are one, or minDomains may keep the minimum at 0 until each has its node."""
+    pods = project.group_size(subject, constraint)
+    least = constraint.min_domains if history.stores("minDomains", project.target.minor) else None
+    if pods in (0, 1) or not subject.is_in_its_group(constraint):
+        return True
+    return least is not None and (pods is None or pods <= least)
+
+
+def _promises(subject: Subject) -> Iterator[Place]:
+    """The comments of the object's text, those above it included, and its annotations."""
+    source = subject.manifest.document.source
+    for comment in _COMMENT.finditer(source.text, *_extent(subject)):
+        found = _PROMISE.search(comment[0])
+        if found is not None:
+            yield Place(source, Span(comment.start() + found.start(), comment.start() + found.end()))
+    for metadata in (("metadata",), (*subject.template_route, "metadata")):
+        written = subject.node((*metadata, "annotations"))
+        for key, field in getattr(written, "fields", {}).items():
+            if _PROMISE.search(key) or _PROMISE.search(getattr(field.value, "text", "")):
+                yield subject.place((*metadata, "annotations", key), key=True)
+
+
+def _extent(subject: Subject) -> tuple[int, int]:
+    """Where the text of the object begins and ends: an item of a List, or a document."""
+    manifest = subject.manifest
+    text, span = manifest.document.source.text, manifest.place(())
+    if manifest.route:
+        return span.start, span.end
+    end = text.find(_BOUNDARY, span.end)
+    return text.rfind(_BOUNDARY, 0, span.start) + 1, len(text) if end < 0 else end

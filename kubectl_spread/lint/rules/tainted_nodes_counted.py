@@ -1,0 +1,106 @@
+"""Cordoned and tainted nodes count as domains without pods.
+
+A DoNotSchedule constraint compares each domain with the emptiest one, and by default the taints of nodes play no part
+in which domains there are (`nodeTaintsPolicy: Ignore`). The control plane, a node set apart for others and a node
+cordoned for a drain are domains that hold 0 of these pods and can take none. While there is one, the minimum stays 0:
+every other node gets at most `maxSkew` pods, and the rest stay Pending beside free nodes. During a drain it is the
+evicted pods that find no place.
+
+Over `kubernetes.io/hostname` one such node is enough. Over the zone it takes a zone without any other node, which is
+rarer, and told as info. With `Honor` (from 1.26) nodes whose taints the pod does not tolerate are left out.
+
+Nothing is said where the pods tolerate every NoSchedule taint, where they are too few to exceed `maxSkew`, where an
+older API server does not have the field, and where `Ignore` is written out: that is a decision, and the right one
+where new nodes start with a taint that is taken off when they are ready, as pods would pile up elsewhere before that.
+With cluster facts the nodes themselves decide (SPR903), and this rule keeps silent.
+
+Example:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          containers: [{name: web, image: web}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: web}}
+            matchLabelKeys: [pod-template-hash]
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+
+Add `nodeTaintsPolicy: Honor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint import demands
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects import history
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.text.edit import Put
+
+_FIELD = "nodeTaintsPolicy"
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find hard constraints that leave nodeTaintsPolicy to its default."""
+    if project.facts is not None or not history.stores(_FIELD, project.target.minor) or _is_never_kept_off(subject):
+        return
+    for constraint in subject.hard:
+        if constraint.node_taints_policy is None and _can_stall(subject, constraint, project):
+            route = subject.route(constraint, _FIELD)
+            is_zone = constraint.topology_key == ZONE
+            yield Found(
+                (_ZONES if is_zone else _NODES).format(constraint.max_skew),
+                subject.place(route),
+                subject.path(route),
+                f"add {_FIELD}: {HONOR}",
+                severity=Severity.INFO if is_zone else None,
+                fix=Fix("leave out nodes whose taints the pod does not tolerate", (Put(route, HONOR),)),
+            )
+
+
+_NODES = (
+    "cordoned and tainted nodes count as domains with 0 pods: while there is one the minimum stays 0, "
+    "and every other node gets at most {}"
+)
+_ZONES = (
+    "a zone of cordoned and tainted nodes counts with 0 pods: while there is one the minimum stays 0, "
+    "and every other zone gets at most {}"
+)
+
+
+def _is_never_kept_off(subject: Subject) -> bool:
+    """Whether no taint keeps the pods off a node that they are to be spread over."""
+    is_tied = subject.workload.kind == "DaemonSet" or bool(subject.spec.get("nodeName"))  # SPR206, SPR210
+    return is_tied or demands.tolerates_all(subject)
+
+
+def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Whether a domain that stays at 0 can keep a pod Pending."""
+    key = constraint.topology_key
+    if key not in (HOSTNAME, ZONE) or constraint.max_skew < 1 or not subject.is_in_its_group(constraint):
+        return False
+    allowed = None if constraint.node_affinity_policy == IGNORE else demands.node_values(subject, key)
+    if allowed is not None and len(allowed) < 2:
+        return False  # the only domain is its own minimum
+    pods = project.group_size(subject, constraint)
+    return pods is None or constraint.max_skew < pods

@@ -1,0 +1,81 @@
+"""A hard zone constraint holds pods to a spread that their volumes cannot follow.
+
+A pod of a StatefulSet comes back to the zone of its volume. Let five replicas `db-0` to `db-4` stand in the zones a, b,
+c, a and b, and `db-0` and `db-2` fail together. Zone c then holds 0 and zone a still has `db-3`, so `db-0` would make 2
+there and is refused; and `db-2`, which would lift the minimum, is not created before `db-0` is ready. Neither comes
+back by itself. With `podManagementPolicy: Parallel` the one only waits for the other.
+
+Up to three replicas are not reported, as in three zones each has its own. Nor are volumes that many nodes may use at
+a time (`ReadWriteMany`), StorageClasses in the input that are not known to be tied to a zone, and a `maxSkew` of 2 or
+more.
+
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 5
+      selector: {matchLabels: {app: db}}
+      volumeClaimTemplates:
+      - metadata: {name: data}
+        spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: db}}
+            nodeTaintsPolicy: Honor
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+
+Use ScheduleAnyway, which spreads the volumes when they are made, or a larger `maxSkew`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint import remedies
+from kubectl_spread.lint import volumes
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.volumes import ClaimTemplate
+
+_ZONES = 3  # of a region, as a rule
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find StatefulSets with more pods than zones, volumes of one zone, and an even spread demanded."""
+    replicas = project.replicas(subject).maximum
+    claims = [claim for claim in volumes.claim_templates(subject) if _is_tied(claim, project)]
+    if replicas is None or replicas <= _ZONES or not claims:
+        return
+    for constraint in subject.hard:
+        is_strict = constraint.max_skew == 1 and (constraint.min_domains or 1) < replicas
+        if is_strict and volumes.is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
+            route = subject.route(constraint, "whenUnsatisfiable")
+            yield Found(
+                f"volumes tie the {replicas} pods to their zones: of those that share one, a pod that comes back "
+                "stays Pending while another zone has none",
+                subject.place(route),
+                subject.path(route),
+                "use ScheduleAnyway, or maxSkew 2",
+                (Label(subject.place(claims[0].route[:3], key=True), "the volumes"),),
+                fix=remedies.softened(subject, constraint),
+            )
+
+
+def _is_tied(claim: ClaimTemplate, project: Project) -> bool:
+    """Whether a volume may be usable in one zone only, as far as the input tells."""
+    if claim.is_shared:
+        return False
+    known = volumes.class_of(claim, project)
+    return known is None or volumes.is_zonal(known)

@@ -1,0 +1,149 @@
+"""What is asked for: by the profile, by the config, by its entries for some files, and by the command line.
+
+```
+profile ─▶ config ─▶ perFile, entry by entry ─▶ command line          of one source: Settings
+```
+
+Each `Choice` goes beyond the one before: `select` begins anew, `extend` adds, `ignore` takes away. Within one, the
+longer word counts.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.select import named
+from kubectl_spread.lint.select import Profile
+from kubectl_spread.lint.select import selected
+from kubectl_spread.lint.select import severities
+from kubectl_spread.lint.suppress import Waiver
+from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.source import SourceFile
+
+
+class Choice(NamedTuple):
+    """Rules, severities and a minor version that somebody asks for; the words are as written."""
+
+    select: tuple[str, ...] = ()
+    extend: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: tuple[tuple[str, Severity], ...] = ()
+    minor: Optional[int] = None
+
+    def check(self) -> None:
+        """Raise an UnknownRuleError where a word names no rule."""
+        for words in (self.select, self.extend, self.ignore, tuple(word for word, _ in self.severity)):
+            named(words)
+
+
+class FileChoice(NamedTuple):
+    """A choice that holds for some files."""
+
+    files: Globs
+    choice: Choice
+
+
+class Settings(NamedTuple):
+    """What is asked of one source: codes of rules, severities that differ from the rules' own, and a target."""
+
+    codes: frozenset[str]
+    severities: Mapping[str, Severity]
+    target: TargetCluster
+
+
+class Policy(NamedTuple):
+    """All that is asked for; `settings` says what that means for a source."""
+
+    profile: Profile = Profile.DEFAULT
+    config: Choice = Choice()
+    per_file: tuple[FileChoice, ...] = ()
+    flags: Choice = Choice()
+    autoscaler: str = ""
+
+    def settings(self, source: SourceFile) -> Settings:
+        """What is asked of a source."""
+        for_file = [item.choice for item in self.per_file if item.files.match(source.name)]
+        return _settings(self.profile, (self.config, *for_file, self.flags), autoscaler=self.autoscaler)
+
+    def codes(self, sources: Iterable[SourceFile]) -> frozenset[str]:
+        """The rules that are asked for of any of the sources."""
+        return frozenset().union(*(self.settings(source).codes for source in sources))
+
+    @property
+    def possible(self) -> frozenset[str]:
+        """The rules that may be asked for of some source."""
+        chains = ((), *((item.choice,) for item in self.per_file))
+        ways = (
+            _settings(self.profile, (self.config, *chain, self.flags), autoscaler=self.autoscaler) for chain in chains
+        )
+        return frozenset().union(*(settings.codes for settings in ways))
+
+    def judged(self, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings that are asked for, as severe as is asked for.
+
+        What hides a document from every rule is told whichever rules are asked for, as the error that it is.
+        """
+        kept = []
+        by_source: dict[int, Settings] = {}
+        for finding in findings:
+            source = finding.place.source
+            settings = by_source.get(id(source)) or by_source.setdefault(id(source), self.settings(source))
+            severity = settings.severities.get(finding.rule.code)
+            if finding.is_unreadable:
+                kept.append(finding)
+            elif finding.rule.code in settings.codes:
+                stated = finding.rule if severity is None else finding.rule._replace(severity=severity)
+                kept.append(finding._replace(rule=stated))
+        return kept
+
+
+class PodSpecPath(NamedTuple):
+    """A further kind that holds pods: `path` leads to a template, or to a spec where it `is_spec`; no group means any.
+
+    `[*]` in the path stands for every item of a list.
+    """
+
+    kind: str
+    path: str
+    group: Optional[str] = None
+    is_spec: bool = False
+
+
+class Config(NamedTuple):
+    """A `.kubectl-spread.yaml`; without one, what holds where nobody says anything.
+
+    `root` is the absolute path of its directory; `paths` and `baseline` start there.
+    """
+
+    root: str
+    source: Optional[SourceFile] = None
+    profile: Profile = Profile.DEFAULT
+    choice: Choice = Choice()
+    fail_on: str = ""
+    kubernetes_version: str = ""
+    autoscaler: str = ""
+    paths: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    per_file: tuple[FileChoice, ...] = ()
+    ignores: tuple[Waiver, ...] = ()
+    baseline: str = ""
+    podspec_paths: tuple[PodSpecPath, ...] = ()
+
+
+@functools.lru_cache(maxsize=256)
+def _settings(profile: Profile, choices: tuple[Choice, ...], *, autoscaler: str) -> Settings:
+    codes = profile.codes
+    severity: dict[str, Severity] = {}
+    minor = None
+    for choice in choices:
+        codes = selected(choice.select, choice.ignore, choice.extend, base=codes)
+        severity.update(severities(choice.severity))
+        minor = minor if choice.minor is None else choice.minor
+    return Settings(codes, severity, TargetCluster(minor, autoscaler))

@@ -1,0 +1,223 @@
+"""`.kubectl-spread.yaml`: what a project wants of `check`. Its shape is in `schemas/config.json`."""
+
+from __future__ import annotations
+
+import os
+from typing import Optional
+
+from kubectl_spread.errors import ConfigError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.select import named
+from kubectl_spread.lint.select import Profile
+from kubectl_spread.lint.select import UnknownRuleError
+from kubectl_spread.lint.settings import Choice
+from kubectl_spread.lint.settings import Config
+from kubectl_spread.lint.settings import FileChoice
+from kubectl_spread.lint.settings import PodSpecPath
+from kubectl_spread.lint.suppress import Waiver
+from kubectl_spread.objects import decode
+from kubectl_spread.objects.version import minor_of
+from kubectl_spread.objects.version import VersionError
+from kubectl_spread.sources import files
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.node import Mapping
+from kubectl_spread.text.node import Node
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.node import Sequence
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Span
+
+
+def find(directory: str) -> Optional[str]:
+    """The config of a directory or of the nearest one above it, no further up than the repository or the home."""
+    home = os.path.expanduser("~")
+    here = os.path.abspath(directory)
+    while True:
+        for name in files.CONFIGS:
+            if os.path.isfile(os.path.join(here, name)):
+                return os.path.relpath(os.path.join(here, name), directory)
+        above = os.path.dirname(here)
+        if here in (above, home) or os.path.exists(os.path.join(here, ".git")):
+            return None
+        here = above
+
+
+def load(path: str) -> Config:
+    """Read a config.
+
+    Raises:
+        SourceError: it cannot be read, or is not YAML.
+        ConfigError: it asks for what there is not; with all such places.
+    """
+    source = files.read_text(path)
+    config = Config(os.path.dirname(os.path.abspath(path)), source)
+    root = _root(source)
+    if root is None:
+        return config
+    return _Reading(source, root).config(config)
+
+
+def _root(source: SourceFile) -> Optional[Node]:
+    """The only document; None where there is nothing but comments."""
+    documents = list(compose.compose(source))
+    for found in documents:
+        if isinstance(found, compose.SyntaxProblem):
+            line, column = source.position(found.span.start)
+            raise SourceError(source.name, found.sentence, line=line, column=column)
+    roots = [found.root for found in documents if isinstance(found, compose.Document)]
+    if len(roots) > 1:
+        line, column = source.position(roots[1].start)
+        raise SourceError(source.name, f"a config is one document, this has {len(roots)}", line=line, column=column)
+    return roots[0] if roots else None
+
+
+class _Reading:
+    """Reads a config of which anything may be wrong: what is not as it must be is noted, and read as if left out."""
+
+    def __init__(self, source: SourceFile, root: Node) -> None:
+        self.source = source
+        self.root = root
+        self.problems: list[tuple[Span, str]] = []
+
+    def config(self, empty: Config) -> Config:
+        """All of it.
+
+        Raises:
+            ConfigError: something is wrong.
+        """
+        self._check_shape()
+        config = empty._replace(
+            profile=Profile(self._one_of(("profile",), [item.value for item in Profile]) or "default"),
+            choice=self._choice(()),
+            fail_on=self._text(("failOn",)),
+            kubernetes_version=self._text(("kubernetesVersion",)),
+            autoscaler=self._text(("autoscaler",)),
+            paths=self._texts(("paths",)),
+            exclude=self._texts(("exclude",)),
+            per_file=tuple(self._file_choice(route, empty.root) for route in self._items("perFile")),
+            ignores=tuple(self._waiver(route, empty.root) for route in self._items("ignores")),
+            baseline=self._text(("baseline",)),
+            podspec_paths=tuple(self._podspec_path(route) for route in self._items("podspecPaths")),
+        )
+        if self._has(("profile",)) and self._has(("select",)):
+            self._note(
+                ("select",), "`select` replaces the profile: leave one of them out, or use `extendSelect`", key=True
+            )
+        if self.problems:
+            raise ConfigError(tuple(self._error(*problem) for problem in sorted(set(self.problems))))
+        return config
+
+    def _check_shape(self) -> None:
+        from kubectl_spread import schemas
+        from kubectl_spread.sources import shape
+
+        for mapping in nodes.mappings(self.root):
+            for duplicate in mapping.duplicates():
+                self.problems.append((nodes.span(duplicate.again), f"`{duplicate.text}` is written twice"))
+        for violation in shape.violations(self.root, schemas.load("config")):
+            self._note(violation.route, violation.message, key=violation.is_key)
+
+    def _choice(self, route: Route) -> Choice:
+        return Choice(
+            select=self._words((*route, "select")),
+            extend=self._words((*route, "extendSelect")),
+            ignore=self._words((*route, "ignore")),
+            severity=self._severities((*route, "severity")),
+            minor=self._minor((*route, "kubernetesVersion")),
+        )
+
+    def _file_choice(self, route: Route, root: str) -> FileChoice:
+        return FileChoice(Globs(root, self._texts((*route, "files"))), self._choice(route))
+
+    def _waiver(self, route: Route, root: str) -> Waiver:
+        patterns = self._texts((*route, "file"))
+        return Waiver(
+            Place(self.source, nodes.place(self.root, (*route, "rule"))),
+            self._words((*route, "rule")),
+            kind=self._text((*route, "kind")),
+            name=self._text((*route, "name")),
+            namespace=self._text((*route, "namespace")),
+            files=Globs(root, patterns) if patterns else None,
+        )
+
+    def _podspec_path(self, route: Route) -> PodSpecPath:
+        group: Optional[str] = self._text((*route, "group")) or None
+        if self._has((*route, "apiVersion")):
+            if group:
+                self._note((*route, "group"), "`apiVersion` names a group, too: leave one of them out", key=True)
+            group = self._text((*route, "apiVersion")).rpartition("/")[0]
+        is_spec = nodes.to_plain(nodes.follow(self.root, (*route, "podSpec"))) is True
+        return PodSpecPath(self._text((*route, "kind")), self._text((*route, "path")), group, is_spec)
+
+    def _words(self, route: Route) -> tuple[str, ...]:
+        """Words that name rules, several in one text by commas."""
+        known = []
+        for place, text in self._written(route):
+            for word in filter(None, (part.strip() for part in text.split(","))):
+                if self._names_a_rule(word, place):
+                    known.append(word)
+        return tuple(known)
+
+    def _severities(self, route: Route) -> tuple[tuple[str, Severity], ...]:
+        node = nodes.follow(self.root, route)
+        found = []
+        for word, field in node.fields.items() if isinstance(node, Mapping) else ():
+            level = self._one_of((*route, word), [item.value for item in Severity])
+            if self._names_a_rule(word, nodes.span(field.key)) and level:
+                found.append((word, Severity(level)))
+        return tuple(found)
+
+    def _names_a_rule(self, word: str, place: Span) -> bool:
+        try:
+            named([word])
+        except UnknownRuleError as error:
+            self.problems.append((place, str(error)))
+            return False
+        return True
+
+    def _minor(self, route: Route) -> Optional[int]:
+        text = self._text(route)
+        value = nodes.to_plain(nodes.follow(self.root, route))
+        if not isinstance(value, (str, int, float)) or isinstance(value, bool):
+            return None
+        try:
+            return minor_of(text)
+        except VersionError as error:
+            self._note(route, f"{decode.path_text(route)}: {error}")
+            return None
+
+    def _one_of(self, route: Route, known: list[str]) -> str:
+        text = self._text(route)
+        return text if text in known else ""
+
+    def _text(self, route: Route) -> str:
+        """The text of a scalar as it is written; empty where there is none."""
+        node = nodes.follow(self.root, route)
+        return "" if node is None else nodes.written(node)
+
+    def _texts(self, route: Route) -> tuple[str, ...]:
+        return tuple(text for _, text in self._written(route))
+
+    def _written(self, route: Route) -> list[tuple[Span, str]]:
+        """The texts of a list, or the only one."""
+        node = nodes.follow(self.root, route)
+        items = node.items if isinstance(node, Sequence) else [] if node is None else [node]
+        return [(nodes.span(item), nodes.written(item)) for item in items if isinstance(nodes.to_plain(item), str)]
+
+    def _items(self, key: str) -> list[Route]:
+        node = nodes.follow(self.root, (key,))
+        return [(key, index) for index in range(len(node.items))] if isinstance(node, Sequence) else []
+
+    def _has(self, route: Route) -> bool:
+        return nodes.follow(self.root, route) is not None
+
+    def _note(self, route: Route, message: str, *, key: bool = False) -> None:
+        self.problems.append((nodes.place(self.root, route, key=key), message))
+
+    def _error(self, span: Span, message: str) -> SourceError:
+        line, column = self.source.position(span.start)
+        return SourceError(self.source.name, message, line=line, column=column)

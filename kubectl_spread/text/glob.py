@@ -1,0 +1,72 @@
+"""Globs for the names of files and of objects, in the manner of .gitignore.
+
+`*` and `?` stop at a slash, `**` between slashes is any number of directories, `[a-c]` and `[!a-c]` are sets. A glob
+without a slash names a file or directory anywhere, one with a slash starts at the root; one that matches a directory
+matches everything below it. There is no `!` to take something out again.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from typing import NamedTuple
+
+_SET = re.compile(r"\[(!?)(\]?[^\]]*)\]")
+
+
+class Globs(NamedTuple):
+    """Globs, and the absolute path of the directory where those with a slash start."""
+
+    root: str
+    patterns: tuple[str, ...]
+
+    def match(self, path: str) -> bool:
+        """Whether one of them matches a path, which is relative to the working directory or absolute."""
+        return bool(self.patterns) and any(matches(pattern, self._relative(path)) for pattern in self.patterns)
+
+    def _relative(self, path: str) -> str:
+        try:
+            relative = os.path.relpath(path, self.root)
+        except ValueError:  # another drive
+            return path
+        return relative.replace(os.sep, "/")
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether a glob matches a name whose parts have slashes between them."""
+    return _compiled(pattern).match(name) is not None
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    steps = [step for step in pattern.removeprefix("./").split("/") if step]
+    is_anchored = pattern.startswith(("/", "./")) or len(steps) > 1
+    # Two `**` in a row mean one; together they would be slow.
+    steps = [step for at, step in enumerate(steps) if step != "**" or steps[at - 1 : at] != ["**"]]
+    parts = [] if is_anchored else ["(?:.*/)?"]
+    for at, step in enumerate(steps):
+        is_last = at == len(steps) - 1
+        if step == "**":
+            parts.append(".+" if is_last else "(?:.*/)?")
+        else:
+            parts.append(_step(step) + ("" if is_last else "/"))
+    try:
+        return re.compile("".join(parts) + r"(?:/.*)?\Z", re.DOTALL)
+    except re.error:  # a set such as [z-a]: it stands for itself
+        return re.compile(re.escape(pattern) + r"\Z")
+
+
+def _step(step: str) -> str:
+    """The regular expression of what stands between two slashes."""
+    parts, at = [], 0
+    while at < len(step):
+        found = _SET.match(step, at)
+        if found is not None and found[2]:
+            members = re.sub(r"([\\\[\]^&~|])", r"\\\1", found[2])
+            parts.append(f"(?!/)[{'^' if found[1] else ''}{members}]")
+            at = found.end()
+            continue
+        parts.append({"*": "[^/]*", "?": "[^/]"}.get(step[at]) or re.escape(step[at]))
+        at += 1
+    return "".join(parts)

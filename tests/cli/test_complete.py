@@ -1,0 +1,56 @@
+"""What the shell is offered for rules."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from kubectl_spread.cli.main import commands
+
+
+def offered(*args: str, word: str) -> list[str]:
+    complete = ShellComplete(commands, {}, "kubectl-spread", "_KUBECTL_SPREAD_COMPLETE")
+    return [item.value for item in complete.get_completions(list(args), word)]
+
+
+@pytest.mark.parametrize("option", ["--select", "--ignore", "--extend-select"])
+def test_codes_and_names_are_offered(option: str) -> None:
+    assert ["SPR304"] == offered("check", option, word="spr304")
+    assert ["double-hard"] == offered("check", option, word="double")
+    assert ["SPR1,SPR304"] == offered("check", option, word="SPR1,SPR304")
+
+
+def test_the_rules_of_the_rule_command_are_offered() -> None:
+    assert ["double-hard"] == offered("rule", word="double")
+
+
+def test_levels_are_offered_behind_a_rule() -> None:
+    assert ["SPR304="] == offered("check", "--severity", word="SPR304")
+    assert ["SPR304=error"] == offered("check", "--severity", word="SPR304=e")
+
+
+def test_every_rule_is_offered_where_nothing_is_typed() -> None:
+    """With what it finds."""
+    complete = ShellComplete(commands, {}, "kubectl-spread", "_KUBECTL_SPREAD_COMPLETE")
+    items = complete.get_completions(["check", "--select"], "")
+
+    assert isinstance(commands, click.Group)
+    assert "maxSkew is missing, zero or negative" in {item.help for item in items}
+
+
+def test_a_shell_asks_by_the_program_s_own_name() -> None:
+    """bash knows `kubectl-spread`; `kubectl spread` are two words."""
+    env = {
+        **os.environ,
+        "_KUBECTL_SPREAD_COMPLETE": "bash_complete",
+        "COMP_WORDS": "kubectl-spread check --select spr304",
+    }
+    command = [sys.executable, "-m", "kubectl_spread"]
+    done = subprocess.run(command, env={**env, "COMP_CWORD": "3"}, capture_output=True, text=True, check=False)
+
+    assert "plain,SPR304\n" == done.stdout
