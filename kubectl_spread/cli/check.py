@@ -41,12 +41,14 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.facts import ClusterFacts
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.judge import Judged
-    from kubectl_spread.lint.mend import Mended
     from kubectl_spread.lint.run import Checked
     from kubectl_spread.lint.run import Result
     from kubectl_spread.lint.settings import Config
+    from kubectl_spread.lint.settings import Policy
     from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.text.source import SourceFile
 
+    Read = Callable[..., Result]
     Judge = Callable[[Sequence[Result]], Judged]
 
 _FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")  # as in report.check
@@ -151,7 +153,8 @@ def command(
     asked = policy(choices, config, minor=minor_version(facts))
     facts = facts._replace(kubernetes_version=facts.kubernetes_version or config.kubernetes_version or None)
     known = load_facts(facts)
-    run = _read(given, asked.possible)
+    read = partial(_checked, asked=asked)
+    run = _read(given, read)
     if known is not None:
         known = with_manifests(known, [result.source for result in run.results], namespace or "default")
     run.errors.extend(known.errors if known is not None else ())
@@ -161,9 +164,8 @@ def command(
     is_whole = given.is_whole and len(seen) == run.files
     judge = partial(judged, policy=asked, facts=_facts(known), accepted=accepted(choices, config, is_whole=is_whole))
     if fixes.diff:
-        mended = fixing.mended(run.results, judge, fixes=fixes, codes=asked.possible)
-        return _show_fixes(run, mended, colour=wants_colour(color))
-    run = _mended(run, judge, fixes=fixes, codes=asked.possible) if fixes.fix else _judged(run, judge)
+        return _show_fixes(run, judge, fixes, read=read, colour=wants_colour(color))
+    run = _mended(run, judge, fixes, read=read) if fixes.fix else _judged(run, judge)
     placements = _place(run.workloads, known, namespace or "default")
     run = _without_known(run, choices, config, names=seen, is_whole=is_whole)
     _print(run, placements, outputs, colour=wants_colour(color))
@@ -195,23 +197,28 @@ def _facts(known: Optional[Facts]) -> Optional[ClusterFacts]:
     return KnownCluster(known.cluster)
 
 
-def _read(given: Inputs, codes: frozenset[str]) -> _Run:
-    """Read every input, as far as rules of these codes may ask for it, and check what each holds by itself."""
-    from kubectl_spread.lint.run import check_source
-    from kubectl_spread.sources.files import inputs as read
+def _read(given: Inputs, read: Read) -> _Run:
+    """Read every input, and check what each holds by itself."""
+    from kubectl_spread.sources import files
 
     results: list[Result] = []
     errors: list[SourceError] = []
-    for item in read(given.paths, recursive=given.recursive, exclusion=given.exclusion):
+    for item in files.inputs(given.paths, recursive=given.recursive, exclusion=given.exclusion):
         if isinstance(item, SourceError):
             errors.append(item)
         elif item.named and not item.source.text.strip():
             errors.append(SourceError(item.source.name, "the file is empty"))
         else:
-            results.append(check_source(item.source, named=item.named, codes=codes))
+            results.append(read(item.source, named=item.named))
     if not results and not errors and not given.exclusion.is_forced:
         raise SourceError(", ".join(given.paths), "no .yaml, .yml or .json file in it")
     return _run(results, errors)
+
+
+def _checked(source: SourceFile, *, named: bool = False, asked: Policy) -> Result:
+    from kubectl_spread.lint.run import check_source
+
+    return check_source(source, named=named, codes=asked.possible)
 
 
 def _run(results: list[Result], errors: list[SourceError]) -> _Run:
@@ -232,17 +239,17 @@ def _judged(run: _Run, judge: Judge) -> _Run:
     return run._replace(findings=found.findings, ignored=found.ignored)
 
 
-def _mended(run: _Run, judge: Judge, *, fixes: fixing.FixOptions, codes: frozenset[str]) -> _Run:
+def _mended(run: _Run, judge: Judge, fixes: fixing.FixOptions, *, read: Read) -> _Run:
     """Write the mended texts; the run over them."""
-    outcome = fixing.mended(run.results, judge, fixes=fixes, codes=codes)
+    outcome = fixing.mended(run.results, judge, fixes, recheck=read)
     run.errors.extend(fixing.write(run.results, outcome.results))
     return _judged(_run(outcome.results, run.errors)._replace(fixed=len(outcome.fixed)), judge)
 
 
-def _show_fixes(run: _Run, mended: Mended, *, colour: bool) -> int:
+def _show_fixes(run: _Run, judge: Judge, fixes: fixing.FixOptions, *, read: Read, colour: bool) -> int:
     for error in run.errors:
         complain(error)
-    code = fixing.show(run.results, mended, colour=colour)
+    code = fixing.show(run.results, fixing.mended(run.results, judge, fixes, recheck=read), colour=colour)
     return Exit.UNREADABLE if run.errors else code
 
 

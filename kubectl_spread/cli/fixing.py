@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from collections.abc import Container
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 from typing import TYPE_CHECKING
 
@@ -23,6 +21,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.judge import Judged
     from kubectl_spread.lint.mend import Mended
     from kubectl_spread.lint.run import Result
+    from kubectl_spread.text.source import SourceFile
 
 
 class FixOptions(NamedTuple):
@@ -62,17 +61,20 @@ def offer(findings: list[Finding]) -> str:
 
 
 def mended(
-    results: list[Result], judge: Callable[[Sequence[Result]], Judged], *, fixes: FixOptions, codes: Container[str]
+    results: list[Result],
+    judge: Callable[[Sequence[Result]], Judged],
+    fixes: FixOptions,
+    *,
+    recheck: Callable[[SourceFile], Result],
 ) -> Mended:
-    """Fix in memory what the user wants fixed, and say what could not be; `codes` as the results were read with."""
+    """Fix in memory what the user wants fixed, and say what could not be."""
     from kubectl_spread.lint.mend import mend
-    from kubectl_spread.lint.run import check_source
     from kubectl_spread.report.findings import location
 
     outcome = mend(
         results,
         lambda found: judge(found).findings,
-        recheck=partial(check_source, named=False, codes=codes),
+        recheck=recheck,
         is_wanted=lambda repair: fixes.unsafe_fixes or repair.fix.is_safe,
     )
     for finding, reason in outcome.refused:

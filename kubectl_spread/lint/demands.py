@@ -9,6 +9,7 @@ from typing import Optional
 
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects import spread
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
@@ -62,6 +63,18 @@ def own_terms(subject: Subject, kind: str) -> Iterator[OwnTerm]:
             yield OwnTerm(
                 term.get("topologyKey") or "", selector, (*subject.spec_route, "affinity", kind, REQUIRED, index)
             )
+
+
+def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[OwnTerm]:
+    """The required anti-affinity, over a constraint's key, to all the pods that it counts, and perhaps to others.
+
+    Where there is one, each domain that it leaves holds 0 of them, so that the constraint refuses none.
+    """
+    counted = set(subject.selector(constraint).requirements or ())
+    for term in own_terms(subject, "podAntiAffinity"):
+        if term.topology_key == constraint.topology_key and set(term.selector.requirements or ()) <= counted:
+            return term
+    return None
 
 
 def _term_selector(subject: Subject, term: Plain) -> Selector:

@@ -116,6 +116,15 @@ class Project:
         written = subject.controller.get("replicas")
         return ReplicaRange(None, None) if written is None else ReplicaRange(int(written), int(written))
 
+    def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
+        """How many pods a constraint counts at most, those of other workloads included; None where nobody says.
+
+        What the API server refuses has none.
+        """
+        members = self.matching(subject.selector(constraint), subject.workload.namespace)
+        sizes = [self.replicas(member).maximum for member in members if not member.refusals]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
     def scaled(self, autoscaler: Manifest) -> Optional[Subject]:
         """The workload that an autoscaler is about."""
         target = _fields(_fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
@@ -146,15 +155,6 @@ class Project:
             for subject in self.backends(service):
                 found.setdefault(id(subject), []).append(service)
         return found
-
-    def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
-        """How many pods a constraint counts at most, those of other workloads included; None where nobody says.
-
-        What the API server refuses has none.
-        """
-        members = self.matching(subject.selector(constraint), subject.workload.namespace)
-        sizes = [self.replicas(member).maximum for member in members if not member.refusals]
-        return None if None in sizes else sum(size for size in sizes if size is not None)
 
     def _autoscalers(self, subject: Subject) -> Iterator[Manifest]:
         for manifest in self._by_scaled_name.get(subject.workload.name, ()):

@@ -4,11 +4,12 @@ Anti-affinity to the workload's own pods admits one of them to a domain. Every d
 so a DoNotSchedule constraint never refuses one of these, and a ScheduleAnyway constraint finds them equal. The two read
 as if each added something; what counts is the anti-affinity, which never allows a second pod in a domain.
 
-A constraint that counts pods which the anti-affinity does not name is not reported.
+What a DoNotSchedule constraint still does is to refuse nodes without the key, where anti-affinity admits any number. A
+constraint that counts pods which the anti-affinity does not name is not reported.
 
 Example:
     apiVersion: apps/v1
-    kind: Deployment
+    kind: StatefulSet
     metadata: {name: web}
     spec:
       replicas: 4
@@ -38,15 +39,12 @@ Keep one: the anti-affinity for one pod a domain and no more, the constraint for
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Optional
 
 from kubectl_spread.lint import demands
-from kubectl_spread.lint.demands import OwnTerm
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -56,7 +54,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     for constraint in subject.constraints:
         if not subject.is_in_its_group(constraint) or project.group_size(subject, constraint) in (0, 1):
             continue
-        term = _covering(subject, constraint)
+        term = demands.keeps_apart(subject, constraint)
         if term is not None:
             route = subject.route(constraint, "topologyKey")
             yield Found(
@@ -67,12 +65,3 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 "keep one of the two",
                 (Label(subject.place(term.route), "the pod anti-affinity"),),
             )
-
-
-def _covering(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[OwnTerm]:
-    """The anti-affinity over the constraint's key to all the pods that it counts, and perhaps to others."""
-    counted = set(subject.selector(constraint).requirements or ())
-    for term in demands.own_terms(subject, "podAntiAffinity"):
-        if term.topology_key == constraint.topology_key and set(term.selector.requirements or ()) <= counted:
-            return term
-    return None

@@ -64,11 +64,6 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 )
 
 
-def _is_of_another_controller(subject: Subject, key: str) -> bool:
-    """Whether SPR403 says so, and what to write."""
-    return subject.workload.kind == "Rollout" and key == POD_TEMPLATE_HASH
-
-
 def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> Fix:
     """Write the label that is meant, which changes what is counted; else remove what is left out anyway."""
     import difflib  # 3 ms
@@ -88,3 +83,8 @@ def _taken(constraint: TopologySpreadConstraint) -> set[str]:
     selector = constraint.label_selector
     asked = {item.key for item in selector.requirements()} if selector is not None else set()
     return asked | set(constraint.match_label_keys)
+
+
+def _is_of_another_controller(subject: Subject, key: str) -> bool:
+    """Whether SPR403 says so, and what to write."""
+    return subject.workload.kind == "Rollout" and key == POD_TEMPLATE_HASH

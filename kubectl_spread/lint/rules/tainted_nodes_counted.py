@@ -10,9 +10,10 @@ Over `kubernetes.io/hostname` one such node is enough. Over the zone it takes a 
 rarer, and told as info. With `Honor` (from 1.26) nodes whose taints the pod does not tolerate are left out.
 
 Nothing is said where the pods tolerate every NoSchedule taint, where they are too few to exceed `maxSkew`, where an
-older API server does not have the field, and where `Ignore` is written out: that is a decision, and the right one
-where new nodes start with a taint that is taken off when they are ready, as pods would pile up elsewhere before that.
-With cluster facts the nodes themselves decide (SPR903), and this rule keeps silent.
+older API server does not have the field, and where anti-affinity or a port of the node admits one pod to a domain
+anyway. Nor where `Ignore` is written out: that is a decision, and the right one where new nodes start with a taint
+that is taken off when they are ready, as pods would pile up elsewhere before that. With cluster facts the nodes
+themselves decide (SPR903), and this rule keeps silent.
 
 Example:
     apiVersion: apps/v1
@@ -102,5 +103,7 @@ def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: 
     allowed = None if constraint.node_affinity_policy == IGNORE else demands.node_values(subject, key)
     if allowed is not None and len(allowed) < 2:
         return False  # the only domain is its own minimum
+    if demands.keeps_apart(subject, constraint) or (key == HOSTNAME and any(demands.host_ports(subject))):
+        return False  # a domain with one of the pods is refused anyway, and any other has room
     pods = project.group_size(subject, constraint)
     return pods is None or constraint.max_skew < pods
