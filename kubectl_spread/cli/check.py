@@ -236,7 +236,7 @@ def _checked(source: SourceFile, *, named: bool = False, asked: Policy, config: 
     from kubectl_spread.objects.kinds import with_paths
 
     kinds = with_paths(config.podspec_paths) if config.podspec_paths else BUILT_IN
-    return check_source(source, named=named, codes=asked.settings(source).codes, kinds=kinds, namespace=namespace)
+    return check_source(source, named=named, codes=asked.possible, kinds=kinds, namespace=namespace)
 
 
 def _run(results: list[Result], errors: list[SourceError]) -> _Run:

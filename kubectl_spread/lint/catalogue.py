@@ -184,6 +184,7 @@ RULES: dict[str, RuleMeta] = dict(
             "a hard zone constraint holds pods to a spread that their volumes cannot follow",
             Severity.WARNING,
             needs=("StatefulSet", "volumeClaimTemplates"),
+            around=("StorageClass",),
         ),
         _about_workloads(
             "SPR309",

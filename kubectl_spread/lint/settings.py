@@ -77,6 +77,15 @@ class Policy(NamedTuple):
         """The rules that are asked for of any of the sources."""
         return frozenset().union(*(self.settings(source).codes for source in sources))
 
+    @property
+    def possible(self) -> frozenset[str]:
+        """The rules that may be asked for of some source."""
+        chains = ((), *((item.choice,) for item in self.per_file))
+        ways = (
+            _settings(self.profile, (self.config, *chain, self.flags), autoscaler=self.autoscaler) for chain in chains
+        )
+        return frozenset().union(*(settings.codes for settings in ways))
+
     def judged(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings that are asked for, as severe as is asked for.
 

@@ -32,6 +32,12 @@ kind: HorizontalPodAutoscaler
 metadata: {name: a}
 spec: {scaleTargetRef: {apiVersion: apps/v1, kind: StatefulSet, name: a}, maxReplicas: 9}
 """
+SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: a}
+spec: {selector: {app: web}}
+"""
 ZONE = "topology.kubernetes.io/zone"
 
 Check = Callable[..., tuple[int, list[str]]]
@@ -143,3 +149,15 @@ def test_a_service_of_another_file_counts(check: Check) -> None:
 
     assert (0, ["bare.yaml:8 info SPR506"]) == check("bare.yaml", "service.yaml", "--select", "SPR506")
     assert (0, []) == check("bare.yaml", "--select", "SPR506")
+
+
+def test_a_file_that_a_rule_is_ignored_in_counts_for_others(check: Check) -> None:
+    Path("service.yaml").write_text(
+        "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {selector: {app: web}}\n"
+    )
+    Path("bare.yaml").write_text(
+        WEB[: WEB.index("      topologySpread")].replace("NAME", "bare") + "      containers: []\n"
+    )
+    Path(".kubectl-spread.yaml").write_text("select: [SPR506]\nperFile:\n- {files: service.yaml, select: [SPR1]}\n")
+
+    assert (0, ["bare.yaml:8 info SPR506"]) == check("bare.yaml", "service.yaml")

@@ -12,7 +12,7 @@ Example:
     kind: StatefulSet
     metadata: {name: web}
     spec:
-      replicas: 3
+      replicas: 4
       selector: {matchLabels: {app: web}}
       template:
         metadata: {labels: {app: web}}

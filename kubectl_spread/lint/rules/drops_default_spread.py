@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kubectl_spread.lint.demands import node_values
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
@@ -43,7 +44,6 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.workload import SCALED_KINDS
 from kubectl_spread.text.edit import Append
 
@@ -125,25 +125,8 @@ def _is_moot(subject: Subject, key: str, project: Project) -> bool:
         for item in subject.hard:
             if item.topology_key == ZONE and item.max_skew == 1 and most <= max(2, item.min_domains or 1):
                 return True
-    return _is_pinned(subject, key)
-
-
-def _is_pinned(subject: Subject, key: str) -> bool:
-    """Whether nodeSelector or required node affinity leaves one value of a key."""
-    if key in (subject.spec.get("nodeSelector") or {}):
-        return True
-    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
-    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
-    values = {
-        strings(item.get("values")) for term in mappings(required.get("nodeSelectorTerms")) for item in _on(term, key)
-    }
-    return len(values) == 1 and len(next(iter(values))) == 1
-
-
-def _on(term: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """What a term asks of a key; one empty condition where it asks nothing."""
-    found = [item for item in mappings(term.get("matchExpressions")) if item.get("key") == key]
-    return [item for item in found if item.get("operator") == "In"] or [{}]
+    values = node_values(subject, key)
+    return values is not None and len(values) < 2
 
 
 def _soft(subject: Subject, like: TopologySpreadConstraint, key: str) -> dict[str, Any]:

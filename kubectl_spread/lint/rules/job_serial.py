@@ -33,12 +33,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import FIELD
 from kubectl_spread.lint.subject import Subject
-from kubectl_spread.text.edit import Drop
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -55,7 +54,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         subject.place(route, key=True),
         subject.path(route),
         f"remove {FIELD}, or raise parallelism",
-        fix=Fix("remove the constraints", (Drop(route),)),
+        fix=remedies.without_constraints(subject),
     )
 
 
