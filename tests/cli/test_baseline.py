@@ -193,3 +193,18 @@ def test_standard_input_has_findings_too(check: Check, monkeypatch: pytest.Monke
     check("-", "--write-baseline", "known.json")
 
     assert [("<stdin>", "SPR101", 1)] == entries()
+
+
+def test_what_is_known_is_mended_all_the_same(check: Check) -> None:
+    """It is to go some day."""
+    Path("a.yaml").write_text(
+        Path("a.yaml")
+        .read_text()
+        .replace("maxSkew: 0", "maxSkew: 1")
+        .replace("topology.kubernetes.io/zone", "kubernetes.io/zone")
+    )
+    check("a.yaml", "--write-baseline", "known.json")
+    err = check("a.yaml", "--baseline", "known.json", "--fix")[2]
+
+    assert "1 fixed, no findings left" in err
+    assert "note: 1 finding of known.json no longer there" in err

@@ -322,3 +322,14 @@ def hidden(check: Check) -> str:
     check("pod.yaml", "--topology", "zones=2", "-o", "json", "--output-file", "report.json")
     (placement,) = json.loads(Path("report.json").read_text())["placements"]
     return str(placement["ignoredFields"])
+
+
+def test_what_is_accepted_is_not_mended(check: Check) -> None:
+    """Nor is what other files are not asked about."""
+    configure("ignores: [{rule: SPR302, name: web, reason: x}]\nperFile: [{files: charts, ignore: SPR1}]\n")
+    ran = check("-R", ".", "--fix")
+
+    assert "2 fixed, no findings left, 1 ignored" in ran.err
+    assert "topologyKey: kubernetes.io/zone" in Path(WEB).read_text()
+    assert "minDomains" not in Path(WEB).read_text()
+    assert "minDomains" in Path(API).read_text()
