@@ -11,6 +11,7 @@ from typing import Any
 from typing import NamedTuple
 
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.version import FIELD_SINCE
 
 Plain = dict[str, Any]
 
@@ -23,14 +24,13 @@ class _Field(NamedTuple):
     name: str
 
 
-_CONSTRAINT_FIELDS = {"minDomains": 27, "nodeAffinityPolicy": 26, "nodeTaintsPolicy": 26, "matchLabelKeys": 27}
 _TERM_FIELDS = {"matchLabelKeys": 31, "mismatchLabelKeys": 31, "namespaceSelector": 22}
 _TERMS = (
     ("requiredDuringSchedulingIgnoredDuringExecution",),
     ("preferredDuringSchedulingIgnoredDuringExecution", "podAffinityTerm"),
 )
 _FIELDS = (
-    *(_Field(("topologySpreadConstraints", name), since, name) for name, since in _CONSTRAINT_FIELDS.items()),
+    *(_Field(("topologySpreadConstraints", name), since, name) for name, since in FIELD_SINCE.items()),
     *(
         _Field(("affinity", kind, *steps, name), since, f"{name} of {kind}")
         for kind in ("podAffinity", "podAntiAffinity")
@@ -71,7 +71,7 @@ def ignored_in(constraints: Iterable[TopologySpreadConstraint], minor: int) -> t
             "nodeTaintsPolicy": constraint.node_taints_policy,
             "matchLabelKeys": constraint.match_label_keys or None,
         }
-        for name, since in _CONSTRAINT_FIELDS.items():
+        for name, since in FIELD_SINCE.items():
             if since > minor and written[name] is not None:
                 found[name] = None
     return tuple(found)
