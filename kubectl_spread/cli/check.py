@@ -140,12 +140,15 @@ def command(
     outputs = _outputs(output, output_file)
     codes = _codes(select, ignore, extend_select)
     known = load_facts(facts)
-    judge = _Judge(codes, _target(facts), _facts(known), has_ignores=not no_ignores)
-    run = _check(paths, recursive=recursive, judge=judge)
+    run = _read(paths, recursive=recursive)
     if known is not None:
         known = with_manifests(known, [result.source for result in run.results], namespace or "default")
     run.errors.extend(known.errors if known is not None else ())
     placements = _place(run.workloads, known, namespace or "default")
+    cluster = _cluster_facts(known, placements, namespace or "default")
+    judge = _Judge(codes, _target(facts), cluster, has_ignores=not no_ignores)
+    findings, ignored = _all_findings(run.results, judge)
+    run = run._replace(findings=findings, ignored=ignored)
     _print(run, placements, outputs, colour=wants_colour(color))
     if any(item.format == "sarif" for item in outputs):
         fail_on = "sarif"
@@ -168,15 +171,16 @@ def _target(facts: FactOptions) -> TargetCluster:
     return TargetCluster(minor=minor_version(facts))
 
 
-def _facts(known: Optional[Facts]) -> Optional[ClusterFacts]:
+def _cluster_facts(known: Optional[Facts], placements: list[Placement], namespace: str) -> Optional[ClusterFacts]:
     if known is None:
         return None
     from kubectl_spread.simulate.facts import KnownCluster  # numpy: 80 ms
 
-    return KnownCluster(known.cluster)
+    return KnownCluster(known.cluster, known.profiles, placements=placements, namespace=namespace)
 
 
-def _check(paths: tuple[str, ...], *, recursive: bool, judge: _Judge) -> _Run:
+def _read(paths: tuple[str, ...], *, recursive: bool) -> _Run:
+    """Read the inputs; their findings are yet to be made."""
     from kubectl_spread.sources.files import inputs
 
     results: list[Result] = []
@@ -195,8 +199,7 @@ def _check(paths: tuple[str, ...], *, recursive: bool, judge: _Judge) -> _Run:
         results.append(result)
     if not files:
         raise SourceError(", ".join(paths), "no .yaml, .yml or .json file in it")
-    findings, ignored = _all_findings(results, judge)
-    return run._replace(findings=findings, ignored=ignored, files=files, rejected=rejected)
+    return run._replace(files=files, rejected=rejected)
 
 
 def _all_findings(results: list[Result], judge: _Judge) -> tuple[list[Finding], int]:

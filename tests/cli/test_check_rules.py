@@ -77,8 +77,11 @@ def test_a_bare_key_is_a_warning_unless_nodes_have_it(check: Check) -> None:
     """`zone` may be a label of the cluster's own."""
     file = write("a", key="zone")
     Path("nodes.yaml").write_text(
-        "apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {zone: a}}\n"
-        "status: {allocatable: {cpu: 4, pods: 9}}\n"
+        "\n---\n".join(
+            f"apiVersion: v1\nkind: Node\nmetadata: {{name: n{zone}, labels: {{zone: {zone}}}}}\n"
+            "status: {allocatable: {cpu: 4, pods: 9}}\n"
+            for zone in "ab"
+        )
     )
 
     assert (0, ["a.yaml:11 warning SPR302"]) == check(file)

@@ -27,7 +27,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if most is None or most < 2:
         return
     for constraint in subject.hard:
-        pods = most + _surge(subject, constraint, most)
+        pods = most + surge(subject, constraint, most)
         selector = subject.selector(constraint)
         if constraint.max_skew < pods or not selector.matches(subject.labels):
             continue
@@ -41,7 +41,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             )
 
 
-def _surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int) -> int:
+def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int) -> int:
     """The pods of a rolling update beyond the replicas, as far as the constraint counts them.
 
     Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2).

@@ -16,6 +16,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
@@ -28,15 +29,14 @@ _NEAR = 0.92
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that are nearly a well-known label."""
     for constraint in subject.constraints:
-        meant = _meant(constraint.topology_key)
-        if meant and not _is_of_a_node(constraint.topology_key, project):
+        if speaks_of(constraint, project):
             route = subject.route(constraint, "topologyKey")
             then = "every node is refused" if constraint.is_hard else "no node is scored"
             yield Found(
                 f"Kubernetes sets no node label `{constraint.topology_key}`; where nodes lack it, {then}",
                 subject.place(route),
                 subject.path(route),
-                f"did you mean `{meant}`?",
+                f"did you mean `{_meant(constraint.topology_key)}`?",
                 severity=None if "/" in constraint.topology_key else Severity.WARNING,
             )
 
@@ -54,5 +54,7 @@ def _meant(key: str) -> str:
     return near[0] if near else ""
 
 
-def _is_of_a_node(key: str, project: Project) -> bool:
-    return project.facts is not None and key in project.facts.node_keys
+def speaks_of(constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Whether this rule reports the key; where nodes are known, one without a prefix is left to SPR901 and SPR902."""
+    key, facts = constraint.topology_key, project.facts
+    return (facts is None or ("/" in key and key not in facts.node_keys)) and bool(_meant(key))
