@@ -112,6 +112,15 @@ class Outcome(NamedTuple):
     conflict: tuple[str, ...] = ()
     is_preempting: bool = False
 
+    @property
+    def pods(self) -> int:
+        return self.placed + self.pending
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether pods stay Pending for good."""
+        return self.pending > 0 and not self.is_preempting
+
 
 class Impossible(NamedTuple):
     """No way of placing a workload's pods places all: `most` find a node, those that run already included.

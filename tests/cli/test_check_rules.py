@@ -105,3 +105,31 @@ def test_an_unknown_rule_is_wrong_usage(check: Check) -> None:
 def test_what_cannot_be_decoded_is_told_whichever_rules_are_asked_for(check: Check, option: tuple[str, str]) -> None:
     """No rule has seen it, so that without a finding it would pass for clean."""
     assert (3, ["a.yaml:10 error SPR113"]) == check(write("a", skew="one"), *option)
+
+
+RUNNING = """
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: a-NUMBER
+  namespace: shop
+  labels: {app: web}
+  ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: a, uid: u, controller: true}]
+spec: {nodeName: na}
+"""
+
+
+def test_what_runs_is_looked_up_in_the_namespace_that_is_named(check: Check) -> None:
+    """As the placement does, for a workload that names none."""
+    nodes = [
+        f"apiVersion: v1\nkind: Node\nmetadata: {{name: n{zone}, labels: {{{ZONE}: {zone}}}}}\n"
+        "status: {allocatable: {cpu: 4, pods: 9}}"
+        for zone in "ab"
+    ]
+    pods = "".join(RUNNING.replace("NUMBER", str(at)) for at in range(3))
+    Path("nodes.yaml").write_text("\n---\n".join(nodes) + pods)
+    file = write("a")
+
+    assert (0, []) == check(file, "--snapshot", "nodes.yaml", "--select", "SPR908")
+    assert (0, ["a.yaml:10 info SPR908"]) == check(file, "--snapshot", "nodes.yaml", "--select", "SPR908", "-n", "shop")

@@ -35,21 +35,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint.accounts import accounts
 from kubectl_spread.lint.accounts import counted
+from kubectl_spread.lint.accounts import lacks_nowhere
 from kubectl_spread.lint.accounts import outcome
 from kubectl_spread.lint.accounts import sized
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rules import key_absent_everywhere
-from kubectl_spread.lint.rules import replicas_exceed_anti_affinity
-from kubectl_spread.lint.rules import too_few_domains
-from kubectl_spread.lint.rules import unreachable_domain
+from kubectl_spread.lint.rules.replicas_exceed_anti_affinity import narrowest
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-
-_CAUSES = (key_absent_everywhere, too_few_domains, replicas_exceed_anti_affinity)
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -58,7 +54,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if facts is None or not hard or subject.refusals:
         return
     became = outcome(subject, project)
-    if became is None or not became.pending or became.is_preempting or _is_explained(subject, project):
+    if became is None or not became.falls_short or _is_explained(subject, project, pods=became.pods):
         return
     impossible = facts.impossible(sized(subject, project))
     if impossible is None:
@@ -68,9 +64,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     route = subject.route(blamed, "topologyKey")
     others = [item for item in hard if item is not blamed]
     conflict = f"; in the way are {', '.join(became.conflict)}" if became.conflict else ""
+    pods, most = counted(became.pods, "pod"), impossible.most
+    best = (
+        f"no placement of {pods} meets all constraints, the best one takes {most}"
+        if most
+        else "no node meets all constraints"
+    )
     yield Found(
-        f"no placement of {counted(became.placed + became.pending, 'pod')} meets all constraints, the best one takes "
-        f"{impossible.most}{conflict}",
+        f"{best}{conflict}",
         subject.place(route),
         subject.path(route),
         _hint(helping),
@@ -78,11 +79,13 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     )
 
 
-def _is_explained(subject: Subject, project: Project) -> bool:
-    """Whether a rule about one cause has an error already."""
-    if any(fault.severity is Severity.ERROR for fault in unreachable_domain.faults(subject, project)):
+def _is_explained(subject: Subject, project: Project, *, pods: int) -> bool:
+    """Whether one constraint or anti-affinity alone is the cause, which other rules say."""
+    hard = [account for constraint, account in accounts(subject, project) if constraint.is_hard]
+    if not all(lacks_nowhere(account) for account in hard) or any(account.room < pods for account in hard):
         return True
-    return any(found for rule in _CAUSES for found in rule.check(subject, project))
+    bound = narrowest(subject, project)
+    return bound is not None and bound.room < pods
 
 
 def _hint(helping: list[TopologySpreadConstraint]) -> str:

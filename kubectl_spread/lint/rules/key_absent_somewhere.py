@@ -45,7 +45,8 @@ def _message(constraint: TopologySpreadConstraint, account: Account, lacking: li
     if len(account.without_key) == account.candidates:
         return f"0 of {account.candidates} nodes that the pod may use have the label `{key}`: no node is scored"
     then = "the pod never goes there" if constraint.is_hard else "no constraint scores them"
+    lack = "lacks" if len(lacking) == 1 else "lack"
     return (
-        f"{len(lacking)} of {account.candidates} nodes that the pod may use lack the label `{key}`, so {then}: "
+        f"{len(lacking)} of {account.candidates} nodes that the pod may use {lack} the label `{key}`, so {then}: "
         f"{named(lacking)}"
     )

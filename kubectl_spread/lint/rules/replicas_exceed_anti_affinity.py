@@ -28,6 +28,7 @@ Write a spread constraint over the same key instead, with maxSkew 1: it takes on
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Optional
 
 from kubectl_spread.lint.accounts import counted
 from kubectl_spread.lint.accounts import outcome
@@ -44,21 +45,19 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find anti-affinity that has no domain for some replica; the narrowest of several."""
     bound = narrowest(subject, project)
     became = outcome(subject, project) if bound is not None and bound.room else None
-    if bound is None or became is None or not became.pending:
-        return
-    pods = became.placed + became.pending
-    if pods > bound.room:
+    if bound is not None and became is not None and became.falls_short and became.pods > bound.room:
         route = route_of(subject, bound)
+        domains, pods = counted(bound.room, "domain"), counted(became.pods, "pod")
         yield Found(
-            f"the pods keep each other out of their `{bound.topology_key}`, and "
-            f"{counted(bound.room, 'domain')} of it can take one: room for {bound.room} of {counted(pods, 'pod')}",
+            f"the pods keep each other out of their `{bound.topology_key}`, and {domains} of it can take one: "
+            f"room for {bound.room} of {pods}",
             subject.place(route),
             subject.path(route),
             "a spread constraint over this key with maxSkew 1 places the others, too",
         )
 
 
-def narrowest(subject: Subject, project: Project) -> AntiAffinity | None:
+def narrowest(subject: Subject, project: Project) -> Optional[AntiAffinity]:
     """The anti-affinity that lets the fewest pods in."""
     if project.facts is None or subject.refusals:
         return None

@@ -48,12 +48,15 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         (only,) = account.counted
         if not only.usable:
             continue
-        outside = len(account.domains) - 1
-        besides = f" ({outside} more are not counted for this pod)" if outside else ""
+        domains, key = len(account.domains), constraint.topology_key
+        alone = (
+            f"the only domain of `{key}`"
+            if domains == 1
+            else f"the only one of {domains} `{key}` that counts for the pod"
+        )
         route = subject.route(constraint, "topologyKey")
         yield Found(
-            f"`{only.value}` is the only domain of `{constraint.topology_key}`{besides}: "
-            "the constraint refuses nothing, and all pods may go there",
+            f"`{only.value}` is {alone}: the constraint refuses nothing, and all pods may go there",
             subject.place(route),
             subject.path(route),
             "minDomains: 2 lets pods beyond maxSkew wait for a second one",

@@ -50,14 +50,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if not account.is_below_min_domains or not domains:
             continue
         became = outcome(subject, project)
-        if became is None or not became.pending or became.placed + became.pending <= account.room:
+        if became is None or not became.falls_short or became.pods <= account.room:
             continue
         route = subject.route(constraint, "minDomains")
         there_are = "is" if domains == 1 else "are"
         yield Found(
             f"minDomains is {account.min_domains} and there {there_are} {counted(domains, 'domain')} of "
             f"`{constraint.topology_key}`: none gets more than {account.max_skew}, room for {account.room} of "
-            f"{counted(became.placed + became.pending, 'pod')}",
+            f"{counted(became.pods, 'pod')}",
             subject.place(route),
             subject.path(route),
             f"add nodes in another domain, or write minDomains: {domains}",

@@ -98,7 +98,9 @@ def _severity(
 ) -> Optional[Severity]:
     """An error where pods are left over because of it; a warning where a rolling update or an autoscaler would."""
     became = outcome(subject, project)
-    if became is not None and became.pending and became.placed + became.pending > account.room:
+    if became is not None and became.is_preempting:
+        return None  # who is evicted makes room there, perhaps
+    if became is not None and became.falls_short and became.pods > account.room:
         return Severity.ERROR
     most = project.replicas(subject).maximum
     if most is None or most + surge(subject, constraint, most) > account.room:
@@ -138,7 +140,7 @@ def _honor_helps(subject: Subject, project: Project, *, fault: OutOfReach) -> bo
     if honoured is None or honoured.room <= account.room:
         return False
     became = facts.outcome(changed)
-    return became is not None and became.pending <= max(0, became.placed + became.pending - account.room - 1)
+    return became is not None and became.pending <= max(0, became.pods - account.room - 1)
 
 
 def _honored(subject: Subject, constraint: TopologySpreadConstraint) -> Fix:
