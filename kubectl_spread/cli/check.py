@@ -169,10 +169,11 @@ def command(
 
     seen = _seen(run)
     is_whole = given.is_whole and len(seen) == run.files
+    placements = _placed(run, known, namespace)
     judge = partial(
         judged,
         policy=asked,
-        facts=_facts(known),
+        facts=_cluster_facts(known, placements, namespace),
         namespace=namespace,
         accepted=accepted(choices, config, is_whole=is_whole),
     )
@@ -181,8 +182,9 @@ def command(
         if fixes.diff:
             return _show_fixes(run, outcome, colour=wants_colour(color))
         run = _mended(run, outcome)
+        placements = _placed(run, known, namespace)
+        judge = partial(judge, facts=_cluster_facts(known, placements, namespace))
     run = _judged(run, judge)
-    placements = placed(run.workloads, known) if known and run.workloads else []
     run = _without_known(run, choices, config, names=seen, is_whole=is_whole)
     _print(run, placements, outputs, colour=wants_colour(color))
     if statistics:
@@ -205,12 +207,19 @@ def _show_files(given: Inputs) -> int:
     return Exit.UNREADABLE if errors else Exit.CLEAN
 
 
-def _facts(known: Optional[Facts]) -> Optional[ClusterFacts]:
+def _cluster_facts(known: Optional[Facts], placements: list[Placement], namespace: str) -> Optional[ClusterFacts]:
     if known is None:
         return None
     from kubectl_spread.simulate.facts import KnownCluster  # numpy: 80 ms
 
-    return KnownCluster(known.cluster)
+    return KnownCluster(known.cluster, known.profiles, placements=placements, namespace=namespace)
+
+
+def _placed(run: _Run, known: Optional[Facts], namespace: str) -> list[Placement]:
+    from kubectl_spread.lint.judge import workloads
+
+    owners = workloads(run.results, namespace) if known is not None else []
+    return placed(owners, known) if known is not None and owners else []
 
 
 def _read(given: Inputs, check: Read) -> _Run:

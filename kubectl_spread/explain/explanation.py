@@ -173,7 +173,7 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Expl
         message=diagnosis.message(preemption.message) if preemption is not None else "",
         reported=pod.message,
         nodes=_nodes(diagnosis, filtered),
-        constraints=_constraints(pod.cls, filtered),
+        constraints=constraint_reports(pod.cls, filtered),
         requirements=tuple(found),
         conflicts=tuple(conflicts(found)) if is_pending else (),
         node_names=tuple(node.name for node in filtered.columns.nodes),
@@ -214,13 +214,13 @@ class _Group(NamedTuple):
     keys: tuple[str, ...]
 
 
-def _constraints(cls: PodClass, filtered: Filtered) -> tuple[ConstraintReport, ...]:
+def constraint_reports(cls: PodClass, filtered: Filtered) -> tuple[ConstraintReport, ...]:
     """Hard constraints as the plugin counted them; soft ones of the pod counted the same way, among themselves."""
     if filtered.rejection is not None:
         return ()
     hard = next((v.state.counts for v in filtered.verdicts if isinstance(v.state, PreFilterState)), ())
     soft = soft_counts(cls, filtered.columns, filtered.feasible)
-    usable = _passes_all_but_spread(filtered)
+    usable = passes_all_but_spread(filtered)
     reports: list[ConstraintReport] = []
     for accounts in (hard, soft):
         group = _Group(cls, filtered, usable, tuple(counts.constraint.topology_key for counts in accounts))
@@ -228,7 +228,8 @@ def _constraints(cls: PodClass, filtered: Filtered) -> tuple[ConstraintReport, .
     return tuple(sorted(reports, key=lambda report: report.constraint.position))
 
 
-def _passes_all_but_spread(filtered: Filtered) -> Bools:
+def passes_all_but_spread(filtered: Filtered) -> Bools:
+    """Bool (N,): nodes that would take the pod if it had no spread constraints."""
     passes: Bools = filtered.considered.copy()
     for verdict in filtered.verdicts:
         if verdict.plugin != names.POD_TOPOLOGY_SPREAD:

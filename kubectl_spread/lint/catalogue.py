@@ -173,6 +173,15 @@ RULES: dict[str, RuleMeta] = dict(
             needs=("affinity",),
         ),
         _about_workloads(
+            "SPR306",
+            "anti-affinity-cap",
+            "an autoscaler may ask for more replicas than anti-affinity has domains for",
+            Severity.WARNING,
+            needs=("affinity",),
+            needs_facts=True,
+            needs_constraints=False,
+        ),
+        _about_workloads(
             "SPR307",
             "affinity-ignored",
             "nodeAffinityPolicy Ignore counts domains that the pod may not use",
@@ -369,6 +378,66 @@ RULES: dict[str, RuleMeta] = dict(
         ),
         _about_others(
             "SPR804", "default-invalid", "kube-scheduler does not start with a default constraint", kinds=_SCHEDULER
+        ),
+        _about_workloads(
+            "SPR901",
+            "key-absent-everywhere",
+            "no node that the pods may use has a hard topologyKey",
+            needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR902",
+            "key-absent-somewhere",
+            "some nodes that the pods may use lack a topologyKey",
+            Severity.WARNING,
+            needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR903",
+            "unreachable-domain",
+            "a hard constraint counts a domain where no node takes the pod",
+            needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR904",
+            "too-few-domains",
+            "fewer domains than minDomains, and too few for the replicas",
+            needs=("minDomains",),
+            needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR905",
+            "single-eligible-domain",
+            "a hard constraint has one domain only, so it refuses nothing",
+            Severity.WARNING,
+            needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR906",
+            "replicas-exceed-anti-affinity",
+            "more replicas than anti-affinity has domains for",
+            needs=("affinity",),
+            needs_facts=True,
+            needs_constraints=False,
+        ),
+        _about_workloads(
+            "SPR907",
+            "combined-unsatisfiable",
+            "no placement of the replicas meets all constraints together",
+            needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR908", "live-skew", "running pods are further apart than maxSkew", Severity.INFO, needs_facts=True
+        ),
+        _about_workloads(
+            "SPR909", "server-too-old", "a field is newer than the API server, which drops it", needs_facts=True
+        ),
+        _about_workloads(
+            "SPR910",
+            "defaults-differ",
+            "constraints switch off defaults that the scheduler is configured with",
+            Severity.INFO,
+            needs_facts=True,
         ),
     )
 )

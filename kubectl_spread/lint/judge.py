@@ -13,8 +13,10 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.run import Result
 from kubectl_spread.lint.settings import Policy
+from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.workloads import check_workloads
 from kubectl_spread.lint.workloads import in_order
+from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import Workload
 
@@ -49,11 +51,7 @@ def judged(
     """What the API server would say, and what the rules about workloads say."""
     sources = [result.source for result in results]
     project = Project(
-        [subject for result in results for subject in result.subjects],
-        [manifest for result in results for manifest in result.others],
-        target=lambda source: policy.settings(source).target,
-        facts=facts,
-        namespace=namespace,
+        *_held(results), target=lambda source: policy.settings(source).target, facts=facts, namespace=namespace
     )
     by_source = [finding for result in results for finding in result.findings]
     findings = policy.judged([*by_source, *check_workloads(project, policy.codes(sources))])
@@ -77,6 +75,16 @@ def judged(
     told = policy.judged([*vain, *suppress.unexplained(wishes)])
     configs = [waiver.place.source for waiver in accepted.waivers[:1]]
     return Judged(in_order([*sifted.findings, *told], [*sources, *configs]), sifted.ignored, project.workloads)
+
+
+def workloads(results: Sequence[Result], namespace: str) -> list[Workload]:
+    """The workloads that would run, in order; see `Project.workloads`."""
+    return Project(*_held(results), namespace=namespace).workloads
+
+
+def _held(results: Sequence[Result]) -> tuple[list[Subject], list[Manifest]]:
+    subjects = [subject for result in results for subject in result.subjects]
+    return subjects, [manifest for result in results for manifest in result.others]
 
 
 def is_seen(result: Result) -> bool:

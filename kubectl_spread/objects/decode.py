@@ -304,6 +304,7 @@ NODE = Struct(
                 "capacity": _RESOURCES,
                 "images": ListOf(Struct("ContainerImage", {"names": _STRINGS, "sizeBytes": Atom.INT64})),
                 "declaredFeatures": _STRINGS,
+                "nodeInfo": Struct("NodeSystemInfo", {"kubeletVersion": Atom.STRING}),
             },
         ),
     },

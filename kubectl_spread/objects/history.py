@@ -12,6 +12,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.version import FIELD_SINCE
 
 Plain = dict[str, Any]
 
@@ -24,7 +25,6 @@ class _Field(NamedTuple):
     name: str
 
 
-CONSTRAINT_FIELDS = {"minDomains": 27, "nodeAffinityPolicy": 26, "nodeTaintsPolicy": 26, "matchLabelKeys": 27}
 # From when on an API server knows a field at all, and drops it where its gate is off.
 KNOWN_SINCE = {"minDomains": 24, "nodeAffinityPolicy": 25, "nodeTaintsPolicy": 25, "matchLabelKeys": 25}
 _TERM_FIELDS = {"matchLabelKeys": 31, "mismatchLabelKeys": 31, "namespaceSelector": 22}
@@ -33,7 +33,7 @@ _TERMS = (
     ("preferredDuringSchedulingIgnoredDuringExecution", "podAffinityTerm"),
 )
 _FIELDS = (
-    *(_Field(("topologySpreadConstraints", name), since, name) for name, since in CONSTRAINT_FIELDS.items()),
+    *(_Field(("topologySpreadConstraints", name), since, name) for name, since in FIELD_SINCE.items()),
     *(
         _Field(("affinity", kind, *steps, name), since, f"{name} of {kind}")
         for kind in ("podAffinity", "podAntiAffinity")
@@ -66,7 +66,7 @@ def stored(spec: Plain, minor: int) -> Stored:
 
 def stores(field: str, minor: Optional[int]) -> bool:
     """Whether an API server 1.`minor` keeps a field of constraints; where nobody says which it is, it does."""
-    return minor is None or CONSTRAINT_FIELDS[field] <= minor
+    return minor is None or FIELD_SINCE[field] <= minor
 
 
 def ignored_in(constraints: Iterable[TopologySpreadConstraint], minor: int) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def ignored_in(constraints: Iterable[TopologySpreadConstraint], minor: int) -> t
             "nodeTaintsPolicy": constraint.node_taints_policy,
             "matchLabelKeys": constraint.match_label_keys or None,
         }
-        for name, since in CONSTRAINT_FIELDS.items():
+        for name, since in FIELD_SINCE.items():
             if since > minor and written[name] is not None:
                 found[name] = None
     return tuple(found)

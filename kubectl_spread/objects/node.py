@@ -17,3 +17,4 @@ class Node(NamedTuple):
     allocatable: dict[str, int] = {}  # noqa: RUF012 (never written to)
     images: tuple[tuple[str, int], ...] = ()  # name, bytes
     features: tuple[str, ...] = ()  # declared
+    kubelet_version: str = ""

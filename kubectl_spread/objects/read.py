@@ -52,6 +52,7 @@ def node(plain: Plain) -> Node:
             for name in strings(image.get("names"))
         ),
         features=strings(status.get("declaredFeatures")),
+        kubelet_version=(status.get("nodeInfo") or {}).get("kubeletVersion") or "",
     )
 
 

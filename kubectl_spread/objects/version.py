@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Optional
 
 FIRST_MINOR, LAST_MINOR = 18, 36
+
+# The minor version from which on a field of a constraint counts: the first with its feature gate on by default.
+FIELD_SINCE: dict[str, int] = {"minDomains": 27, "nodeAffinityPolicy": 26, "nodeTaintsPolicy": 26, "matchLabelKeys": 27}
 
 
 class VersionError(ValueError):
@@ -24,3 +28,9 @@ def minor_of(text: str) -> int:
     if not FIRST_MINOR <= minor <= LAST_MINOR:
         raise VersionError(f"the rules of Kubernetes 1.{minor} are not known: only 1.{FIRST_MINOR} to 1.{LAST_MINOR}")
     return minor
+
+
+def kubelet_minor(text: str) -> Optional[int]:
+    """The minor version that a node's `kubeletVersion` tells, `v1.29.3-gke.1`; None where it tells none."""
+    match = re.match(r"v?1\.([0-9]{1,3})\b", text)
+    return None if match is None else int(match[1])

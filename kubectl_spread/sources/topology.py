@@ -6,7 +6,11 @@ hostname, os, arch and zone; every namespace the one that the API server gives i
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
+from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 from typing import NoReturn
 
@@ -30,6 +34,7 @@ from kubectl_spread.text.source import SourceFile
 Plain = dict[str, Any]
 
 _DEFAULTS = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+_AMPLE = {"cpu": "1M", "memory": "1P", "pods": "1M"}
 _COUNTS = ("zones", "nodes")
 _MAX_NODES = 15_000  # three times the largest cluster that Kubernetes supports
 _EXAMPLE = "zones=3,nodes=2,cpu=4,memory=16Gi"
@@ -44,6 +49,32 @@ def load(spec: str) -> Cluster:
     if os.path.exists(spec) or spec.endswith(files.EXTENSIONS) or "=" not in spec:
         return _from_file(files.read_text(spec))
     return _cluster("--topology", [_group_of(spec)], [])
+
+
+def from_domains(values: Mapping[str, Sequence[str]]) -> Cluster:
+    """A node for each combination of label values, with room for everything.
+
+    It tells what follows from the domains of these keys, and nothing else: not how many nodes a domain has, nor any
+    other label, the hostname included. `simulate.facts` takes the keys beside it.
+
+    Raises:
+        SourceError: there are too many combinations.
+    """
+    count = math.prod(len(set(listed)) for listed in values.values())
+    if count > _MAX_NODES:
+        raise SourceError("domains", f"{count} combinations are more than {_MAX_NODES}")
+    combinations = itertools.product(*(dict.fromkeys(listed) for listed in values.values())) if values else ()
+    made = [
+        read.node(
+            {
+                "metadata": {"name": ",".join(chosen), "labels": dict(zip(values, chosen, strict=True))},
+                "status": {"allocatable": _AMPLE},
+            }
+        )
+        for chosen in combinations
+    ]
+    namespaces: dict[str, Labels] = {"default": {NAMESPACE_NAME: "default"}}
+    return Cluster(tuple(sorted(made, key=lambda node: node.name)), (), namespaces)
 
 
 def _group_of(spec: str) -> Plain:

@@ -89,8 +89,8 @@ def test_github_gets_workflow_commands(check: Check) -> None:
 
 def test_github_hears_of_pending_pods(check: Check) -> None:
     Path("nodes.yaml").write_text(
-        "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nspec: {unschedulable: true}\n"
-        "status: {allocatable: {cpu: 4, pods: 9}}\n"
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {topology.kubernetes.io/zone: a}}\n"
+        "spec: {unschedulable: true}\nstatus: {allocatable: {cpu: 4, pods: 9}}\n"
     )
 
     assert (1, "::error title=Pending::Pod default/web: 0 of 1 pods placed, 1 Pending\n") == check(

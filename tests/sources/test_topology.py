@@ -204,3 +204,21 @@ def test_what_the_schema_refuses_has_a_place(tmp_path: Path, text: str, expected
         in_file(tmp_path, "", head=text)
 
     assert str(caught.value).startswith(f"{tmp_path / 'topology.yaml'}{expected}")
+
+
+def test_domains_make_a_node_for_each_combination() -> None:
+    """Values that are given twice count once; a node has no label but these."""
+    made = topology.from_domains({ZONE: ["b", "a", "a"], "rack": ["r1", "r2"]})
+
+    assert ["a,r1", "a,r2", "b,r1", "b,r2"] == [node.name for node in made.nodes]
+    assert {ZONE: "a", "rack": "r2"} == made.nodes[1].labels
+
+
+@pytest.mark.parametrize("values", [{}, {ZONE: []}])
+def test_no_domains_make_no_node(values: Any) -> None:
+    assert () == topology.from_domains(values).nodes
+
+
+def test_too_many_combinations_are_refused() -> None:
+    with pytest.raises(SourceError, match="160000 combinations are more than 15000"):
+        topology.from_domains({key: [str(at) for at in range(400)] for key in ("a", "b")})

@@ -39,6 +39,7 @@ from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rules import combined_unsatisfiable
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
@@ -47,7 +48,7 @@ from kubectl_spread.objects.labels import ZONE
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find the pair of constraints."""
     by_key = {item.topology_key: item for item in subject.hard if item.max_skew == 1}
-    if ZONE in by_key and HOSTNAME in by_key:
+    if ZONE in by_key and HOSTNAME in by_key and not any(combined_unsatisfiable.check(subject, project)):
         route = subject.route(by_key[HOSTNAME], "whenUnsatisfiable")
         other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
         yield Found(

@@ -42,16 +42,16 @@ from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.history import CONSTRAINT_FIELDS
 from kubectl_spread.objects.history import KNOWN_SINCE
+from kubectl_spread.objects.version import FIELD_SINCE
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find fields that the target's API server does not keep; each once a workload."""
     minor = project.target.minor
-    if minor is None or minor >= max(CONSTRAINT_FIELDS.values()):
+    if minor is None or minor >= max(FIELD_SINCE.values()):
         return
-    for name, since in CONSTRAINT_FIELDS.items():
+    for name, since in FIELD_SINCE.items():
         places = [
             subject.route(constraint, name)
             for constraint in subject.constraints

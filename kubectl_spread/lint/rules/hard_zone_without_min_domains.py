@@ -40,9 +40,9 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.history import CONSTRAINT_FIELDS
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.version import FIELD_SINCE
 from kubectl_spread.text.edit import Put
 
 _ZONES = 3  # of most regions
@@ -54,7 +54,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     minor = project.target.minor
     if subject.workload.kind in ("DaemonSet", "Pod") or (most is not None and most < 2):
         return
-    if minor is not None and minor < CONSTRAINT_FIELDS["minDomains"]:
+    if minor is not None and minor < FIELD_SINCE["minDomains"]:
         return
     for constraint in subject.hard:
         if constraint.topology_key in (ZONE, HOSTNAME) and constraint.min_domains is None:

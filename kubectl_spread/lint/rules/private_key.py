@@ -40,8 +40,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rules.unknown_well_known_key import is_of_a_node
-from kubectl_spread.lint.rules.unknown_well_known_key import meant
+from kubectl_spread.lint.rules.unknown_well_known_key import speaks_of
 from kubectl_spread.lint.subject import Subject
 
 
@@ -49,7 +48,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys without a prefix that are not meant to be a label of Kubernetes."""
     for constraint in subject.constraints:
         key = constraint.topology_key
-        if not key or "/" in key or (meant(key) and not is_of_a_node(key, project)):
+        if not key or "/" in key or speaks_of(constraint, project):
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(

@@ -57,8 +57,8 @@ _NEAR = 0.92
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that are nearly a well-known label."""
     for constraint in subject.constraints:
-        known = meant(constraint.topology_key)
-        if known and not is_of_a_node(constraint.topology_key, project):
+        if speaks_of(constraint, project):
+            known = meant(constraint.topology_key)
             route = subject.route(constraint, "topologyKey")
             then = "every node is refused" if constraint.is_hard else "no node is scored"
             yield Found(
@@ -92,5 +92,7 @@ def meant(key: str) -> str:
     return near[0] if near else ""
 
 
-def is_of_a_node(key: str, project: Project) -> bool:
-    return project.facts is not None and key in project.facts.node_keys
+def speaks_of(constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Whether this rule reports the key; where nodes are known, one without a prefix is left to SPR901 and SPR902."""
+    key, facts = constraint.topology_key, project.facts
+    return (facts is None or ("/" in key and key not in facts.node_keys)) and bool(meant(key))

@@ -59,6 +59,11 @@ class PodTopologySpread:
         self._args = args
         self._fields = fields
 
+    @property
+    def configured_defaults(self) -> Optional[tuple[TopologySpreadConstraint, ...]]:
+        """The default constraints that somebody configured; None for those that are built in."""
+        return self._args.default_constraints
+
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
         constraints = self.constraints(cls, columns, hard=True)
         return PreFilterState(constraints, cls, columns) if constraints else Skip()

@@ -1,0 +1,95 @@
+"""No way to place the replicas meets all constraints together.
+
+Each constraint can be met by itself, and no other rule says why the pods do not fit: it is their combination, or that
+of a constraint with the room that there is in a domain. Every way in which the scheduler could place the pods was
+looked at, not only the one it takes first. Where there are too many ways, nothing is said.
+
+Example, with --topology examples/pains/33-zone-and-hostname/cluster.yaml:
+
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            nodeTaintsPolicy: Honor
+            labelSelector: {matchLabels: {app: db}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: DoNotSchedule
+            nodeTaintsPolicy: Honor
+            labelSelector: {matchLabels: {app: db}}
+
+Let the constraint that the hint names be ScheduleAnyway, or raise its `maxSkew`; else change the nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.accounts import accounts
+from kubectl_spread.lint.accounts import counted
+from kubectl_spread.lint.accounts import lacks_nowhere
+from kubectl_spread.lint.accounts import outcome
+from kubectl_spread.lint.accounts import sized
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rules.replicas_exceed_anti_affinity import narrowest
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find hard constraints without which all pods find nodes, and with which no order of placing them does."""
+    facts, hard = project.facts, subject.hard
+    if facts is None or not hard or subject.refusals:
+        return
+    became = outcome(subject, project)
+    if became is None or not became.falls_short or _is_explained(subject, project, pods=became.pods):
+        return
+    impossible = facts.impossible(sized(subject, project))
+    if impossible is None:
+        return
+    helping = [subject.constraints[position] for position in impossible.helping]
+    blamed = helping[-1] if helping else hard[-1]
+    route = subject.route(blamed, "topologyKey")
+    others = [item for item in hard if item is not blamed]
+    conflict = f"; in the way are {', '.join(became.conflict)}" if became.conflict else ""
+    pods, most = counted(became.pods, "pod"), impossible.most
+    best = (
+        f"no placement of {pods} meets all constraints, the best one takes {most}"
+        if most
+        else "no node meets all constraints"
+    )
+    yield Found(
+        f"{best}{conflict}",
+        subject.place(route),
+        subject.path(route),
+        _hint(helping),
+        tuple(Label(subject.place(subject.route(item, "topologyKey")), "together with this one") for item in others),
+    )
+
+
+def _is_explained(subject: Subject, project: Project, *, pods: int) -> bool:
+    """Whether one constraint or anti-affinity alone is the cause, which other rules say."""
+    hard = [account for constraint, account in accounts(subject, project) if constraint.is_hard]
+    if not all(lacks_nowhere(account) for account in hard) or any(account.room < pods for account in hard):
+        return True
+    bound = narrowest(subject, project)
+    return bound is not None and bound.room < pods
+
+
+def _hint(helping: list[TopologySpreadConstraint]) -> str:
+    keys = list(dict.fromkeys(f"`{item.topology_key}`" for item in helping))
+    if keys:
+        return f"all find a node where {' or '.join(keys)} is ScheduleAnyway"
+    return "all find a node where every constraint is ScheduleAnyway"

@@ -1,0 +1,35 @@
+"""The constraints switch off default constraints that this cluster's scheduler is configured with.
+
+A pod with a constraint of its own gets none of the defaults. The `defaultConstraints` of the given configuration spread
+over a label that none of the workload's constraints names, so that nothing spreads its pods over it any more.
+
+Add a constraint over that label, if the pods are to be spread over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.subject import Subject
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find workloads whose constraints leave out a key of the configured defaults."""
+    if project.facts is None or not subject.constraints or subject.workload.kind == "DaemonSet":
+        return
+    own = {constraint.topology_key for constraint in subject.constraints}
+    lost = [item for item in project.facts.configured_defaults(subject.workload) if item.topology_key not in own]
+    if lost:
+        route = (*subject.spec_route, FIELD)
+        listed = ", ".join(
+            f"`{item.topology_key}` (maxSkew {item.max_skew}, {item.when_unsatisfiable})" for item in lost
+        )
+        yield Found(
+            f"a pod with constraints of its own gets none of the scheduler's configured defaults: {listed}",
+            subject.place(route, key=True),
+            subject.path(route),
+            "add it here, if the pods are to be spread over it",
+        )

@@ -1,0 +1,75 @@
+"""No node that the pods may use has the label of a hard constraint.
+
+The scheduler refuses a node that lacks the `topologyKey` of a DoNotSchedule constraint, whatever the other constraints
+say. Where no node has it, no pod ever finds one. Nodes that the pods may not use anyway do not help: those outside
+their node affinity, with a taint that they do not tolerate, or cordoned.
+
+Example, with --topology zones=3,nodes=2:
+
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: example.com/rack
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: db}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+
+Name a label that the nodes have, or label them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint import hints
+from kubectl_spread.lint.accounts import accounts
+from kubectl_spread.lint.accounts import lacks_nowhere
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rules.unknown_well_known_key import speaks_of
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.account import Account
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find hard constraints over labels that no usable node has; a misspelt label is another rule's."""
+    for constraint, account in accounts(subject, project):
+        key = constraint.topology_key
+        if not constraint.is_hard or lacks_nowhere(account) or speaks_of(constraint, project):
+            continue
+        route = subject.route(constraint, "topologyKey")
+        yield Found(
+            _message(key, account),
+            subject.place(route),
+            subject.path(route),
+            _hint(key, account, project),
+        )
+
+
+def _message(key: str, account: Account) -> str:
+    if not account.nodes_with_key:
+        return f"0 of {account.nodes} nodes have the label `{key}`: every one is refused"
+    return (
+        f"0 of {account.candidates} nodes that the pod may use have the label `{key}`, "
+        f"only {account.nodes_with_key} that it may not use: every one is refused"
+    )
+
+
+def _hint(key: str, account: Account, project: Project) -> str:
+    if account.nodes_with_key:
+        return "label the nodes that the pod may use, or let it use others"
+    known = project.facts.node_keys if project.facts is not None else frozenset()
+    alike = sorted(name for name in known if name.rpartition("/")[2] == key.rpartition("/")[2])
+    return f"did you mean `{alike[0]}`?" if alike else hints.did_you_mean(key, sorted(known)) or "label the nodes"

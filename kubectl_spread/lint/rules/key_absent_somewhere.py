@@ -1,0 +1,52 @@
+"""Some nodes that the pods may use lack the label of a constraint.
+
+A DoNotSchedule constraint refuses a node without its `topologyKey`, so that the pods never use it. Where a
+ScheduleAnyway constraint's label is missing, the node gets no score from any of the pod's soft constraints, and its
+pods are not counted: most pods go elsewhere. Nodes that the pods may not use anyway are not looked at.
+
+Label the nodes, or keep the pods off them with a nodeSelector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.accounts import accounts
+from kubectl_spread.lint.accounts import lacks_nowhere
+from kubectl_spread.lint.accounts import named
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rules.unknown_well_known_key import speaks_of
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.account import Account
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find constraints over labels that some usable nodes lack; one finding for a group of nodes."""
+    told: set[str] = set()
+    for constraint, account in sorted(accounts(subject, project), key=lambda item: not item[0].is_hard):
+        key = constraint.topology_key
+        lacking = [name for name in account.without_key if name not in told]
+        if not lacking or (constraint.is_hard and not lacks_nowhere(account)) or speaks_of(constraint, project):
+            continue
+        told.update(lacking)
+        route = subject.route(constraint, "topologyKey")
+        yield Found(
+            _message(constraint, account, lacking),
+            subject.place(route),
+            subject.path(route),
+            f"label them: kubectl label node {lacking[0]} {key}=...",
+        )
+
+
+def _message(constraint: TopologySpreadConstraint, account: Account, lacking: list[str]) -> str:
+    key = constraint.topology_key
+    if len(account.without_key) == account.candidates:
+        return f"0 of {account.candidates} nodes that the pod may use have the label `{key}`: no node is scored"
+    then = "the pod never goes there" if constraint.is_hard else "no constraint scores them"
+    lack = "lacks" if len(lacking) == 1 else "lack"
+    return (
+        f"{len(lacking)} of {account.candidates} nodes that the pod may use {lack} the label `{key}`, so {then}: "
+        f"{named(lacking)}"
+    )

@@ -1,0 +1,40 @@
+"""A field of a constraint is newer than the API server.
+
+An API server drops a field that it does not know, or whose feature gate is off: the object is accepted, and the
+constraint works without it. The version is that of the control plane's kubelets; where none is among the nodes, that of
+the newest kubelet, and it is a warning, for the server may be up to three minor versions newer.
+
+Upgrade the cluster, or do without the field. `--kubernetes-version` says another version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.version import FIELD_SINCE
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find fields that the server drops; where a version is named, another rule does."""
+    server = project.facts.server if project.facts is not None else None
+    if server is None or project.target.minor is not None:
+        return
+    for position, entry in enumerate(mappings(subject.spec.get(FIELD))):
+        for name, since in FIELD_SINCE.items():
+            if entry.get(name) is None or since <= server.minor:
+                continue
+            route = (*subject.spec_route, FIELD, position, name)
+            of = "the control plane is" if server.is_certain else "the newest kubelet is"
+            yield Found(
+                f"`{name}` counts from 1.{since} on, and {of} 1.{server.minor}: before, it is dropped in silence",
+                subject.place(route, key=True),
+                subject.path(route),
+                f"do without it, or upgrade to 1.{since}",
+                severity=None if server.is_certain else Severity.WARNING,
+            )

@@ -1,0 +1,148 @@
+"""A hard constraint counts a domain where no node takes the pod.
+
+Domains are counted by the labels of nodes, whether or not the pod can run there: `nodeTaintsPolicy` is `Ignore` by
+default, and a cordoned or full node is a node like any other. A domain that no pod of the workload can go to keeps the
+few pods it has, mostly none, and it is the smallest: every other domain gets at most `maxSkew` more than that.
+
+It is an error where pods of the workload are left over for that reason, else a warning where those of a rolling update
+would be, which count beside the old ones.
+
+Example, with --topology examples/pains/02-zone-of-tainted-nodes/cluster.yaml:
+
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: db}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+
+Write `nodeTaintsPolicy: Honor` where a taint keeps the pods out, uncordon the nodes, or make room on them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.lint.accounts import hard_accounts
+from kubectl_spread.lint.accounts import named
+from kubectl_spread.lint.accounts import outcome
+from kubectl_spread.lint.accounts import sized
+from kubectl_spread.lint.accounts import with_field
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rules.max_skew_never_binds import surge
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.account import Account
+from kubectl_spread.objects.account import Domain
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.version import FIELD_SINCE
+from kubectl_spread.text.edit import Put
+
+
+class OutOfReach(NamedTuple):
+    """A constraint with counted domains where no node takes the pod, and how bad that is."""
+
+    constraint: TopologySpreadConstraint
+    account: Account
+    domains: list[Domain]
+    severity: Severity
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find counted domains out of reach, and whether honouring taints would help."""
+    for fault in faults(subject, project):
+        route = subject.route(fault.constraint, "topologyKey")
+        helps = _honor_helps(subject, project, fault=fault)
+        yield Found(
+            _message(fault),
+            subject.place(route),
+            subject.path(route),
+            _hint(fault.domains, helps=helps),
+            severity=fault.severity,
+            fix=_honored(subject, fault.constraint) if helps else None,
+        )
+
+
+def faults(subject: Subject, project: Project) -> Iterator[OutOfReach]:
+    """Counted domains out of reach; those outside the pod's own node affinity are another rule's."""
+    for constraint, account in hard_accounts(subject, project):
+        domains = [domain for domain in account.unreachable if domain.chosen]
+        if not domains or len(account.unreachable) == len(account.counted) or account.is_below_min_domains:
+            continue
+        severity = _severity(subject, project, constraint=constraint, account=account)
+        if severity is not None:
+            yield OutOfReach(constraint, account, domains, severity)
+
+
+def _severity(
+    subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, account: Account
+) -> Optional[Severity]:
+    """An error where pods are left over because of it; a warning where a rolling update or an autoscaler would."""
+    became = outcome(subject, project)
+    if became is not None and became.is_preempting:
+        return None  # who is evicted makes room there, perhaps
+    if became is not None and became.falls_short and became.pods > account.room:
+        return Severity.ERROR
+    most = project.replicas(subject).maximum
+    if most is None or most + surge(subject, constraint, most) > account.room:
+        return Severity.WARNING
+    return None
+
+
+def _message(fault: OutOfReach) -> str:
+    constraint, account, domains, _ = fault
+    reasons = Counter(domain.unusable_because for domain in domains if domain.unusable_because)
+    why = f" ({'; '.join(reason for reason, _ in reasons.most_common(2))})" if reasons else ""
+    counted = "is counted" if len(domains) == 1 else "are counted"
+    return (
+        f"{named(domain.value for domain in domains)} {counted}, though no node there takes the pod{why}: "
+        f"the emptiest keeps {account.minimum}, so no other `{constraint.topology_key}` gets more than "
+        f"{account.most_in_a_domain}"
+    )
+
+
+def _hint(domains: list[Domain], *, helps: bool) -> str:
+    if helps:
+        return "nodeTaintsPolicy: Honor leaves tainted nodes out of the count"
+    if any(domain.unusable_because.startswith("cordoned") for domain in domains):
+        return "uncordon a node there, or let the constraint be ScheduleAnyway"
+    return "make room there, or let the constraint be ScheduleAnyway"
+
+
+def _honor_helps(subject: Subject, project: Project, *, fault: OutOfReach) -> bool:
+    """Whether there is more room with taints honoured, and those pods find a node that did not for want of it."""
+    constraint, account = fault.constraint, fault.account
+    minor, facts = project.target.minor, project.facts
+    too_old = minor is not None and minor < FIELD_SINCE["nodeTaintsPolicy"]
+    if facts is None or constraint.node_taints_policy == HONOR or too_old:
+        return False
+    changed = with_field(sized(subject, project), constraint, nodeTaintsPolicy=HONOR)
+    honoured = facts.account(changed, constraint)
+    if honoured is None or honoured.room <= account.room:
+        return False
+    became = facts.outcome(changed)
+    return became is not None and became.pending <= max(0, became.pods - account.room - 1)
+
+
+def _honored(subject: Subject, constraint: TopologySpreadConstraint) -> Fix:
+    route = subject.route(constraint, "nodeTaintsPolicy")
+    return Fix("count only nodes whose taints the pod tolerates", (Put(route, HONOR),))
