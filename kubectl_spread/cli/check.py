@@ -31,6 +31,7 @@ from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import load_facts
+from kubectl_spread.cli.options import load_profiles
 from kubectl_spread.cli.options import minor_version
 from kubectl_spread.cli.options import placed
 from kubectl_spread.cli.options import wants_colour
@@ -169,21 +170,21 @@ def command(
 
     seen = _seen(run)
     is_whole = given.is_whole and len(seen) == run.files
+    wanted = accepted(choices, config, is_whole=is_whole)
+    judge = partial(judged, policy=asked, namespace=namespace, accepted=wanted)
     placements = _placed(run, known, namespace)
-    judge = partial(
-        judged,
-        policy=asked,
-        facts=_cluster_facts(known, placements, namespace),
-        namespace=namespace,
-        accepted=accepted(choices, config, is_whole=is_whole),
-    )
+    if known is not None:
+        judge = partial(judge, facts=_cluster_facts(known, placements, namespace))
+    else:
+        judge = partial(judge, facts=_domain_facts(config, facts, namespace))
     if fixes.diff or fixes.fix:
         outcome = fixing.mended(run.results, judge, fixes, recheck=check)
         if fixes.diff:
             return _show_fixes(run, outcome, colour=wants_colour(color))
         run = _mended(run, outcome)
-        placements = _placed(run, known, namespace)
-        judge = partial(judge, facts=_cluster_facts(known, placements, namespace))
+        if known is not None:
+            placements = _placed(run, known, namespace)
+            judge = partial(judge, facts=_cluster_facts(known, placements, namespace))
     run = _judged(run, judge)
     run = _without_known(run, choices, config, names=seen, is_whole=is_whole)
     _print(run, placements, outputs, colour=wants_colour(color))
@@ -207,12 +208,21 @@ def _show_files(given: Inputs) -> int:
     return Exit.UNREADABLE if errors else Exit.CLEAN
 
 
-def _cluster_facts(known: Optional[Facts], placements: list[Placement], namespace: str) -> Optional[ClusterFacts]:
-    if known is None:
-        return None
+def _cluster_facts(known: Facts, placements: list[Placement], namespace: str) -> ClusterFacts:
     from kubectl_spread.simulate.facts import KnownCluster  # numpy: 80 ms
 
     return KnownCluster(known.cluster, known.profiles, placements=placements, namespace=namespace)
+
+
+def _domain_facts(config: Config, facts: FactOptions, namespace: str) -> Optional[ClusterFacts]:
+    """What the config says of the nodes' labels; nothing is placed by that."""
+    if not config.domains:
+        return None
+    from kubectl_spread.simulate.facts import KnownCluster  # numpy: 80 ms
+    from kubectl_spread.sources import topology
+
+    cluster = topology.from_domains(config.domains)
+    return KnownCluster(cluster, load_profiles(facts), namespace=namespace, keys=frozenset(config.domains))
 
 
 def _placed(run: _Run, known: Optional[Facts], namespace: str) -> list[Placement]:

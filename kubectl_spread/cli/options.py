@@ -141,7 +141,23 @@ def load_facts(named: FactOptions) -> Optional[Facts]:
     if not named.snapshot and named.topology is None:
         return None
     cluster, errors = _cluster(named)
-    return Facts(cluster, _profiles(named), named.all_nodes, named.seed, errors)
+    return Facts(cluster, load_profiles(named), named.all_nodes, named.seed, errors)
+
+
+def load_profiles(named: FactOptions) -> dict[str, Profile]:
+    """The profiles of the scheduler that the options name."""
+    from kubectl_spread.scheduler import config  # numpy: 80 ms
+
+    minor = minor_version(named)
+    version = config.LATEST if minor is None else config.version_of(f"1.{minor}")
+    if not named.scheduler_config:
+        return config.profiles(None, version)
+    from kubectl_spread.sources import scheduler_config
+
+    loaded = scheduler_config.load(named.scheduler_config, version)
+    for note in loaded.notes:
+        warn(f"{named.scheduler_config}: {note}")
+    return loaded.profiles
 
 
 def minor_version(named: FactOptions) -> Optional[int]:
@@ -190,18 +206,3 @@ def _cluster(named: FactOptions) -> tuple[Cluster, tuple[SourceError, ...]]:
     from kubectl_spread.sources import topology as topologies
 
     return topologies.load(named.topology or ""), ()
-
-
-def _profiles(named: FactOptions) -> dict[str, Profile]:
-    from kubectl_spread.scheduler import config  # numpy: 80 ms
-
-    minor = minor_version(named)
-    version = config.LATEST if minor is None else config.version_of(f"1.{minor}")
-    if not named.scheduler_config:
-        return config.profiles(None, version)
-    from kubectl_spread.sources import scheduler_config
-
-    loaded = scheduler_config.load(named.scheduler_config, version)
-    for note in loaded.notes:
-        warn(f"{named.scheduler_config}: {note}")
-    return loaded.profiles

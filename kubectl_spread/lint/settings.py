@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 from typing import Optional
 
@@ -123,6 +124,7 @@ class Config(NamedTuple):
     per_file: tuple[FileChoice, ...] = ()
     ignores: tuple[Waiver, ...] = ()
     baseline: str = ""
+    domains: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     podspec_paths: tuple[PodSpecPath, ...] = ()
 
 

@@ -18,6 +18,8 @@ from kubectl_spread.lint.settings import FileChoice
 from kubectl_spread.lint.suppress import Waiver
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.kinds import PodSpecPath
+from kubectl_spread.objects.labels import key_errors
+from kubectl_spread.objects.labels import value_errors
 from kubectl_spread.objects.version import minor_of
 from kubectl_spread.objects.version import VersionError
 from kubectl_spread.sources import files
@@ -101,6 +103,7 @@ class _Reading:
             per_file=tuple(self._file_choice(route, empty.root) for route in self._items("perFile")),
             ignores=tuple(self._waiver(route, empty.root) for route in self._items("ignores")),
             baseline=self._text(("baseline",)),
+            domains=self._domains(),
             podspec_paths=tuple(self._podspec_path(route) for route in self._items("podspecPaths")),
         )
         if self._has(("profile",)) and self._has(("select",)):
@@ -143,6 +146,18 @@ class _Reading:
             namespace=self._text((*route, "namespace")),
             files=Globs(root, patterns) if patterns else None,
         )
+
+    def _domains(self) -> dict[str, tuple[str, ...]]:
+        node = nodes.follow(self.root, ("domains",))
+        found = {}
+        for key, field in node.fields.items() if isinstance(node, Mapping) else ():
+            self.problems += [(nodes.span(field.key), f"not a label key: {key}: {error}") for error in key_errors(key)]
+            written = self._written(("domains", key))
+            for at, (place, value) in enumerate(written):
+                errors = value_errors(value) or ["it is there twice"] * (value in [text for _, text in written[:at]])
+                self.problems += [(place, f"domains.{key}: {value}: {error}") for error in errors]
+            found[key] = tuple(text for _, text in written)
+        return found
 
     def _podspec_path(self, route: Route) -> PodSpecPath:
         group: Optional[str] = self._text((*route, "group")) or None

@@ -333,3 +333,28 @@ def test_what_is_accepted_is_not_mended(check: Check) -> None:
     assert "topologyKey: kubernetes.io/zone" in Path(WEB).read_text()
     assert "minDomains" not in Path(WEB).read_text()
     assert "minDomains" in Path(API).read_text()
+
+
+def test_domains_are_facts_for_the_rules(check: Check) -> None:
+    """Nothing is placed by them, and a cluster that is named replaces them."""
+    text = (
+        Path(WEB)
+        .read_text()
+        .replace("kubernetes.io/zone", "topology.kubernetes.io/zone")
+        .replace("replicas: 3", "replicas: 9")
+    )
+    Path(WEB).write_text(text.replace("ScheduleAnyway", "DoNotSchedule").replace("minDomains: 2", "minDomains: 4"))
+    configure("domains: {topology.kubernetes.io/zone: [a, b, c]}\nselect: SPR904\n")
+    ran = check(WEB)
+
+    assert at(WEB, "17 error SPR904") == ran.findings
+    assert "Pending" not in ran.err
+    assert [] == check(WEB, "--no-config", "--select", "SPR904").findings
+    assert [] == check(WEB, "--topology", "zones=4").findings
+
+
+def test_too_many_domains_are_one_error(check: Check) -> None:
+    values = ", ".join(f"v{number}" for number in range(130))
+    configure(f"domains: {{a: [{values}], b: [{values}]}}\n")
+
+    assert (3, [], "error: domains: 16900 combinations are more than 15000\n") == check(WEB)

@@ -112,6 +112,25 @@ def test_anchors_and_merges_are_followed(tmp_path: Path) -> None:
     assert [("SPR1",), ("SPR1",)] == [item.choice.ignore for item in found.per_file]
 
 
+def test_domains_are_read(tmp_path: Path) -> None:
+    found = loaded("domains: {topology.kubernetes.io/zone: [a, b], tier: ['1']}", tmp_path)
+
+    assert {"topology.kubernetes.io/zone": ("a", "b"), "tier": ("1",)} == found.domains
+
+
+def test_domains_are_labels(tmp_path: Path) -> None:
+    found = problems("domains: {/zone: [a], zone: [a, -b, a, 1], tier: [], rack: x}", tmp_path)
+
+    assert [
+        "1:11: not a label key: /zone: prefix part must be non-empty",
+        "1:33: domains.zone: -b: a valid label must be an empty string or consist of",
+        "1:37: domains.zone: a: it is there twice",
+        "1:40: domains.zone[3]: must be text, not a number: 1",
+        "1:50: domains.tier: the list is empty",
+        "1:60: domains.rack: must be a list, not text: x",
+    ] == [line.partition(" alphanumeric")[0] for line in found]
+
+
 def test_a_profile_is_read(tmp_path: Path) -> None:
     assert Profile.STRICT is loaded("profile: strict", tmp_path).profile
 
