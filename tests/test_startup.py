@@ -18,6 +18,8 @@ HEAVY = {
     "asyncio",
     "importlib.metadata",
     "dataclasses",
+    "lsprotocol",
+    "pygls",
 }
 PARSER = "_ruamel_yaml"
 
@@ -55,7 +57,17 @@ def imported_by(*args: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "args", [(), ("--help",), ("--version",), ("--bogus",), ("check", "--help"), ("check", "--bogus"), ("version",)]
+    "args",
+    [
+        (),
+        ("--help",),
+        ("--version",),
+        ("--bogus",),
+        ("check", "--help"),
+        ("check", "--bogus"),
+        ("lsp", "--help"),
+        ("version",),
+    ],
 )
 def test_help_version_and_usage_errors_import_neither_a_parser_nor_anything_heavy(args: tuple[str, ...]) -> None:
     imported = imported_by(*args)

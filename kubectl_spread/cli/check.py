@@ -47,10 +47,8 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.mend import Mended
     from kubectl_spread.lint.run import Result
     from kubectl_spread.lint.settings import Config
-    from kubectl_spread.lint.settings import Policy
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.simulate.placement import Placement
-    from kubectl_spread.text.source import SourceFile
 
     Read = Callable[..., Result]
     Judge = Callable[[Sequence[Result]], Judged]
@@ -161,17 +159,17 @@ def command(
     facts = facts._replace(kubernetes_version=facts.kubernetes_version or config.kubernetes_version or None)
     known = load_facts(facts)
     namespace = namespace or "default"
-    check = partial(_checked, asked=asked, config=config, namespace=namespace)
+    from kubectl_spread.lint import judge as judges
+
+    check = partial(judges.read, policy=asked, config=config, namespace=namespace)
     run = _read(given, check)
     if known is not None:
         known = with_manifests(known, [result.source for result in run.results], namespace)
     run.errors.extend(known.errors if known is not None else ())
-    from kubectl_spread.lint.judge import judged
-
     seen = _seen(run)
     is_whole = given.is_whole and len(seen) == run.files
     wanted = accepted(choices, config, is_whole=is_whole)
-    judge = partial(judged, policy=asked, namespace=namespace, accepted=wanted)
+    judge = partial(judges.judged, policy=asked, namespace=namespace, accepted=wanted)
     placements = _placed(run, known, namespace)
     if known is not None:
         judge = partial(judge, facts=_cluster_facts(known, placements, namespace))
@@ -246,16 +244,6 @@ def _read(given: Inputs, check: Read) -> _Run:
     if not results and not errors and not given.exclusion.is_forced:
         raise SourceError(", ".join((*given.paths, *given.kustomized)), "no .yaml, .yml or .json file in it")
     return _run(results, errors)
-
-
-def _checked(source: SourceFile, *, named: bool = False, asked: Policy, config: Config, namespace: str) -> Result:
-    """What a source holds, as far as the rules that are asked for look at it, with the kinds that the config adds."""
-    from kubectl_spread.lint.run import check_source
-    from kubectl_spread.objects.kinds import BUILT_IN
-    from kubectl_spread.objects.kinds import with_paths
-
-    kinds = with_paths(config.podspec_paths) if config.podspec_paths else BUILT_IN
-    return check_source(source, named=named, codes=asked.possible, kinds=kinds, namespace=namespace)
 
 
 def _run(results: list[Result], errors: list[SourceError]) -> _Run:

@@ -32,21 +32,21 @@ LEVELS = ("error", "warning", "info")  # the worst first
 class ChoiceOptions(NamedTuple):
     """What the command line asks for that the config can say, too."""
 
-    config: Optional[str]
-    no_config: bool
-    profile: Optional[str]
-    select: tuple[str, ...]
-    extend_select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    severity: tuple[str, ...]
-    autoscaler: Optional[str]
-    fail_on: Optional[str]
-    exclude: tuple[str, ...]
-    force_exclude: bool
-    project: bool
-    baseline: Optional[str]
-    write_baseline: Optional[str]
-    no_ignores: bool
+    config: Optional[str] = None
+    no_config: bool = False
+    profile: Optional[str] = None
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: tuple[str, ...] = ()
+    autoscaler: Optional[str] = None
+    fail_on: Optional[str] = None
+    exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    project: bool = False
+    baseline: Optional[str] = None
+    write_baseline: Optional[str] = None
+    no_ignores: bool = False
 
 
 class Inputs(NamedTuple):

@@ -11,14 +11,32 @@ from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.run import check_source
 from kubectl_spread.lint.run import Result
+from kubectl_spread.lint.settings import Config
 from kubectl_spread.lint.settings import Policy
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.workloads import check_workloads
 from kubectl_spread.lint.workloads import in_order
+from kubectl_spread.objects.kinds import BUILT_IN
+from kubectl_spread.objects.kinds import with_paths
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.text.source import SourceFile
+
+
+def read(
+    source: SourceFile,
+    policy: Policy,
+    config: Config,
+    *,
+    named: bool = False,
+    namespace: str = DEFAULT_NAMESPACE,
+) -> Result:
+    """What a source holds, as far as the rules that are asked for look at it, with the kinds that the config adds."""
+    kinds = with_paths(config.podspec_paths) if config.podspec_paths else BUILT_IN
+    return check_source(source, named=named, codes=policy.possible, kinds=kinds, namespace=namespace)
 
 
 class Judged(NamedTuple):

@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_spread.cli.main import run
 
-COMMANDS = [(), ("check",), ("explain",), ("rule",), ("version",)]
+COMMANDS = [(), ("check",), ("explain",), ("lsp",), ("rule",), ("version",)]
 
 
 def help_of(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> str:

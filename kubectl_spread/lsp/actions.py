@@ -1,0 +1,143 @@
+"""Code actions: the fixes of findings, the comments that suppress them, and all safe fixes of a document at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+
+from lsprotocol import types
+
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.mend import edits_of
+from kubectl_spread.lint.mend import mend
+from kubectl_spread.lint.run import Result
+from kubectl_spread.lsp.client import Client
+from kubectl_spread.lsp.diagnostics import diagnostic
+from kubectl_spread.lsp.ignoring import ignoring
+from kubectl_spread.lsp.judge import Judge
+from kubectl_spread.lsp.positions import offset
+from kubectl_spread.lsp.positions import span_range
+from kubectl_spread.lsp.review import Checked
+from kubectl_spread.lsp.review import Review
+from kubectl_spread.text.edit import Edit
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Span
+
+QUICK_FIX = types.CodeActionKind.QuickFix.value
+FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.kubectl-spread"
+
+_MOST_FINDINGS = 20  # that one answer is about: what is offered for each was tried on the whole text
+
+
+class Desk(NamedTuple):
+    """What answering a client takes."""
+
+    client: Client
+    review: Review
+    judge: Judge
+
+
+def actions(asked: types.CodeActionParams, desk: Desk) -> list[types.CodeAction]:
+    """What can be done about the findings in a range: fixes first, then comments, then all fixes of the document."""
+    checked = desk.review.documents.get(asked.text_document.uri)
+    if checked is None:
+        return []
+    answer: list[types.CodeAction] = []
+    if _is_asked_for(QUICK_FIX, asked.context):
+        here = _findings_in(asked.range, checked, desk.client)
+        answer += [action for finding in here for action in _fixes(finding, checked, desk)]
+        answer += [action for finding in here for action in _ignores(finding, checked, desk)]
+    if _is_asked_for(FIX_ALL, asked.context):
+        answer += _fix_all(checked, desk)
+    return answer
+
+
+def _is_asked_for(kind: str, context: types.CodeActionContext) -> bool:
+    """Whether a kind is wanted; what takes a second run of the rules is not while a cursor only moves."""
+    if context.only is None:
+        return kind == QUICK_FIX or context.trigger_kind != types.CodeActionTriggerKind.Automatic
+    wanted = [str(getattr(item, "value", item)) for item in context.only]
+    return any(item in ("", kind) or kind.startswith(f"{item}.") for item in wanted)
+
+
+def _findings_in(where: types.Range, checked: Checked, client: Client) -> list[Finding]:
+    """The findings that a range touches, the first of them."""
+    source = checked.result.source
+    start, end = offset(source, where.start, client.encoding), offset(source, where.end, client.encoding)
+    found = [item for item in checked.findings if item.place.span.start <= end and start <= item.place.span.end]
+    return found[:_MOST_FINDINGS]
+
+
+def _fixes(finding: Finding, checked: Checked, desk: Desk) -> Iterator[types.CodeAction]:
+    """The fix of a finding, where it does in this text what it should."""
+    repair = finding.repair
+    if repair is None or repair.source is not checked.result.source:
+        return
+    done = mend([checked.result], lambda _: [finding], recheck=desk.judge.read, is_wanted=lambda _: True)
+    if done.fixed:
+        action = _action(repair.fix.title, checked, desk, edits=edits_of(repair))
+        action.diagnostics = [diagnostic(finding, desk.client, uri=desk.review.uri)]
+        action.is_preferred = repair.fix.is_safe or None
+        yield action
+
+
+def _ignores(finding: Finding, checked: Checked, desk: Desk) -> Iterator[types.CodeAction]:
+    edit = ignoring(finding)
+    if edit is not None:
+        action = _action(f"ignore {finding.rule.code} here", checked, desk, edits=[edit])
+        action.diagnostics = [diagnostic(finding, desk.client, uri=desk.review.uri)]
+        yield action
+
+
+def _fix_all(checked: Checked, desk: Desk) -> Iterator[types.CodeAction]:
+    if not any(item.repair is not None and item.repair.fix.is_safe for item in checked.findings):
+        return
+    before = [other.result for other in desk.review.documents.values()]
+    name = checked.result.source.name
+    done = mend(
+        before,
+        desk.judge.findings,
+        recheck=desk.judge.read,
+        is_wanted=lambda repair: repair.fix.is_safe and repair.source.name == name,
+    )
+    edit = _difference(checked.result.source, done.results, at=before.index(checked.result))
+    if edit is not None:
+        yield _action("fix all that is safe to fix", checked, desk, edits=[edit], kind=FIX_ALL)
+
+
+def _difference(source: SourceFile, results: Sequence[Result], *, at: int) -> Optional[Edit]:
+    """One edit of whole lines from a source to what became of it; None where nothing did."""
+    old, new = source.text, results[at].source.text
+    if old == new:
+        return None
+    # Line ends stay with their lines, so that no edit comes between "\r" and "\n".
+    old_lines, new_lines = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    start = _alike(old_lines, new_lines)
+    end = _alike(old_lines[start:][::-1], new_lines[start:][::-1])
+    before, after = sum(map(len, old_lines[:start])), sum(map(len, old_lines[len(old_lines) - end :]))
+    return Edit(before, len(old) - after, new[before : len(new) - after])
+
+
+def _alike(lines: Sequence[str], others: Sequence[str]) -> int:
+    """How many lines are the same from the first on."""
+    pairs = enumerate(zip(lines, others, strict=False))
+    return next((at for at, (line, other) in pairs if line != other), min(len(lines), len(others)))
+
+
+def _action(
+    title: str, checked: Checked, desk: Desk, *, edits: Iterable[Edit], kind: str = QUICK_FIX
+) -> types.CodeAction:
+    source, uri = checked.result.source, checked.opened.uri
+    written = [
+        types.TextEdit(span_range(source, Span(edit.start, edit.end), desk.client.encoding), edit.text)
+        for edit in edits
+    ]
+    if desk.client.has_versions:
+        document = types.OptionalVersionedTextDocumentIdentifier(uri, checked.opened.version)
+        whole = types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, written)])
+    else:
+        whole = types.WorkspaceEdit(changes={uri: written})
+    return types.CodeAction(title, kind=kind, edit=whole)

@@ -1,0 +1,28 @@
+"""What the client at the other end understands."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lsprotocol import types
+from pygls.capabilities import get_capability
+
+
+class Client(NamedTuple):
+    """How to count characters, and which parts of the protocol to leave out."""
+
+    encoding: str = "utf-16"
+    has_related: bool = False  # places besides the finding's own
+    has_versions: bool = False  # edits that say which version of a document they are for
+    has_markdown: bool = False
+
+
+def client_of(capabilities: types.ClientCapabilities, encoding: str) -> Client:
+    """What a client says of itself; the encoding is what was agreed upon."""
+    formats = get_capability(capabilities, "text_document.hover.content_format") or ()
+    return Client(
+        encoding,
+        bool(get_capability(capabilities, "text_document.publish_diagnostics.related_information")),
+        bool(get_capability(capabilities, "workspace.workspace_edit.document_changes")),
+        types.MarkupKind.Markdown in formats,
+    )

@@ -1,0 +1,56 @@
+"""What a rule is about, where the cursor is on a finding of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Optional
+
+from lsprotocol import types
+
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import RuleMeta
+from kubectl_spread.lint.workloads import documentation
+from kubectl_spread.lsp.client import Client
+from kubectl_spread.lsp.positions import span_range
+
+_BLOCK = re.compile(r"\n+((?: {4}[^\n]*(?:\n|\Z)|\n(?= {4}))+)")
+
+
+def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[types.Hover]:
+    """The documentation of the rules of the findings that an offset is in, each rule once; None where there are none.
+
+    The range is that of the first of them.
+    """
+    here = [finding for finding in findings if _is_at(finding, offset)]
+    if not here:
+        return None
+    rules = {finding.rule.code: finding.rule for finding in here}.values()
+    place = here[0].place
+    where = span_range(place.source, place.span, client.encoding)
+    if client.has_markdown:
+        text = "\n\n---\n\n".join(map(_markdown, rules))
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), where)
+    text = "\n\n".join(f"{_title(rule)}\n\n{documentation(rule)}" for rule in rules)
+    return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, text), where)
+
+
+def _is_at(finding: Finding, offset: int) -> bool:
+    """Whether a finding is at an offset; one of no characters is where it stands."""
+    start, end = finding.place.span
+    return start <= offset < max(end, start + 1)
+
+
+def _title(rule: RuleMeta) -> str:
+    return f"{rule.code} {rule.name} ({rule.severity.value})"
+
+
+def _markdown(rule: RuleMeta) -> str:
+    """The docstring with its example fenced, as an indented block would be taken for text of the line above."""
+    text = _BLOCK.sub(_fenced, documentation(rule))
+    return f"**{_title(rule)}**\n\n{text}"
+
+
+def _fenced(match: re.Match[str]) -> str:
+    lines = "\n".join(line[4:] for line in match[1].rstrip("\n").split("\n"))
+    return f"\n\n```yaml\n{lines}\n```\n"

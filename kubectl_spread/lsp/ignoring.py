@@ -1,0 +1,69 @@
+"""The comment that suppresses a finding."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.lint import suppress
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.edit import Edit
+from kubectl_spread.text.edit import with_edits
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Span
+
+_ALWAYS_TOLD = "SPR005"  # a suppression in vain is no finding in its line
+
+
+def ignoring(finding: Finding) -> Optional[Edit]:
+    """The edit that suppresses a finding at the end of its line; None where a comment cannot stand, or does not help.
+
+    A comment that is there already takes the code in.
+    """
+    source = finding.place.source
+    if finding.is_unreadable or finding.rule.code == _ALWAYS_TOLD or _is_json(source):
+        return None
+    edit = _edit(finding, source)
+    edited = SourceFile(source.name, with_edits(source.text, [edit]))
+    start = finding.place.span.start
+    start += len(edit.text) - (edit.end - edit.start) if edit.end <= start else 0
+    moved = finding._replace(place=Place(edited, Span(start, start)))
+    helps = any(
+        finding.rule.code in wish.words and wish.covers(moved) and _overlaps(wish, edit)
+        for wish in suppress.commented(edited)
+    )
+    return edit if helps and _meaning(edited) == _meaning(source) else None
+
+
+def _edit(finding: Finding, source: SourceFile) -> Edit:
+    code = finding.rule.code
+    number = source.position(finding.place.span.start).line
+    for wish in suppress.commented(source):
+        start, end = wish.place.span
+        if source.position(start).line == number:
+            if not source.text.endswith("]", start, end):
+                return Edit(end, end, f"[{code}]")
+            return Edit(end - 1, end - 1, f", {code}" if wish.words else code)
+    line = source.line(number)
+    start = source.offset(number)
+    return Edit(start + len(line.rstrip()), start + len(line), f"  # spread: ignore[{code}]")
+
+
+def _overlaps(wish: suppress.Suppression, edit: Edit) -> bool:
+    """Whether a suppression, in the edited text, is the one that the edit wrote."""
+    start, end = wish.place.span
+    return start <= edit.start + len(edit.text) and edit.start <= end
+
+
+def _is_json(source: SourceFile) -> bool:
+    return source.name.endswith(".json") or source.text.lstrip()[:1] in ("{", "[")
+
+
+def _meaning(source: SourceFile) -> list[Any]:
+    """The plain values of the documents; None for one that is not YAML."""
+    return [
+        nodes.to_plain(found.root) if isinstance(found, compose.Document) else None for found in compose.compose(source)
+    ]

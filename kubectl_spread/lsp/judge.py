@@ -1,0 +1,27 @@
+"""From what the open documents hold to what is told of them: as `check` has it, by the same config."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kubectl_spread.lint import judge
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.run import Result
+from kubectl_spread.lint.settings import Config
+from kubectl_spread.lint.settings import Policy
+from kubectl_spread.text.source import SourceFile
+
+
+class Judge(NamedTuple):
+    """What is asked for."""
+
+    policy: Policy
+    config: Config
+
+    def read(self, source: SourceFile) -> Result:
+        """What a document holds."""
+        return judge.read(source, self.policy, self.config)
+
+    def findings(self, results: list[Result]) -> list[Finding]:
+        """The findings of a project by place, without those that are accepted."""
+        return judge.judged(results, self.policy, accepted=judge.Accepted(self.config.ignores)).findings

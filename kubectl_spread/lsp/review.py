@@ -1,0 +1,98 @@
+"""What is known of the open documents at one moment.
+
+All of them are one project, as the files of one run of `check` are, so that a HorizontalPodAutoscaler in one tab counts
+for the Deployment in another. A document that did not change is not parsed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from functools import partial
+from typing import NamedTuple
+from typing import Optional
+from typing import TypeVar
+
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.run import Result
+from kubectl_spread.lsp.judge import Judge
+from kubectl_spread.text.source import SourceFile
+
+T = TypeVar("T")
+
+
+class Opened(NamedTuple):
+    """An open document as its client has it; `name` is its path, or its URI where it is no file."""
+
+    uri: str
+    name: str
+    version: Optional[int]
+    text: str
+
+
+class Checked(NamedTuple):
+    """An open document, what it holds, and what is wrong with it."""
+
+    opened: Opened
+    result: Result
+    findings: tuple[Finding, ...]
+
+
+class Review(NamedTuple):
+    """The open documents by URI, and the bugs of ours that were met; what a bug hides is left out."""
+
+    documents: dict[str, Checked]
+    bugs: tuple[Exception, ...] = ()
+
+    @property
+    def opened(self) -> tuple[Opened, ...]:
+        return tuple(checked.opened for checked in self.documents.values())
+
+    def uri(self, source: SourceFile) -> str:
+        """The document that a source is; the source's name where it is none of them."""
+        for uri, checked in self.documents.items():
+            if checked.result.source is source:
+                return uri
+        return source.name
+
+
+def reviewed(opened: Iterable[Opened], judge: Judge, *, before: Review) -> Review:
+    """Check the open documents together; where a bug prevents that, each by itself."""
+    bugs: list[Exception] = []
+    results = [(document, _result(document, judge, before=before, bugs=bugs)) for document in opened]
+    together = [result for _, result in results]
+    found = _tried(partial(judge.findings, together), bugs)
+    if found is None:
+        alone = [_tried(partial(judge.findings, [result]), bugs) or [] for result in together]
+        found = [finding for findings in alone for finding in findings]
+    by_source: dict[int, list[Finding]] = {}
+    for finding in found:
+        by_source.setdefault(id(finding.place.source), []).append(finding)
+    documents = {
+        document.uri: Checked(document, result, tuple(by_source.get(id(result.source), ())))
+        for document, result in results
+    }
+    return Review(documents, tuple(bugs))
+
+
+def _result(document: Opened, judge: Judge, *, before: Review, bugs: list[Exception]) -> Result:
+    """What a document holds; nothing, where reading it is more than we can."""
+    known = before.documents.get(document.uri)
+    if known is not None and known.opened.text == document.text:
+        return known.result
+    source = SourceFile(document.name, _clean(document.text))
+    return _tried(partial(judge.read, source), bugs) or Result(source, (), ())
+
+
+def _clean(text: str) -> str:
+    """A text as a file could hold it: without byte order mark, and half of a surrogate pair replaced."""
+    return text.removeprefix("\ufeff").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _tried(work: Callable[[], T], bugs: list[Exception]) -> Optional[T]:
+    """What comes of work; None and its bug where it fails: the editor still wants the other answers."""
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001 (a bug must not end the session)
+        bugs.append(error)
+        return None

@@ -1,0 +1,169 @@
+"""The language server itself: messages in, messages out.
+
+```
+didOpen, didSave, didClose ──▶ check now ─┐
+didChange ──▶ check when typing pauses ───┴▶ Review ──▶ publishDiagnostics
+codeAction, hover ──▶ the Review of what is open, checked anew if that has changed ──▶ answer
+```
+
+Checks run in a thread, one at a time, so that messages are read meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import sys
+from typing import Optional
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from kubectl_spread import __version__
+from kubectl_spread.lsp.actions import actions
+from kubectl_spread.lsp.actions import Desk
+from kubectl_spread.lsp.actions import FIX_ALL
+from kubectl_spread.lsp.actions import QUICK_FIX
+from kubectl_spread.lsp.client import Client
+from kubectl_spread.lsp.client import client_of
+from kubectl_spread.lsp.diagnostics import diagnostic
+from kubectl_spread.lsp.hover import hover
+from kubectl_spread.lsp.judge import Judge
+from kubectl_spread.lsp.positions import offset
+from kubectl_spread.lsp.review import Checked
+from kubectl_spread.lsp.review import Opened
+from kubectl_spread.lsp.review import Review
+from kubectl_spread.lsp.review import reviewed
+
+_PAUSE_S = 0.2  # without a change, before what is typed is checked
+
+_log = logging.getLogger(__name__)
+
+
+def serve(judge: Judge) -> bool:
+    """Speak over standard input and output until the client leaves; whether it took its leave as it should."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s: %(message)s")
+    # Of their own, as pygls closes what it writes to, and nothing else may be written there.
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    session = _Session(judge)
+    with contextlib.redirect_stdout(sys.stderr):
+        session.server.start_io(sys.stdin.buffer, output)
+    return session.has_said_goodbye
+
+
+class _Session:
+    """One client: its documents, and what was last said of them."""
+
+    def __init__(self, judge: Judge) -> None:
+        # The text comes whole: pygls splits lines where the protocol does not, and would put a change elsewhere.
+        sync = types.TextDocumentSyncKind.Full
+        self.server = LanguageServer("kubectl-spread", __version__, text_document_sync_kind=sync)
+        self.judge = judge
+        self.client = Client()
+        self.documents: dict[str, Opened] = {}
+        self.review = Review({})
+        self.published: dict[str, tuple[Optional[int], list[types.Diagnostic]]] = {}
+        self.turn = asyncio.Lock()
+        self.timer: Optional[asyncio.TimerHandle] = None
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.has_said_goodbye = False
+        self._listen_to_documents()
+        self._listen_to_requests()
+
+    def _listen_to_documents(self) -> None:
+        feature = self.server.feature
+
+        @feature(types.TEXT_DOCUMENT_DID_OPEN)
+        def opened(params: types.DidOpenTextDocumentParams) -> None:
+            item = params.text_document
+            self.documents[item.uri] = Opened(item.uri, to_fs_path(item.uri) or item.uri, item.version, item.text)
+            self.check_in(0)
+
+        @feature(types.TEXT_DOCUMENT_DID_CHANGE)
+        def changed(params: types.DidChangeTextDocumentParams) -> None:
+            document = self.documents.get(params.text_document.uri)
+            if document is not None and params.content_changes:
+                version, text = params.text_document.version, params.content_changes[-1].text
+                self.documents[document.uri] = document._replace(version=version, text=text)
+                self.check_in(_PAUSE_S)
+
+        @feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))
+        def saved(params: types.DidSaveTextDocumentParams) -> None:
+            self.check_in(0)
+
+        @feature(types.TEXT_DOCUMENT_DID_CLOSE)
+        def closed(params: types.DidCloseTextDocumentParams) -> None:
+            uri = params.text_document.uri
+            if self.documents.pop(uri, None) is not None:
+                self.published.pop(uri, None)
+                self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+                self.check_in(0)
+
+    def _listen_to_requests(self) -> None:
+        feature = self.server.feature
+
+        @feature(types.INITIALIZE)
+        def initialize(params: types.InitializeParams) -> None:
+            encoding = self.server.workspace.position_encoding
+            self.client = client_of(params.capabilities, str(getattr(encoding, "value", encoding)))
+
+        @feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([QUICK_FIX, FIX_ALL]))
+        async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
+            desk = Desk(self.client, await self.current(), self.judge)
+            return await asyncio.to_thread(actions, params, desk)
+
+        @feature(types.TEXT_DOCUMENT_HOVER)
+        async def hovered(params: types.HoverParams) -> Optional[types.Hover]:
+            checked = (await self.current()).documents.get(params.text_document.uri)
+            if checked is None:
+                return None
+            place = offset(checked.result.source, params.position, self.client.encoding)
+            return hover(checked.findings, place, self.client)
+
+        @feature(types.SHUTDOWN)
+        def shutdown(params: None) -> None:
+            self.has_said_goodbye = True
+
+    def check_in(self, delay_s: float) -> None:
+        """Check and publish after a time; what was to be checked earlier, but not yet, is checked then, too."""
+        if self.timer is not None:
+            self.timer.cancel()
+        self.timer = asyncio.get_running_loop().call_later(delay_s, self._check_now)
+
+    def _check_now(self) -> None:
+        task = asyncio.ensure_future(self._publish())
+        self.tasks.add(task)  # a task that nobody holds may be collected
+        task.add_done_callback(self.tasks.discard)
+
+    async def current(self) -> Review:
+        """The review of the documents as they are now."""
+        async with self.turn:
+            documents = tuple(self.documents.values())
+            if documents != self.review.opened:
+                self.review = await asyncio.to_thread(reviewed, documents, self.judge, before=self.review)
+                self._complain(self.review.bugs)
+            return self.review
+
+    async def _publish(self) -> None:
+        """Say what is new; a document that has changed meanwhile has its turn later."""
+        review = await self.current()
+        for uri, checked in review.documents.items():
+            said = (checked.opened.version, self._diagnostics(checked, review))
+            if self.documents.get(uri) == checked.opened and self.published.get(uri) != said:
+                self.published[uri] = said
+                version, found = said
+                params = types.PublishDiagnosticsParams(uri, found, version)
+                self.server.text_document_publish_diagnostics(params)
+
+    def _diagnostics(self, checked: Checked, review: Review) -> list[types.Diagnostic]:
+        return [diagnostic(finding, self.client, uri=review.uri) for finding in checked.findings]
+
+    def _complain(self, bugs: tuple[Exception, ...]) -> None:
+        """Log bugs of ours: with the traceback on standard error, and a line where the editor shows such."""
+        for bug in bugs:
+            _log.error("this is a bug in kubectl spread %s", __version__, exc_info=bug)
+            line = f"this is a bug in kubectl spread {__version__}: {type(bug).__name__}: {bug}"
+            self.server.window_log_message(types.LogMessageParams(types.MessageType.Error, line))
