@@ -38,7 +38,7 @@ def test_a_module_of_ours_that_is_missing_is_a_bug() -> None:
 
 def test_a_rule_that_does_not_exist_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert 2 == run(["lsp", "--ignore", "SPR99"])
-    assert "error: no rule is called `SPR9`" in capsys.readouterr().err
+    assert "error: no rule is called `SPR99`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("stream", ["stdin", "stdout"])
