@@ -53,9 +53,7 @@ fix_options = gathering("fixes", FixOptions, _OPTIONS)
 
 def offer(findings: list[Finding]) -> str:
     """A line that says how many findings can be fixed, and how."""
-    from kubectl_spread.lint.mend import possible_edits
-
-    repairs = [item.repair for item in findings if item.repair is not None and possible_edits(item.repair)]
+    repairs = [item.repair for item in findings if item.repair is not None]
     safe = sum(repair.fix.is_safe for repair in repairs)
     parts = [f"{safe} with --fix"] if safe else []
     parts += [f"{len(repairs) - safe} with --fix --unsafe-fixes"] if safe < len(repairs) else []

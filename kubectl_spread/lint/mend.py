@@ -113,24 +113,33 @@ def possible_edits(repair: Repair) -> tuple[Edit, ...]:
 
 
 def _mended(result: Result, findings: list[Finding], recheck: Callable[[SourceFile], Result]) -> _Pass:
-    """One pass: all fixes at once, or where that goes wrong those that do no harm one after another."""
+    """One pass: all fixes at once, or where that goes wrong those that do no harm."""
     if not findings:
         return _Pass(result.source.text, [], [])
     refused: list[Refusal] = []
     attempts = list(_apart(_attempts(findings, refused)))
-    text = _tried(result, attempts, recheck)
-    if text is not None:
-        return _Pass(text, [attempt.finding for attempt in attempts], refused)
-    kept: list[_Attempt] = []
-    text = result.source.text
-    for attempt in attempts:
-        tried = _tried(result, [*kept, attempt], recheck)
-        if tried is None:
-            refused.append(Refusal(attempt.finding, "the text would not mean what the fix intends"))
-        else:
-            text = tried
-            kept.append(attempt)
-    return _Pass(text, [attempt.finding for attempt in kept], refused)
+    kept = _kept(result, [], attempts, recheck=recheck)
+    done = [attempt.finding for attempt in kept]
+    told = {id(finding) for finding in done}
+    refused += [
+        Refusal(attempt.finding, "the text would not mean what the fix intends")
+        for attempt in attempts
+        if id(attempt.finding) not in told
+    ]
+    return _Pass(_text(result, kept), done, refused)
+
+
+def _kept(
+    result: Result, kept: list[_Attempt], more: list[_Attempt], *, recheck: Callable[[SourceFile], Result]
+) -> list[_Attempt]:
+    """The attempts that can be made beside those that are kept, found by halving, as few do harm."""
+    if not more or _is_sound(result, [*kept, *more], recheck):
+        return [*kept, *more]
+    if len(more) == 1:
+        return kept
+    middle = len(more) // 2
+    kept = _kept(result, kept, more[:middle], recheck=recheck)
+    return _kept(result, kept, more[middle:], recheck=recheck)
 
 
 def _attempts(findings: list[Finding], refused: list[Refusal]) -> Iterator[_Attempt]:
@@ -158,15 +167,16 @@ def _touches(edit: Edit, taken: list[Edit]) -> bool:
     return any(edit.start <= other.end and other.start <= edit.end for other in taken[max(0, at - 1) : at + 1])
 
 
-def _tried(result: Result, attempts: list[_Attempt], recheck: Callable[[SourceFile], Result]) -> str | None:
-    """The text with the fixes, None where it is not what was intended."""
-    source = result.source
-    text = editing.with_edits(source.text, [edit for attempt in attempts for edit in attempt.edits])
-    mended = SourceFile(source.name, text)
-    if not _means(mended, source, [attempt.repair for attempt in attempts]):
-        return None
-    refusals = _refusals(recheck(mended))
-    return None if refusals - _refusals(result) else text
+def _text(result: Result, attempts: list[_Attempt]) -> str:
+    return editing.with_edits(result.source.text, [edit for attempt in attempts for edit in attempt.edits])
+
+
+def _is_sound(result: Result, attempts: list[_Attempt], recheck: Callable[[SourceFile], Result]) -> bool:
+    """Whether the text with the fixes is what was intended."""
+    mended = SourceFile(result.source.name, _text(result, attempts))
+    if not _means(mended, result.source, [attempt.repair for attempt in attempts]):
+        return False
+    return not _refusals(recheck(mended)) - _refusals(result)
 
 
 def _means(mended: SourceFile, source: SourceFile, repairs: list[Repair]) -> bool:

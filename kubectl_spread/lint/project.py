@@ -75,6 +75,7 @@ class Project:
             self._by_kind.setdefault(manifest.kind, []).append(manifest)
         self._rollouts = self._referring_rollouts()
         self.subjects = tuple(item if (by := self._rollout_of(item)) is None else item.run_by(by) for item in subjects)
+        self._replicas: dict[int, ReplicaRange] = {}  # by id() of a subject
         self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
         self._by_namespace: dict[str, list[Subject]] = {}
         for subject in self.subjects:
@@ -82,6 +83,11 @@ class Project:
             self._by_namespace.setdefault(namespace, []).append(subject)
             for key, value in subject.labels.items():
                 self._by_label.setdefault((namespace, key, value), []).append(subject)
+
+    @cached_property
+    def namespaces(self) -> list[str]:
+        """The namespaces that workloads are in, by name."""
+        return sorted(self._by_namespace)
 
     @property
     def workloads(self) -> list[Workload]:
@@ -120,6 +126,12 @@ class Project:
 
     def replicas(self, subject: Subject) -> ReplicaRange:
         """The replicas of a workload: what its autoscaler allows, else what it says itself."""
+        known = self._replicas.get(id(subject))
+        if known is None:
+            known = self._replicas[id(subject)] = self._replicas_of(subject)
+        return known
+
+    def _replicas_of(self, subject: Subject) -> ReplicaRange:
         owner, runner = subject.workload, subject.runner
         if owner.is_foreign:
             return ReplicaRange(None, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Container
 from collections.abc import Iterable
@@ -72,4 +73,9 @@ def documentation(rule: RuleMeta) -> str:
 
 def module(rule: RuleMeta) -> Any:
     """The module of a rule; it is loaded when a workload may break the rule."""
-    return importlib.import_module(f"kubectl_spread.lint.rules.{rule.name.replace('-', '_')}")
+    return _module(rule.name)
+
+
+@functools.cache
+def _module(name: str) -> Any:
+    return importlib.import_module(f"kubectl_spread.lint.rules.{name.replace('-', '_')}")

@@ -188,7 +188,8 @@ class _Editor:
 
     @property
     def _break(self) -> str:
-        return "\r\n" if "\r\n" in self.text else "\n"
+        """The line break of the document: its first."""
+        return "\r\n" if self.text.startswith("\r\n", self._line_end(self.root.start)) else "\n"
 
     # Changes
 
@@ -347,7 +348,7 @@ class _Editor:
     @property
     def _list_step(self) -> int:
         """How far this text indents a list below its key."""
-        found = _LIST_BELOW_KEY.search(self.text)
+        found = _LIST_BELOW_KEY.search(self.text, self.root.start, self.root.end)
         return _STEP if found is not None and len(found[2]) > len(found[1]) else 0
 
 

@@ -54,7 +54,7 @@ from kubectl_spread.lint.subject import Subject
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find selectors whose only other matches are in another namespace of the input."""
     own = subject.workload.namespace
-    others = sorted({item.workload.namespace for item in project.subjects} - {own})
+    others = [namespace for namespace in project.namespaces if namespace != own]
     for constraint in subject.constraints if others else ():
         selector = subject.selector(constraint)
         if project.matching(selector, own) != [subject]:
