@@ -38,7 +38,7 @@ from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.options import with_manifests
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SourceError
-from kubectl_spread.report.table import counted
+from kubectl_spread.lint.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.facts import ClusterFacts

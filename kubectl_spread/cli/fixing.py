@@ -14,7 +14,7 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import gathering
 from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import SourceError
-from kubectl_spread.report.table import counted
+from kubectl_spread.lint.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Any
 from typing import Optional
@@ -15,8 +14,6 @@ from kubectl_spread.objects.account import Outcome
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.workload import Workload
-
-_NAMED = 3
 
 
 def accounts(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, Account]]:
@@ -61,17 +58,3 @@ def with_field(workload: Workload, constraint: TopologySpreadConstraint, **field
     written = list(mappings(spec.get(FIELD)))
     written[constraint.position] = {**written[constraint.position], **fields}
     return workload._replace(template={**workload.template, "spec": {**spec, FIELD: written}})
-
-
-def named(names: Iterable[str]) -> str:
-    """Up to three names, and how many more there are."""
-    listed = [f"`{name}`" for name in names]
-    more = len(listed) - _NAMED
-    if more > 0:
-        return f"{', '.join(listed[:_NAMED])} and {more} more"
-    return ", ".join(listed)
-
-
-def counted(number: int, noun: str) -> str:
-    """A number and what it counts."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -9,8 +9,10 @@ from typing import Optional
 
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects import spread
+from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
@@ -18,7 +20,7 @@ from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
 
-REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+REQUIRED, PREFERRED = (f"{kind}DuringSchedulingIgnoredDuringExecution" for kind in ("required", "preferred"))
 
 
 class OwnTerm(NamedTuple):
@@ -47,19 +49,23 @@ def node_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
     return selected & affine
 
 
+def has_one_domain(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
+    """Whether the pods accept one value of a constraint's key only, and no other domain is counted."""
+    values = None if constraint.node_affinity_policy == IGNORE else node_values(subject, constraint.topology_key)
+    return values is not None and len(values) < 2
+
+
 def own_terms(subject: Subject, kind: str) -> Iterator[OwnTerm]:
     """The required terms of `podAffinity` or `podAntiAffinity` that are about the workload's own pods.
 
-    One about namespaces chosen by name or label may be about others; one with mismatchLabelKeys is about others.
+    One with mismatchLabelKeys is about others.
     """
     terms = mappings(((subject.spec.get("affinity") or {}).get(kind) or {}).get(REQUIRED))
     for index, term in enumerate(terms):
-        if term.get("namespaceSelector") or term.get("mismatchLabelKeys"):
-            continue
-        if term.get("namespaces") and subject.workload.namespace not in term["namespaces"]:
+        if term.get("mismatchLabelKeys") or not _is_about_its_namespace(subject, term):
             continue
         selector = _term_selector(subject, term)
-        if selector.requirements and selector.matches(subject.labels):
+        if selector.requirements is not None and selector.matches(subject.labels):
             yield OwnTerm(
                 term.get("topologyKey") or "", selector, (*subject.spec_route, "affinity", kind, REQUIRED, index)
             )
@@ -75,6 +81,14 @@ def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optio
         if term.topology_key == constraint.topology_key and set(term.selector.requirements or ()) <= counted:
             return term
     return None
+
+
+def _is_about_its_namespace(subject: Subject, term: Plain) -> bool:
+    """Whether a term is about the workload's own namespace, as far as the manifest tells: labels are not known."""
+    named, by_label = strings(term.get("namespaces")), term.get("namespaceSelector")
+    if not named and by_label is None:
+        return True
+    return subject.workload.namespace in named or by_label == {}
 
 
 def _term_selector(subject: Subject, term: Plain) -> Selector:

@@ -16,6 +16,7 @@ from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
@@ -141,7 +142,7 @@ class Project:
             return ReplicaRange(owner.replicas, owner.replicas)
         if owner.kind == "Service":
             return ReplicaRange(*knative_scale(owner.template))
-        written = _whole(_fields(runner.plain.get("spec")).get("replicas"), None)
+        written = _whole(fields(runner.plain.get("spec")).get("replicas"), None)
         return _times(ReplicaRange(written, written), owner.group.size)
 
     def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
@@ -155,13 +156,13 @@ class Project:
 
     def scaled(self, autoscaler: Manifest) -> Optional[Subject]:
         """The workload that an autoscaler is about."""
-        target = _fields(_fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
+        target = _scale_target(autoscaler)
         kind, namespace = target.get("kind") or "Deployment", self.namespace_of(autoscaler)
         return self._by_key.get(f"{kind} {namespace}/{target.get('name')}")
 
     def backends(self, service: Manifest) -> list[Subject]:
         """The workloads whose pods a Service sends traffic to, in order."""
-        selector = _fields(_fields(service.plain.get("spec")).get("selector"))
+        selector = fields(fields(service.plain.get("spec")).get("selector"))
         if service.api_version != "v1" or not selector or not all(isinstance(item, str) for item in selector.values()):
             return []
         equalities = tuple(Requirement(key, "In", (value,)) for key, value in selector.items())
@@ -205,7 +206,7 @@ class Project:
         """
         found = {}
         for manifest in self.of_kind("Rollout"):
-            reference = _fields(_fields(manifest.plain.get("spec")).get("workloadRef"))
+            reference = fields(fields(manifest.plain.get("spec")).get("workloadRef"))
             if manifest.workload_kind is not None and reference.get("kind") == "Deployment":
                 found[self.namespace_of(manifest), str(reference.get("name"))] = manifest
         return found
@@ -225,12 +226,7 @@ _COUNT_THEMSELVES = ("DaemonSet", "Pod", "PodTemplate", "Job", "CronJob")
 
 
 def _scale_target(autoscaler: Manifest) -> Plain:
-    return _fields(_fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
-
-
-def _fields(value: Any) -> Plain:
-    """A mapping; an empty one for anything else, as what is around a workload is not validated."""
-    return value if isinstance(value, dict) else {}
+    return fields(fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
 
 
 def _whole(value: Any, default: Optional[int]) -> Optional[int]:
@@ -241,7 +237,7 @@ def _whole(value: Any, default: Optional[int]) -> Optional[int]:
 
 
 def _scaled(autoscaler: Manifest) -> ReplicaRange:
-    spec = _fields(autoscaler.plain.get("spec"))
+    spec = fields(autoscaler.plain.get("spec"))
     if autoscaler.kind == "ScaledObject":
         least = _whole(spec.get("minReplicaCount"), _KEDA_MINIMUM)
         return ReplicaRange(least, _whole(spec.get("maxReplicaCount"), _KEDA_MAXIMUM), autoscaler)

@@ -10,6 +10,7 @@ from typing import Optional
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.plain import fields
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
@@ -49,17 +50,17 @@ def claim_templates(subject: Subject) -> Iterator[ClaimTemplate]:
     """The claims of a StatefulSet."""
     if subject.workload.kind == "StatefulSet":
         for index, item in enumerate(subject.controller.get("volumeClaimTemplates") or ()):
-            spec = _fields(_fields(item).get("spec"))
+            spec = fields(fields(item).get("spec"))
             yield ClaimTemplate(spec, ("spec", "volumeClaimTemplates", index, "spec"))
 
 
 def ephemeral_claims(subject: Subject) -> Iterator[ClaimTemplate]:
     """The claims of generic ephemeral volumes."""
     for index, volume in enumerate(subject.spec.get("volumes") or ()):
-        template = _fields(_fields(_fields(volume).get("ephemeral")).get("volumeClaimTemplate"))
+        template = fields(fields(fields(volume).get("ephemeral")).get("volumeClaimTemplate"))
         if template:
             route = (*subject.spec_route, "volumes", index, "ephemeral", "volumeClaimTemplate", "spec")
-            yield ClaimTemplate(_fields(template.get("spec")), route)
+            yield ClaimTemplate(fields(template.get("spec")), route)
 
 
 def class_of(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
@@ -72,14 +73,14 @@ def class_of(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
 
 def is_zonal(storage_class: Manifest) -> bool:
     """Whether volumes of a class are known to be usable in one zone only."""
-    parameters = _fields(storage_class.plain.get("parameters"))
+    parameters = fields(storage_class.plain.get("parameters"))
     if any(str(value).lower().endswith(_REDUNDANT) for value in parameters.values()):
         return False
     if storage_class.plain.get("provisioner") in _ZONAL:
         return True
     terms = storage_class.plain.get("allowedTopologies")
     entries = [entry for term in (terms if isinstance(terms, list) else ()) for entry in _entries(term)]
-    return any(is_zone(str(_fields(entry).get("key"))) for entry in entries)
+    return any(is_zone(str(fields(entry).get("key"))) for entry in entries)
 
 
 def is_zone(key: str) -> bool:
@@ -88,15 +89,10 @@ def is_zone(key: str) -> bool:
 
 
 def _entries(term: Any) -> list[Any]:
-    found = _fields(term).get("matchLabelExpressions")
+    found = fields(term).get("matchLabelExpressions")
     return found if isinstance(found, list) else []
 
 
 def _is_default(storage_class: Manifest) -> bool:
-    annotations = _fields(_fields(storage_class.plain.get("metadata")).get("annotations"))
+    annotations = fields(fields(storage_class.plain.get("metadata")).get("annotations"))
     return annotations.get("storageclass.kubernetes.io/is-default-class") == "true"
-
-
-def _fields(value: Any) -> Plain:
-    """A mapping; an empty one for anything else, as claims and classes are not validated."""
-    return value if isinstance(value, dict) else {}

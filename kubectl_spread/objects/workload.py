@@ -10,6 +10,7 @@ from typing import Optional
 from kubectl_spread.objects import spread
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.kinds import PodPlace
+from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.text.node import Route
 
@@ -108,7 +109,7 @@ def workload(
         namespace: of an object that names none.
         is_foreign: see `WorkloadKind`.
     """
-    metadata, spec = plain.get("metadata") or {}, _fields(plain.get("spec"))
+    metadata, spec = plain.get("metadata") or {}, fields(plain.get("spec"))
     place = at or KINDS[kind].usual_place()
     found = Workload(
         kind=kind,
@@ -139,7 +140,7 @@ def workload(
 
 def knative_scale(template: Plain) -> tuple[Optional[int], Optional[int]]:
     """The least and most pods of a Knative revision, as far as its annotations say it; 0 for the most is no limit."""
-    annotations = _fields(_fields(template.get("metadata")).get("annotations"))
+    annotations = fields(fields(template.get("metadata")).get("annotations"))
     least, most = (
         next((int(text) for name in names if (text := str(annotations.get(name, ""))).isdecimal()), None)
         for names in (_MIN_SCALE, _MAX_SCALE)
@@ -188,17 +189,13 @@ def _template(plain: Plain, place: PodPlace) -> Plain:
 
 def _at(plain: Any, route: Route) -> Plain:
     for step in route:
-        plain = plain[step] if isinstance(step, int) else _fields(plain).get(step)
-    return _fields(plain)
-
-
-def _fields(value: Any) -> Plain:
-    return value if isinstance(value, dict) else {}
+        plain = plain[step] if isinstance(step, int) else fields(plain).get(step)
+    return fields(plain)
 
 
 def _grouped(owner: Workload, spec: Plain, place: PodPlace) -> Workload:
     """The leaders or the workers of a LeaderWorkerSet; without a leaderTemplate the leaders are like the workers."""
-    both = _fields(spec.get("leaderWorkerTemplate"))
+    both = fields(spec.get("leaderWorkerTemplate"))
     size = 1 if both.get("size") is None else max(1, int(both["size"]))
     if place.template[-1] == "leaderTemplate":
         members = PodGroup()

@@ -11,11 +11,11 @@ from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.requirements import Conflict
 from kubectl_spread.explain.requirements import constraint_name
 from kubectl_spread.explain.requirements import Requirement
+from kubectl_spread.lint.wording import counted
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.selector import Requirement as SelectorRequirement
 from kubectl_spread.objects.selector import Selector
-from kubectl_spread.report.table import counted
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe

@@ -31,11 +31,6 @@ def table(rows: Iterable[tuple[str, ...]], *, indent: str = "") -> list[str]:
     ]
 
 
-def counted(count: int, noun: str) -> str:
-    """`1 node`, `2 nodes`."""
-    return f"{count} {noun if count == 1 else noun + 's'}"
-
-
 def listed(names: Iterable[str], *, most: int) -> str:
     """Names with commas, cut where there are more than `most`."""
     names = [safe(name) for name in names]

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import demands
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
@@ -51,7 +52,7 @@ _FIELD = "nodeAffinityPolicy"
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints that count what the pod's own affinity excludes."""
     affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
-    if not subject.spec.get("nodeSelector") and not affinity.get("requiredDuringSchedulingIgnoredDuringExecution"):
+    if not subject.spec.get("nodeSelector") and not affinity.get(demands.REQUIRED):
         return
     if not history.stores(_FIELD, project.target.minor):
         return

@@ -35,7 +35,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.accounts import counted
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
@@ -43,6 +42,7 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rules.replicas_exceed_anti_affinity import narrowest
 from kubectl_spread.lint.rules.replicas_exceed_anti_affinity import route_of
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import counted
 from kubectl_spread.objects.manifest import Manifest
 
 

@@ -32,7 +32,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kubectl_spread.lint.demands import host_ports
 from kubectl_spread.lint.demands import node_values
+from kubectl_spread.lint.demands import PREFERRED
+from kubectl_spread.lint.demands import REQUIRED
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
@@ -58,7 +61,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find workloads with constraints over zones but not over nodes, or the other way round."""
     if not _has_defaults(subject, project) or project.replicas(subject).maximum in (0, 1):
         return
-    own = [item for item in subject.constraints if _counts_itself(subject, item)]
+    own = [item for item in subject.constraints if subject.is_in_its_group(item)]
     keys = {_OLD_KEYS.get(item.topology_key, item.topology_key) for item in subject.constraints}
     if not own or not keys <= {ZONE, HOSTNAME, REGION} or (ZONE in keys) == (HOSTNAME in keys):
         return
@@ -92,28 +95,16 @@ def _has_defaults(subject: Subject, project: Project) -> bool:
     )
 
 
-def _counts_itself(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
-    selector = subject.selector(constraint)
-    return bool(selector.requirements) and selector.matches(subject.labels)
-
-
 def _is_kept_apart(subject: Subject, key: str) -> bool:
     """Whether anti-affinity, or on a node a port, does for a key what a constraint would."""
     terms: list[dict[str, Any]] = []
     anti_affinity = (subject.spec.get("affinity") or {}).get("podAntiAffinity") or {}
-    terms += mappings(anti_affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
-    for weighted in mappings(anti_affinity.get("preferredDuringSchedulingIgnoredDuringExecution")):
+    terms += mappings(anti_affinity.get(REQUIRED))
+    for weighted in mappings(anti_affinity.get(PREFERRED)):
         terms.append(weighted.get("podAffinityTerm") or {})
     if any(term.get("topologyKey") == key for term in terms):
         return True
-    return key == HOSTNAME and _takes_ports(subject)
-
-
-def _takes_ports(subject: Subject) -> bool:
-    ports = [
-        port for container in mappings(subject.spec.get("containers")) for port in mappings(container.get("ports"))
-    ]
-    return any(port.get("hostPort") for port in ports) or bool(ports and subject.spec.get("hostNetwork"))
+    return key == HOSTNAME and any(host_ports(subject))
 
 
 def _is_moot(subject: Subject, key: str, project: Project) -> bool:

@@ -79,10 +79,9 @@ class _Field(NamedTuple):
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find a constraint that differs from that of a workload before, over the same pods; once a workload."""
     for constraint in subject.constraints:
-        selector = subject.selector(constraint)
-        if not selector.requirements or not selector.matches(subject.labels):
+        if not subject.is_in_its_group(constraint):
             continue
-        for other in project.matching(selector, subject.workload.namespace):
+        for other in project.matching(subject.selector(constraint), subject.workload.namespace):
             if other is subject:
                 break  # the ones after it will be told of this one
             if other.workload.key == subject.workload.key or other.is_owned:

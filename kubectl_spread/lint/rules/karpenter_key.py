@@ -58,6 +58,7 @@ from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.plain import fields
 
 _SUPPORTED = frozenset({ZONE, HOSTNAME, "karpenter.sh/capacity-type"})
 
@@ -88,14 +89,10 @@ def _where(pools: int) -> str:
 
 def _keys(pool: Manifest) -> set[str]:
     """The labels that the nodes of a pool can have."""
-    template = _fields(_fields(pool.plain.get("spec")).get("template"))
-    requirements = _fields(template.get("spec")).get("requirements")
+    template = fields(fields(pool.plain.get("spec")).get("template"))
+    requirements = fields(template.get("spec")).get("requirements")
     named = {str(item.get("key")) for item in _items(requirements)}
-    return named | set(_fields(_fields(template.get("metadata")).get("labels")))
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return named | set(fields(fields(template.get("metadata")).get("labels")))
 
 
 def _items(value: Any) -> list[dict[str, Any]]:

@@ -39,18 +39,18 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects import history
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.text.edit import Append
 from kubectl_spread.text.edit import Change
 from kubectl_spread.text.edit import Put
 
-_FIRST_MINOR = 27  # of matchLabelKeys
 _ROLLED = ("Deployment", "Rollout")  # they make pods of the new revision before those of the old one are gone
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find Deployments whose hard constraints do not tell revisions apart; once a workload."""
-    if (project.target.minor or _FIRST_MINOR) < _FIRST_MINOR:
+    if not history.stores("matchLabelKeys", project.target.minor):
         return  # nothing to be done
     if subject.workload.kind not in _ROLLED:
         return
@@ -63,8 +63,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         constraint
         for constraint in subject.hard
         if subject.revision_label not in (*constraint.match_label_keys, *_selected(constraint))
-        and subject.selector(constraint).requirements
-        and subject.selector(constraint).matches(subject.labels)
+        and subject.is_in_its_group(constraint)
     ]
     if blind:
         first, *rest = blind

@@ -41,13 +41,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint.demands import PREFERRED
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.plain import mappings
-
-_PREFERRED = ("affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -55,11 +54,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if subject.hard or not subject.soft or project.replicas(subject).maximum in (0, 1):
         return
     affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
-    for index, term in enumerate(mappings(affinity.get(_PREFERRED[-1]))):
+    for index, term in enumerate(mappings(affinity.get(PREFERRED))):
         preference = term.get("preference") or {}
         if not term.get("weight") or not (preference.get("matchExpressions") or preference.get("matchFields")):
             continue
-        route = (*subject.spec_route, *_PREFERRED, index)
+        route = (*subject.spec_route, "affinity", "nodeAffinity", PREFERRED, index)
         soft = subject.place(subject.route(subject.soft[0], "whenUnsatisfiable"))
         yield Found(
             "preferred nodes score as much as all soft constraints together, and may take every pod",

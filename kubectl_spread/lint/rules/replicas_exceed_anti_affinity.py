@@ -30,15 +30,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.accounts import counted
 from kubectl_spread.lint.accounts import outcome
+from kubectl_spread.lint.demands import REQUIRED
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import counted
 from kubectl_spread.objects.account import AntiAffinity
 from kubectl_spread.text.node import Route
-
-_REQUIRED = ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -66,4 +65,4 @@ def narrowest(subject: Subject, project: Project) -> Optional[AntiAffinity]:
 
 def route_of(subject: Subject, bound: AntiAffinity) -> Route:
     """Where the topologyKey of the term stands."""
-    return (*subject.spec_route, *_REQUIRED, bound.position, "topologyKey")
+    return (*subject.spec_route, "affinity", "podAntiAffinity", REQUIRED, bound.position, "topologyKey")

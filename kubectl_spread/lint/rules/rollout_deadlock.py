@@ -35,6 +35,8 @@ from collections.abc import Iterator
 from typing import Any
 from typing import Optional
 
+from kubectl_spread.lint import demands
+from kubectl_spread.lint.demands import OwnTerm
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
@@ -42,19 +44,14 @@ from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import ReplicaRange
 from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects import spread
 from kubectl_spread.objects.int_or_percent import percentage
 from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.plain import strings
-from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route
 
-_REQUIRED = ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
 _ROLLING = ("spec", "strategy", "rollingUpdate")
 
 
@@ -63,10 +60,10 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     replicas = project.replicas(subject)
     if replicas.maximum in (0, 1) or not _waits_for_new_pods(subject, replicas):
         return
-    keys = {key: index for index, key in reversed(list(_own_terms(subject)))}
-    wider = [key for key in keys if key != HOSTNAME]
-    for key in (wider or list(keys))[:1]:
-        route = (*subject.spec_route, *_REQUIRED, keys[key], "topologyKey")
+    terms = {term.topology_key: term for term in reversed(list(_between_revisions(subject)))}
+    wider = [key for key in terms if key != HOSTNAME]
+    for key in (wider or list(terms))[:1]:
+        route = (*terms[key].route, "topologyKey")
         yield Found(
             _message(key, replicas),
             subject.place(route),
@@ -112,23 +109,11 @@ def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
     return scaled(unavailable, number, round_up=False) == 0 and scaled(surge, number, round_up=True) != 0
 
 
-def _own_terms(subject: Subject) -> Iterator[tuple[int, str]]:
-    """Position and key of the required terms that repel pods of the workload's other revisions."""
-    found: Any = subject.spec
-    for step in _REQUIRED:
-        found = (found or {}).get(step)
-    for index, term in enumerate(mappings(found)):
-        selector = compiled(spread.label_selector(term.get("labelSelector")))
-        is_by_revision = POD_TEMPLATE_HASH in strings(term.get("matchLabelKeys"))
-        if not is_by_revision and _is_here(subject, term) and selector.matches(subject.template_labels):
-            yield index, term.get("topologyKey") or ""
-
-
-def _is_here(subject: Subject, term: dict[str, Any]) -> bool:
-    """Whether a term is about the workload's own namespace, as far as that is known."""
-    named = strings(term.get("namespaces"))
-    everywhere = term.get("namespaceSelector")
-    return subject.workload.namespace in named if named else everywhere is None or everywhere == {}
+def _between_revisions(subject: Subject) -> Iterator[OwnTerm]:
+    """The required terms by which pods of one revision repel those of another."""
+    for term in demands.own_terms(subject, "podAntiAffinity"):
+        if all(requirement.key != POD_TEMPLATE_HASH for requirement in term.selector.requirements or ()):
+            yield term
 
 
 def _written(subject: Subject) -> Iterator[Label]:

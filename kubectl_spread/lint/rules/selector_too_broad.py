@@ -84,10 +84,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 def _others(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> list[Subject]:
     """The other workloads whose pods a constraint counts beside the own."""
-    selector = subject.selector(constraint)
-    if not selector.requirements or not selector.matches(subject.labels):
+    if not subject.is_in_its_group(constraint):
         return []
-    matching = project.matching(selector, subject.workload.namespace)
+    matching = project.matching(subject.selector(constraint), subject.workload.namespace)
     return [other for other in matching if _is_another(other, subject)]
 
 

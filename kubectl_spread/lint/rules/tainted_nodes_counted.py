@@ -52,7 +52,6 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects import history
 from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
@@ -100,9 +99,8 @@ def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: 
     key = constraint.topology_key
     if key not in (HOSTNAME, ZONE) or constraint.max_skew < 1 or not subject.is_in_its_group(constraint):
         return False
-    allowed = None if constraint.node_affinity_policy == IGNORE else demands.node_values(subject, key)
-    if allowed is not None and len(allowed) < 2:
-        return False  # the only domain is its own minimum
+    if demands.has_one_domain(subject, constraint):
+        return False  # it is its own minimum
     if demands.keeps_apart(subject, constraint) or (key == HOSTNAME and any(demands.host_ports(subject))):
         return False  # a domain with one of the pods is refused anyway, and any other has room
     pods = project.group_size(subject, constraint)

@@ -35,12 +35,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.accounts import counted
 from kubectl_spread.lint.accounts import hard_accounts
 from kubectl_spread.lint.accounts import outcome
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import counted
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:

@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
+from kubectl_spread.lint.demands import REQUIRED
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
@@ -88,5 +89,5 @@ def _is_spread(subject: Subject) -> bool:
     if any(constraint.topology_key in _ZONES for constraint in subject.constraints):
         return True
     anti_affinity = (subject.spec.get("affinity") or {}).get("podAntiAffinity") or {}
-    required = mappings(anti_affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
+    required = mappings(anti_affinity.get(REQUIRED))
     return any(term.get("topologyKey") in _ZONES for term in required)

@@ -40,7 +40,6 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.accounts import hard_accounts
-from kubectl_spread.lint.accounts import named
 from kubectl_spread.lint.accounts import outcome
 from kubectl_spread.lint.accounts import sized
 from kubectl_spread.lint.accounts import with_field
@@ -50,6 +49,7 @@ from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rules.max_skew_never_binds import surge
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import named
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.constraint import HONOR
