@@ -51,8 +51,10 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     for constraint in subject.hard:
         if (most is not None and most <= constraint.max_skew) or not subject.is_in_its_group(constraint):
             continue
+        if demands.has_one_domain(subject, constraint):
+            continue  # SPR207
         for term in demands.own_terms(subject, "podAffinity"):
-            if term.topology_key == constraint.topology_key:
+            if term.topology_key == constraint.topology_key and term.selector.requirements:
                 route = subject.route(constraint, "topologyKey")
                 yield Found(
                     f"required pod affinity wants all pods in one `{constraint.topology_key}`, the constraint at most "
