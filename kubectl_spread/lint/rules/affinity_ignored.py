@@ -2,7 +2,7 @@
 
 The pod's nodeSelector or required node affinity keeps it out of some domains; with `Ignore` these count all the same,
 and as none of its pods ever runs there, the smallest domain stays at 0. Once each usable domain holds `maxSkew` pods,
-the rest stay Pending.
+the rest stay Pending. With cluster facts the nodes decide whether there is such a domain.
 
 Example:
     apiVersion: apps/v1
@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import demands
+from kubectl_spread.lint.accounts import accounts
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
@@ -56,12 +57,18 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return
     if not history.stores(_FIELD, project.target.minor):
         return
+    known = dict(accounts(subject, project))
     for constraint in subject.hard:
-        if constraint.node_affinity_policy == IGNORE:
+        pods = project.group_size(subject, constraint)
+        if constraint.node_affinity_policy != IGNORE or not subject.is_in_its_group(constraint):
+            continue
+        if pods is not None and pods <= constraint.max_skew:
+            continue  # SPR204
+        if constraint not in known or any(not domain.chosen for domain in known[constraint].counted):
             route = subject.route(constraint, _FIELD)
             yield Found(
-                "domains that the pod's node affinity excludes are counted, and hold the minimum at 0: "
-                f"each usable domain gets at most {constraint.max_skew}",
+                "domains where the pod's node affinity admits no node are counted, and hold the minimum at 0: "
+                f"every other domain gets at most {constraint.max_skew}",
                 subject.place(route),
                 subject.path(route),
                 "remove it: Honor is the default",
