@@ -1,7 +1,8 @@
 """Zone and hostname are both DoNotSchedule with maxSkew 1.
 
 Each rule alone can be met where both cannot: two zones with 1 and 3 nodes and six pods want 3 in each zone, so 3 on
-the one node, whose skew is then 2 or more. Such pods stay Pending although there is room.
+the one node, whose skew is then 2 or more. Such pods stay Pending although there is room. Up to three pods, those of
+a rolling update included, find nodes in any case.
 
 Example:
     apiVersion: apps/v1
@@ -40,15 +41,22 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rules import combined_unsatisfiable
+from kubectl_spread.lint.rules.max_skew_never_binds import surge
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
+
+_ALWAYS_FIT = 3  # pods: two zones of which one has a single node are the worst there is
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find the pair of constraints."""
     by_key = {item.topology_key: item for item in subject.hard if item.max_skew == 1}
-    if ZONE in by_key and HOSTNAME in by_key and not any(combined_unsatisfiable.check(subject, project)):
+    pair = [by_key[key] for key in (ZONE, HOSTNAME) if key in by_key]
+    if len(pair) < 2 or not all(_can_stall(subject, constraint, project) for constraint in pair):
+        return
+    if not any(combined_unsatisfiable.check(subject, project)):
         route = subject.route(by_key[HOSTNAME], "whenUnsatisfiable")
         other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
         yield Found(
@@ -60,3 +68,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             (Label(other, "the zone's constraint"),),
             fix=remedies.softened(subject, by_key[HOSTNAME]),
         )
+
+
+def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Whether a constraint counts enough of the pods to be at odds with another."""
+    most, pods = project.replicas(subject).maximum, project.group_size(subject, constraint)
+    if most is None or pods is None:
+        return True
+    return subject.is_in_its_group(constraint) and pods + surge(subject, constraint, most) > _ALWAYS_FIT
