@@ -11,6 +11,8 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.version import FIELD_SINCE
 
@@ -27,6 +29,7 @@ class _Field(NamedTuple):
 
 # From when on an API server knows a field at all, and drops it where its gate is off.
 KNOWN_SINCE = {"minDomains": 24, "nodeAffinityPolicy": 25, "nodeTaintsPolicy": 25, "matchLabelKeys": 25}
+_DEFAULTS = {"minDomains": 1, "nodeAffinityPolicy": HONOR, "nodeTaintsPolicy": IGNORE}
 _TERM_FIELDS = {"matchLabelKeys": 31, "mismatchLabelKeys": 31, "namespaceSelector": 22}
 _TERMS = (
     ("requiredDuringSchedulingIgnoredDuringExecution",),
@@ -71,18 +74,29 @@ def stores(field: str, minor: Optional[int]) -> bool:
 
 def ignored_in(constraints: Iterable[TopologySpreadConstraint], minor: int) -> tuple[str, ...]:
     """The fields of stored constraints that a scheduler 1.`minor` does not look at."""
-    found: dict[str, None] = {}
-    for constraint in constraints:
-        written = {
-            "minDomains": constraint.min_domains,
-            "nodeAffinityPolicy": constraint.node_affinity_policy,
-            "nodeTaintsPolicy": constraint.node_taints_policy,
-            "matchLabelKeys": constraint.match_label_keys or None,
-        }
-        for name, since in FIELD_SINCE.items():
-            if since > minor and written[name] is not None:
-                found[name] = None
-    return tuple(found)
+    written = (_written(constraint) for constraint in constraints)
+    found = (name for fields in written for name in fields if FIELD_SINCE[name] > minor)
+    return tuple(dict.fromkeys(found))
+
+
+def lost(constraint: TopologySpreadConstraint, minor: int) -> tuple[str, ...]:
+    """The fields of a constraint that mean something else to an API server 1.`minor`, or are refused by it."""
+    return tuple(
+        name
+        for name, value in _written(constraint).items()
+        if minor < FIELD_SINCE[name] and (minor < KNOWN_SINCE[name] or value != _DEFAULTS.get(name))
+    )
+
+
+def _written(constraint: TopologySpreadConstraint) -> Plain:
+    """Those of the newer fields that stand in a constraint."""
+    values = {
+        "minDomains": constraint.min_domains,
+        "nodeAffinityPolicy": constraint.node_affinity_policy,
+        "nodeTaintsPolicy": constraint.node_taints_policy,
+        "matchLabelKeys": constraint.match_label_keys or None,
+    }
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _has(plain: Any, path: tuple[str, ...]) -> bool:

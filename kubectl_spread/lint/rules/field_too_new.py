@@ -39,47 +39,41 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.history import KNOWN_SINCE
+from kubectl_spread.objects import history
 from kubectl_spread.objects.version import FIELD_SINCE
+from kubectl_spread.text.node import Route
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find fields that the target's API server does not keep; each once a workload."""
     minor = project.target.minor
-    if minor is None or minor >= max(FIELD_SINCE.values()):
+    if minor is None:
         return
-    for name, since in FIELD_SINCE.items():
-        places = [
-            subject.route(constraint, name)
-            for constraint in subject.constraints
-            if minor < since and _changes_something(constraint, name, minor)
-        ]
+    for name, places in too_new(subject, minor):
+        yield Found(
+            f"`{name}` counts from Kubernetes 1.{FIELD_SINCE[name]} on; {fate(name, minor)}",
+            subject.place(places[0], key=True),
+            subject.path(places[0]),
+            "leave it out, or keep the manifest for newer clusters",
+            again(subject, places[1:]),
+        )
+
+
+def too_new(subject: Subject, minor: int) -> Iterator[tuple[str, list[Route]]]:
+    """The fields that an API server 1.`minor` does not keep, and where they stand."""
+    for name in FIELD_SINCE:
+        places = [subject.route(item, name) for item in subject.constraints if name in history.lost(item, minor)]
         if places:
-            first, *rest = places
-            yield Found(
-                f"`{name}` counts from Kubernetes 1.{since} on; {_fate(name, minor)}",
-                subject.place(first, key=True),
-                subject.path(first),
-                "leave it out, or keep the manifest for newer clusters",
-                tuple(Label(subject.place(route, key=True), "here, too") for route in rest),
-            )
+            yield name, places
 
 
-def _fate(name: str, minor: int) -> str:
-    if minor < KNOWN_SINCE[name]:
+def fate(name: str, minor: int) -> str:
+    """What becomes of a field in such an API server."""
+    if minor < history.KNOWN_SINCE[name]:
         return f"1.{minor} does not know it, and refuses it or drops it in silence"
     return f"1.{minor} drops it in silence, as its feature gate is off"
 
 
-def _changes_something(constraint: TopologySpreadConstraint, name: str, minor: int) -> bool:
-    """Whether a field is written, and is refused or has another value than its absence means."""
-    value, default = {
-        "minDomains": (constraint.min_domains, 1),
-        "nodeAffinityPolicy": (constraint.node_affinity_policy, HONOR),
-        "nodeTaintsPolicy": (constraint.node_taints_policy, IGNORE),
-        "matchLabelKeys": (constraint.match_label_keys or None, None),
-    }[name]
-    return value is not None and (minor < KNOWN_SINCE[name] or value != default)
+def again(subject: Subject, places: list[Route]) -> tuple[Label, ...]:
+    """The other constraints that have the field."""
+    return tuple(Label(subject.place(route, key=True), "here, too") for route in places)

@@ -1,8 +1,8 @@
 """A hard constraint has no `minDomains` where nodes come and go.
 
 A zone or node is a domain only once a node is there. Without `minDomains` a cluster with nodes in one zone has one
-domain, whose skew is always 0: all pods go there, none stays Pending, and the autoscaler has no reason to add a node in
-another zone. With `minDomains: 3` pods beyond `maxSkew` in each of fewer zones stay Pending until it does.
+domain, which is its own minimum: all pods may go there, none stays Pending, and the autoscaler has no reason to add a
+node in another zone. With `minDomains: 3` pods beyond `maxSkew` in each of fewer zones stay Pending until it does.
 
 An opinion, followed by default where the manifests are for cluster-autoscaler or Karpenter.
 
@@ -39,10 +39,10 @@ from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects import history
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.objects.version import FIELD_SINCE
 from kubectl_spread.text.edit import Put
 
 _ZONES = 3  # of most regions
@@ -51,10 +51,9 @@ _ZONES = 3  # of most regions
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints on zone or hostname that one domain satisfies."""
     most = project.replicas(subject).maximum
-    minor = project.target.minor
     if subject.workload.kind in ("DaemonSet", "Pod") or (most is not None and most < 2):
         return
-    if minor is not None and minor < FIELD_SINCE["minDomains"]:
+    if not history.stores("minDomains", project.target.minor):
         return
     for constraint in subject.hard:
         if constraint.topology_key in (ZONE, HOSTNAME) and constraint.min_domains is None:
@@ -65,7 +64,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 "another",
                 subject.place((*route, "topologyKey")),
                 subject.path(route),
-                f"add minDomains: {_ZONES}" if what == "zone" else "add minDomains, the nodes that there should be",
+                f"add minDomains: {_ZONES}"
+                if what == "zone"
+                else "add minDomains: the number of nodes that there should be",
                 fix=_fix(subject, constraint) if what == "zone" else None,
             )
 

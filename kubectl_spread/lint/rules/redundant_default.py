@@ -1,7 +1,7 @@
 """A field says what holds without it.
 
 `nodeAffinityPolicy: Honor`, `nodeTaintsPolicy: Ignore` and, with DoNotSchedule, `minDomains: 1` are what an absent
-field means. They add lines to compare, and are refused by API servers before 1.24 or 1.25.
+field means. They add lines to compare, and API servers before 1.24 or 1.25 do not know them.
 
 This is an opinion, and off by default: to write a default down can be a way to say that it was thought about.
 

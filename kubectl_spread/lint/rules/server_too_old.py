@@ -14,27 +14,26 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.rules.field_too_new import again
+from kubectl_spread.lint.rules.field_too_new import fate
+from kubectl_spread.lint.rules.field_too_new import too_new
 from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.version import FIELD_SINCE
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
-    """Find fields that the server drops; where a version is named, another rule does."""
+    """Find fields that the server drops; where a version is named, SPR601 does; each once a workload."""
     server = project.facts.server if project.facts is not None else None
     if server is None or project.target.minor is not None:
         return
-    for position, entry in enumerate(mappings(subject.spec.get(FIELD))):
-        for name, since in FIELD_SINCE.items():
-            if entry.get(name) is None or since <= server.minor:
-                continue
-            route = (*subject.spec_route, FIELD, position, name)
-            of = "the control plane is" if server.is_certain else "the newest kubelet is"
-            yield Found(
-                f"`{name}` counts from 1.{since} on, and {of} 1.{server.minor}: before, it is dropped in silence",
-                subject.place(route, key=True),
-                subject.path(route),
-                f"do without it, or upgrade to 1.{since}",
-                severity=None if server.is_certain else Severity.WARNING,
-            )
+    of = "the control plane is" if server.is_certain else "the newest kubelet is"
+    for name, places in too_new(subject, server.minor):
+        since = FIELD_SINCE[name]
+        yield Found(
+            f"`{name}` counts from Kubernetes 1.{since} on, and {of} 1.{server.minor}: {fate(name, server.minor)}",
+            subject.place(places[0], key=True),
+            subject.path(places[0]),
+            f"leave it out, or upgrade to 1.{since}",
+            again(subject, places[1:]),
+            severity=None if server.is_certain else Severity.WARNING,
+        )

@@ -50,11 +50,11 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rules.max_skew_never_binds import surge
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import named
+from kubectl_spread.objects import history
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.version import FIELD_SINCE
 from kubectl_spread.text.edit import Put
 
 
@@ -131,9 +131,8 @@ def _hint(domains: list[Domain], *, helps: bool) -> str:
 def _honor_helps(subject: Subject, project: Project, *, fault: OutOfReach) -> bool:
     """Whether there is more room with taints honoured, and those pods find a node that did not for want of it."""
     constraint, account = fault.constraint, fault.account
-    minor, facts = project.target.minor, project.facts
-    too_old = minor is not None and minor < FIELD_SINCE["nodeTaintsPolicy"]
-    if facts is None or constraint.node_taints_policy == HONOR or too_old:
+    facts, is_stored = project.facts, history.stores("nodeTaintsPolicy", project.target.minor)
+    if facts is None or constraint.node_taints_policy == HONOR or not is_stored:
         return False
     changed = with_field(sized(subject, project), constraint, nodeTaintsPolicy=HONOR)
     honoured = facts.account(changed, constraint)
