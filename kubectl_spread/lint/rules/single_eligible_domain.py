@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.accounts import hard_accounts
+from kubectl_spread.lint.demands import has_one_domain
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
@@ -46,8 +47,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if len(account.counted) != 1 or account.is_below_min_domains or (most is not None and most <= account.max_skew):
             continue
         (only,) = account.counted
-        if not only.usable:
-            continue
+        if not only.usable or has_one_domain(subject, constraint):
+            continue  # SPR207 says the latter
         domains, key = len(account.domains), constraint.topology_key
         alone = (
             f"the only domain of `{key}`"
