@@ -1,8 +1,9 @@
 """Karpenter gives no node the label of `topologyKey`.
 
-Karpenter spreads over `topology.kubernetes.io/zone`, `kubernetes.io/hostname` and `karpenter.sh/capacity-type`, and
-over labels that a NodePool names, in `spec.template.metadata.labels` or as the key of a requirement. For any other key
-it finds no domain: it adds no node, and with DoNotSchedule the pods stay Pending.
+Karpenter spreads over `topology.kubernetes.io/zone`, `kubernetes.io/hostname` and `karpenter.sh/capacity-type`, over
+what tells its types of instances apart, and over labels that a NodePool names, in `spec.template.metadata.labels` or
+as the key of a requirement. For any other key it finds no domain: it adds no node, and with DoNotSchedule the pods stay
+Pending.
 
 An opinion, followed by default where the manifests are for Karpenter. The NodePools are those among the manifests of
 the run; without any it is said as an information.
@@ -56,20 +57,24 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rules.unknown_well_known_key import meant
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
 
 _SUPPORTED = frozenset({ZONE, HOSTNAME, "karpenter.sh/capacity-type"})
+# Its types of instances have them, whatever a NodePool names.
+_OF_INSTANCES = frozenset({REGION, "kubernetes.io/arch", "kubernetes.io/os", "node.kubernetes.io/instance-type"})
+_OWN = "karpenter."  # how the prefix of its own labels begins, and of those of its providers
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that no NodePool in the input has; not those that are misspelt or deprecated (SPR302, SPR602)."""
     pools = [manifest for manifest in project.of_kind("NodePool") if manifest.api_version.startswith("karpenter.sh/")]
-    known = _SUPPORTED.union(*map(_keys, pools))
+    known = _SUPPORTED.union(_OF_INSTANCES, *map(_keys, pools))
     for constraint in subject.constraints:
         key = constraint.topology_key
-        if not key or key in known or meant(key) or ".beta.kubernetes.io/" in f".{key}":
+        if not key or key in known or key.startswith(_OWN) or meant(key) or ".beta.kubernetes.io/" in f".{key}":
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(
