@@ -15,6 +15,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
@@ -65,8 +66,7 @@ class Subject:
     @cached_property
     def controller(self) -> Plain:
         """The spec of the controller; of a Pod its own."""
-        spec = self.manifest.plain.get("spec")
-        return spec if isinstance(spec, dict) else {}
+        return fields(self.manifest.plain.get("spec"))
 
     @cached_property
     def template_labels(self) -> dict[str, str]:
@@ -104,6 +104,11 @@ class Subject:
         for entry in self.spec.get(FIELD) or ():
             names.update(entry or ())
         return frozenset(names)
+
+    @property
+    def is_recreated(self) -> bool:
+        """Whether an update stops all pods of the old revision before it makes those of the new one."""
+        return fields(self.controller.get("strategy")).get("type") == "Recreate"
 
     @property
     def is_owned(self) -> bool:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kubectl_spread.objects.workload import Workload
+
 _NAMED = 3
+
+
+def called(workload: Workload) -> str:
+    """What a message calls a workload."""
+    return f"{workload.kind} `{workload.name}`"
 
 
 def named(names: Iterable[str]) -> str:

@@ -27,5 +27,11 @@ class TopologySpreadConstraint(NamedTuple):
     node_taints_policy: Optional[str] = None
 
     @property
+    def selected_keys(self) -> frozenset[str]:
+        """The keys of the labels that labelSelector asks for."""
+        requirements = () if self.label_selector is None else self.label_selector.requirements()
+        return frozenset(requirement.key for requirement in requirements)
+
+    @property
     def is_hard(self) -> bool:
         return self.when_unsatisfiable == DO_NOT_SCHEDULE

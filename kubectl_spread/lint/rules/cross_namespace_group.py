@@ -49,6 +49,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import called
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -69,8 +70,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             first = found[0].workload
             route = subject.route(constraint, "labelSelector")
             yield Found(
-                f"{first.kind} `{first.name}` is in namespace `{first.namespace}`, "
-                f"and only pods of `{own}` are counted",
+                f"{called(first)} is in namespace `{first.namespace}`, and only pods of `{own}` are counted",
                 subject.place(route, key=True),
                 subject.path(route),
                 "bring the workloads into one namespace, or select the own pods only",

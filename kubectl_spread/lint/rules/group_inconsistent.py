@@ -63,6 +63,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import called
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
@@ -107,7 +108,7 @@ def _found(subject: Subject, constraint: TopologySpreadConstraint, here: _Field,
 def _there(other: Subject, twin: TopologySpreadConstraint, name: str) -> Label:
     value = dict(_compared(twin))[name]
     place = other.place(other.route(twin, name))
-    return Label(place, f"{name} {value} in {other.workload.kind} {other.workload.name}")
+    return Label(place, f"{name} {value} in {called(other.workload)}")
 
 
 def _counterpart(

@@ -47,6 +47,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.wording import called
 from kubectl_spread.objects.manifest import Manifest
 
 
@@ -67,7 +68,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
             (
                 Label(
                     subject.place(subject.route(most, "minDomains")),
-                    f"of {subject.workload.kind} {subject.workload.name}",
+                    f"of {called(subject.workload)}",
                 ),
             ),
         )

@@ -73,20 +73,13 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
     import difflib  # 3 ms
 
     key = constraint.match_label_keys[index]
-    labels = subject.labels.keys() - _taken(constraint) - {*PER_POD_LABELS}
+    labels = subject.labels.keys() - {*constraint.selected_keys, *constraint.match_label_keys} - {*PER_POD_LABELS}
     near = difflib.get_close_matches(key, sorted(labels), n=1, cutoff=_NEAR)
     if near:
         route = subject.route(constraint, "matchLabelKeys", index)
         return Fix(f"write `{near[0]}`", (Put(route, near[0]),))
     removal = remedies.without_match_key(subject, constraint, key)
     return Fix(f"remove `{key}` from matchLabelKeys", (removal,), is_safe=True)
-
-
-def _taken(constraint: TopologySpreadConstraint) -> set[str]:
-    """The labels that the constraint asks for already."""
-    selector = constraint.label_selector
-    asked = {item.key for item in selector.requirements()} if selector is not None else set()
-    return asked | set(constraint.match_label_keys)
 
 
 def _is_of_another_controller(subject: Subject, key: str) -> bool:

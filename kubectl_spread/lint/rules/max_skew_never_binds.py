@@ -79,10 +79,9 @@ def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int)
         return 0
     if kind in _UP_TO_TWICE:
         return replicas
-    if kind != "Deployment":
+    if kind != "Deployment" or subject.is_recreated:
         return 0
-    strategy = fields(subject.controller.get("strategy"))
-    if strategy.get("type") == "Recreate":
-        return 0
-    surge = scaled(fields(strategy.get("rollingUpdate")).get("maxSurge"), replicas, round_up=True)
+    surge = scaled(
+        fields(fields(subject.controller.get("strategy")).get("rollingUpdate")).get("maxSurge"), replicas, round_up=True
+    )
     return scaled("25%", replicas, round_up=True) or 0 if surge is None else surge

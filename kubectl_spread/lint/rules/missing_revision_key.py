@@ -54,15 +54,12 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return  # nothing to be done
     if subject.workload.kind not in _ROLLED:
         return
-    strategy = subject.controller.get("strategy")
-    if isinstance(strategy, dict) and strategy.get("type") == "Recreate":
-        return
-    if project.replicas(subject).maximum in (0, 1):
+    if subject.is_recreated or project.replicas(subject).maximum in (0, 1):
         return
     blind = [
         constraint
         for constraint in subject.hard
-        if subject.revision_label not in (*constraint.match_label_keys, *_selected(constraint))
+        if subject.revision_label not in (*constraint.match_label_keys, *constraint.selected_keys)
         and subject.is_in_its_group(constraint)
     ]
     if blind:
@@ -76,12 +73,6 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             tuple(Label(subject.place(subject.route(item)), "so does this one") for item in rest),
             fix=Fix("let each revision count its own pods", tuple(_with_key(subject, item) for item in blind)),
         )
-
-
-def _selected(constraint: TopologySpreadConstraint) -> Iterator[str]:
-    """The keys in labelSelector; none of them may be in matchLabelKeys, too."""
-    if constraint.label_selector is not None:
-        yield from (requirement.key for requirement in constraint.label_selector.requirements())
 
 
 def _with_key(subject: Subject, constraint: TopologySpreadConstraint) -> Change:

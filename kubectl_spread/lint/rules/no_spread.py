@@ -61,7 +61,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     first = services[0]
     route = (*subject.spec_route, FIELD)
     yield Found(
-        f"{most} replicas behind Service {first.name}, and neither constraints nor anti-affinity to spread them",
+        f"{most} replicas behind Service `{first.name}`, and neither constraints nor anti-affinity to spread them",
         subject.place(route),
         subject.path(route),
         "add constraints over zones and nodes",

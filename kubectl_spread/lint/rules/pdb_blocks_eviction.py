@@ -42,6 +42,7 @@ from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import called
 from kubectl_spread.objects.int_or_percent import percentage
 from kubectl_spread.objects.manifest import Manifest
 
@@ -75,7 +76,7 @@ def _count(subject: Subject, project: Project) -> Label:
     if replicas.autoscaler is not None:
         field = "minReplicas" if replicas.autoscaler.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
         place = Place(replicas.autoscaler.document.source, replicas.autoscaler.place(("spec", field)))
-        return Label(place, f"{subject.workload.kind} {subject.workload.name} may have as few as {replicas.minimum}")
+        return Label(place, f"{called(subject.workload)} may have as few as {replicas.minimum}")
     written = subject.node(("spec", "replicas")) is not None
     place = subject.place(("spec", "replicas") if written else ("metadata", "name"))
-    return Label(place, f"the pods of {subject.workload.kind} {subject.workload.name}")
+    return Label(place, f"the pods of {called(subject.workload)}")

@@ -36,11 +36,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
-from kubectl_spread.text.edit import Drop
 
 _KEY = "controller-revision-hash"
 
@@ -59,5 +59,5 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.place(route),
             subject.path(route),
             f"remove {_KEY}",
-            fix=Fix("count the pods of all revisions", (Drop(route if len(keys) > 1 else route[:-1]),)),
+            fix=Fix("count the pods of all revisions", (remedies.without_match_key(subject, constraint, _KEY),)),
         )

@@ -98,10 +98,9 @@ def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
     Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2): where both numbers are 0,
     one pod may be unavailable.
     """
-    strategy = fields(subject.controller.get("strategy"))
-    if strategy.get("type") == "Recreate":
+    if subject.is_recreated:
         return False
-    rolling = fields(strategy.get("rollingUpdate"))
+    rolling = fields(fields(subject.controller.get("strategy")).get("rollingUpdate"))
     unavailable, surge = rolling.get("maxUnavailable", "25%"), rolling.get("maxSurge", "25%")
     number = _fewest(replicas)
     if number is None:

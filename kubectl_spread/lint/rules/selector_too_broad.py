@@ -54,6 +54,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import called
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.text.edit import Change
@@ -68,7 +69,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return  # pods written one by one are spread as a group, if at all
     broad = {item: others for item in subject.constraints if (others := _others(subject, item, project))}
     for constraint, others in list(broad.items())[:1]:
-        names = ", ".join(f"{item.workload.kind} {item.workload.name}" for item in others[:_NAMED])
+        names = ", ".join(called(item.workload) for item in others[:_NAMED])
         more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
         route = subject.route(constraint, "labelSelector")
         labels = _telling(subject, constraint, others)
@@ -101,8 +102,7 @@ def _telling(subject: Subject, constraint: TopologySpreadConstraint, others: lis
     Those that are in the constraint already are left out, and those that tell none of the others apart.
     """
     own = fields(fields(subject.controller.get("selector")).get("matchLabels"))
-    written = constraint.label_selector.requirements() if constraint.label_selector is not None else ()
-    known = {*constraint.match_label_keys, *(requirement.key for requirement in written)}
+    known = {*constraint.match_label_keys, *constraint.selected_keys}
     labels = {
         key: value
         for key, value in own.items()

@@ -40,6 +40,7 @@ from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import called
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.manifest import Manifest
@@ -62,9 +63,8 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
             continue
         if project.replicas(subject).maximum in (0, 1):
             continue
-        name = f"{subject.workload.kind} {subject.workload.name}"
         yield Found(
-            f"traffic stays in its zone, and nothing spreads the pods of {name} over zones",
+            f"traffic stays in its zone, and nothing spreads the pods of {called(subject.workload)} over zones",
             Place(manifest.document.source, manifest.place(route)),
             path_text(route),
             f"give the pods a constraint over {ZONE}",

@@ -34,14 +34,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import ROLLOUT_HASH
-from kubectl_spread.text.edit import Change
-from kubectl_spread.text.edit import Drop
 from kubectl_spread.text.edit import Put
 
 
@@ -54,7 +53,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if constraint.label_selector is None or POD_TEMPLATE_HASH not in keys:
             continue
         route = subject.route(constraint, "matchLabelKeys", keys.index(POD_TEMPLATE_HASH))
-        change: Change = Drop(route) if ROLLOUT_HASH in keys else Put(route, ROLLOUT_HASH)
+        removal = remedies.without_match_key(subject, constraint, POD_TEMPLATE_HASH)
+        change = removal if ROLLOUT_HASH in keys else Put(route, ROLLOUT_HASH)
         yield Found(
             f"the pods of a Rollout have no label `{POD_TEMPLATE_HASH}`, so the key is left out",
             subject.place(route),
