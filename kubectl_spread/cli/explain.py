@@ -20,7 +20,7 @@ from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import kustomized
 from kubectl_spread.cli.options import load_facts
-from kubectl_spread.cli.options import placed
+from kubectl_spread.cli.options import place
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.options import with_manifests
 from kubectl_spread.cli.stderr import complain
@@ -204,7 +204,7 @@ def _from_files(
     manifests = _workloads(read, namespace, errors)
     applied = with_manifests(known, manifests.sources, namespace)
     errors += applied.errors[len(known.errors) :]
-    placements = placed(manifests.workloads, applied, explain_first=True)
+    placements = place(manifests.workloads, applied, explain_first=True)
     found: list[Explanation] = []
     for placement in placements:
         stuck = _grouped([item.explanation._replace(pod=item.pod) for item in placement.pending])

@@ -12,6 +12,7 @@ import click
 
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import gathering
+from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.wording import counted
@@ -100,10 +101,12 @@ def write(before: list[Result], after: list[Result]) -> list[SourceError]:
     return errors
 
 
-def show(before: list[Result], outcome: Mended, *, colour: bool) -> int:
-    """Print the diff of every text that would change; the exit code."""
+def show(before: list[Result], outcome: Mended, *, errors: list[SourceError], colour: bool) -> int:
+    """Print the diff of every text that would change, and the errors; the exit code."""
     from kubectl_spread.report.diff import render
 
+    for error in errors:
+        complain(error)
     changes = [
         (old.source, new.source.text)
         for old, new in zip(before, outcome.results, strict=True)
@@ -113,4 +116,6 @@ def show(before: list[Result], outcome: Mended, *, colour: bool) -> int:
         click.echo(render(source, text, colour=colour), nl=False, color=True)
     would = f"would fix {counted(len(outcome.fixed), 'finding')} in {counted(len(changes), 'file')}"
     click.echo(would if changes else "nothing to fix", err=True)
+    if errors:
+        return Exit.UNREADABLE
     return Exit.FINDINGS if changes else Exit.CLEAN

@@ -181,7 +181,7 @@ def with_manifests(known: Facts, sources: list[SourceFile], namespace: str) -> F
     return known._replace(cluster=found.cluster, errors=(*known.errors, *found.errors))
 
 
-def placed(workloads: list[Workload], known: Facts, *, explain_first: bool = False) -> list[Placement]:
+def place(workloads: list[Workload], known: Facts, *, explain_first: bool = False) -> list[Placement]:
     """Place workloads as the options say."""
     from kubectl_spread.simulate import replicas  # numpy: 80 ms
 

@@ -1,0 +1,157 @@
+"""The stages of `check`: its inputs are read, the workloads in them placed, and what was found is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
+
+from kubectl_spread.cli import fixing
+from kubectl_spread.cli.choices import accepted
+from kubectl_spread.cli.choices import ChoiceOptions
+from kubectl_spread.cli.choices import Inputs
+from kubectl_spread.cli.choices import policy
+from kubectl_spread.cli.choices import read as read_inputs
+from kubectl_spread.cli.options import FactOptions
+from kubectl_spread.cli.options import Facts
+from kubectl_spread.cli.options import load_profiles
+from kubectl_spread.cli.options import minor_version
+from kubectl_spread.cli.options import place
+from kubectl_spread.cli.options import with_manifests
+from kubectl_spread.errors import SourceError
+
+if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.lint.facts import ClusterFacts
+    from kubectl_spread.lint.judge import Judged
+    from kubectl_spread.lint.mend import Mended
+    from kubectl_spread.lint.run import Result
+    from kubectl_spread.lint.settings import Config
+    from kubectl_spread.lint.settings import Policy
+    from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.text.source import SourceFile
+
+    Judge = Callable[[Sequence[Result]], Judged]
+
+
+class Asked(NamedTuple):
+    """What the command line and the config ask of a run."""
+
+    choices: ChoiceOptions
+    config: Config
+    facts: FactOptions
+    policy: Policy
+    namespace: str
+
+    def check(self, source: SourceFile, *, named: bool = False) -> Result:
+        """What one source holds, and what the API server says of it."""
+        from kubectl_spread.lint import judge
+
+        return judge.read(source, self.policy, self.config, named=named, namespace=self.namespace)
+
+
+class Read(NamedTuple):
+    """The inputs: `seen` names those with nothing in them hidden from the rules.
+
+    `is_whole`: these are all that the project has, and all were seen.
+    """
+
+    results: list[Result]
+    errors: list[SourceError]
+    files: int
+    seen: list[str]
+    is_whole: bool
+    fixed: int = 0  # findings that are no longer there
+
+    @property
+    def rejected(self) -> int:
+        """The workloads that the API server would not take."""
+        return sum(result.rejected for result in self.results)
+
+
+def asked(choices: ChoiceOptions, config: Config, *, facts: FactOptions, namespace: Optional[str]) -> Asked:
+    """What is asked for by flags, and by the config where they say nothing.
+
+    Raises:
+        click.UsageError: they contradict each other, or name no rule.
+    """
+    rules = policy(choices, config, minor=minor_version(facts))
+    version = facts.kubernetes_version or config.kubernetes_version or None
+    return Asked(choices, config, facts._replace(kubernetes_version=version), rules, namespace or "default")
+
+
+def read(given: Inputs, asked: Asked) -> Read:
+    """Read every input, and check what each holds by itself.
+
+    Raises:
+        SourceError: there is nothing to check.
+    """
+    from kubectl_spread.lint.judge import is_seen
+
+    results: list[Result] = []
+    errors: list[SourceError] = []
+    for item in read_inputs(given):
+        if isinstance(item, SourceError):
+            errors.append(item)
+        elif item.named and not item.source.text.strip():
+            errors.append(SourceError(item.source.name, "the file is empty"))
+        else:
+            results.append(asked.check(item.source, named=item.named))
+    if not results and not errors and not given.exclusion.is_forced:
+        raise SourceError(", ".join((*given.paths, *given.kustomized)), "no .yaml, .yml or .json file in it")
+    files = len(results) + len(errors)
+    seen = [result.source.name for result in results if is_seen(result)]
+    return Read(results, errors, files, seen, given.is_whole and len(seen) == files)
+
+
+def beside(known: Optional[Facts], read: Read, *, namespace: str) -> Optional[Facts]:
+    """The cluster facts with what stands beside the workloads, and with what could not be read of it."""
+    if known is None:
+        return None
+    return with_manifests(known, [result.source for result in read.results], namespace)
+
+
+def placed(read: Read, known: Optional[Facts], *, namespace: str) -> list[Placement]:
+    """Where the workloads' pods would go; nothing where no cluster is known."""
+    if known is None:
+        return []
+    from kubectl_spread.lint.judge import workloads
+
+    owners = workloads(read.results, namespace)
+    return place(owners, known) if owners else []
+
+
+def judge(read: Read, asked: Asked, *, known: Optional[Facts], placements: list[Placement]) -> Judge:
+    """What says which findings there are in results, and which of them somebody wants to hear of."""
+    from kubectl_spread.lint import judge as judges
+
+    return partial(
+        judges.judged,
+        policy=asked.policy,
+        facts=_cluster_facts(asked, known, placements=placements),
+        namespace=asked.namespace,
+        accepted=accepted(asked.choices, asked.config, is_whole=read.is_whole),
+    )
+
+
+def written(read: Read, outcome: Mended) -> Read:
+    """Write the mended texts, and go on with them."""
+    errors = fixing.write(read.results, outcome.results)
+    return read._replace(results=outcome.results, errors=[*read.errors, *errors], fixed=len(outcome.fixed))
+
+
+def _cluster_facts(asked: Asked, known: Optional[Facts], *, placements: list[Placement]) -> Optional[ClusterFacts]:
+    """What the rules may ask about the cluster: of the facts, else of the domains in the config."""
+    domains = asked.config.domains
+    if known is None and not domains:
+        return None
+    from kubectl_spread.simulate.facts import KnownCluster  # numpy: 80 ms
+
+    if known is not None:
+        return KnownCluster(known.cluster, known.profiles, placements=placements, namespace=asked.namespace)
+    from kubectl_spread.sources import topology
+
+    profiles = load_profiles(asked.facts)
+    return KnownCluster(topology.from_domains(domains), profiles, namespace=asked.namespace, keys=frozenset(domains))

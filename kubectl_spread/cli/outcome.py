@@ -1,0 +1,130 @@
+"""What a run of `check` says at its end: the report, a summary, the exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import NamedTuple
+from typing import TYPE_CHECKING
+
+import click
+
+from kubectl_spread.cli import fixing
+from kubectl_spread.cli.choices import LEVELS
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.stderr import complain
+from kubectl_spread.errors import SourceError
+from kubectl_spread.lint.wording import counted
+
+if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
+    from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.simulate.placement import Placement
+
+
+class Output(NamedTuple):
+    """A format, and the file it goes to; standard output where there is none."""
+
+    format: str
+    file: str
+
+
+class Counts(NamedTuple):
+    """What was looked at, and what became of findings that are not told."""
+
+    files: int
+    workloads: int  # that the API server would take
+    rejected: int  # that it would not
+    ignored: int  # findings that a comment, an annotation or the config suppresses
+    baselined: int  # findings that the baseline has
+    fixed: int  # findings that are no longer there
+
+
+class Outcome(NamedTuple):
+    """All that a run found; `names` are those of the files that were read, `notes` are for people."""
+
+    findings: list[Finding]
+    placements: list[Placement]
+    errors: list[SourceError]
+    counts: Counts
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
+    """Write every output, then say on stderr what was not read, and what was."""
+    from kubectl_spread.report.check import CheckReport
+    from kubectl_spread.report.check import render
+
+    checked = outcome.counts._asdict()
+    report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.names)
+    for output in outputs:
+        text = render(report, output.format, colour=colour and not output.file)
+        if output.file:
+            from kubectl_spread.sources.write import write
+
+            write(output.file, text + "\n" if text else "")
+        elif text:
+            click.echo(text, color=True)
+    sys.stdout.flush()
+    for error in outcome.errors:
+        complain(error)
+    if any(output.format in ("text", "concise") for output in outputs):
+        click.echo(_summary(outcome), err=True)
+    if statistics:
+        _print_statistics(outcome.findings)
+
+
+def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str) -> int:
+    """The worst of what was not read, what is Pending, and the findings; who reads SARIF decides about the last two."""
+    if outcome.errors or any(finding.is_unreadable for finding in outcome.findings):
+        return Exit.UNREADABLE
+    if any(output.format == "sarif" for output in outputs):
+        return Exit.CLEAN
+    if any(placement.pending for placement in outcome.placements):
+        return Exit.FINDINGS
+    if fail_on == "never":
+        return Exit.CLEAN
+    levels = LEVELS[: LEVELS.index(fail_on) + 1]
+    if "warning" in levels and any(placement.unpredicted for placement in outcome.placements):
+        return Exit.FINDINGS
+    return Exit.FINDINGS if any(item.rule.severity.value in levels for item in outcome.findings) else Exit.CLEAN
+
+
+def _summary(outcome: Outcome) -> str:
+    text = f"{_checked(outcome)}: {', '.join(_results(outcome))}"
+    text = "\nnote: ".join((text, *outcome.notes)) + fixing.offer(outcome.findings)
+    if any(pod.hosts > 1 for placement in outcome.placements for pod in placement.placed):
+        text += "\nnote: where several nodes have the highest score, the scheduler may take any of them; "
+        text += "here it is the first by name, or with --seed one that is drawn"
+    return text
+
+
+def _checked(outcome: Outcome) -> str:
+    counts = outcome.counts
+    return f"checked {counted(counts.workloads + counts.rejected, 'workload')} in {counted(counts.files, 'file')}"
+
+
+def _results(outcome: Outcome) -> list[str]:
+    counts = outcome.counts
+    parts = [f"{counts.fixed} fixed"] if counts.fixed else []
+    left = " left" if counts.fixed else ""
+    parts.append((counted(len(outcome.findings), "finding") if outcome.findings else "no findings") + left)
+    parts += [f"{counts.ignored} ignored"] if counts.ignored else []
+    parts += [f"{counts.baselined} in the baseline"] if counts.baselined else []
+    parts += [f"{counted(counts.rejected, 'workload')} rejected"] if counts.rejected else []
+    if outcome.placements:
+        pending = sum(len(placement.pending) for placement in outcome.placements)
+        parts.append(f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending")
+        unpredicted = sum(len(placement.unpredicted) for placement in outcome.placements)
+        parts += [f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []
+    return parts
+
+
+def _print_statistics(findings: list[Finding]) -> None:
+    """How many findings each rule has, the most first."""
+    from kubectl_spread.report.table import table
+
+    counts = Counter((finding.rule.code, finding.rule.name) for finding in findings)
+    rows = [(str(count), *rule) for rule, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+    for line in table([("FINDINGS", "CODE", "NAME"), *rows] if rows else []):
+        click.echo(line, err=True)
