@@ -18,6 +18,7 @@ from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.kinds import EVERY
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.workload import REVISION_LABEL_OF
+from kubectl_spread.report.rules import row
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/rules.md", "docs/manifests.md")
@@ -61,8 +62,9 @@ def _screen(arguments: str) -> str:
 
 
 def _rules() -> str:
-    rows = [f"| {rule.code} | {rule.name} | {rule.severity.value} | {rule.summary} |" for rule in RULES.values()]
-    return "\n".join(["| code | name | severity | what it finds |", "|---|---|---|---|", *rows, ""])
+    rows = [f"| {' | '.join(row(rule))} |" for rule in RULES.values()]
+    head = "| code | name | severity | followed | fix | what it finds |"
+    return "\n".join([head, "|---|---|---|---|---|---|", *rows, ""])
 
 
 def _kinds() -> str:

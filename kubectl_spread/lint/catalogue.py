@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Container
 
 from kubectl_spread.lint.finding import RuleMeta
+from kubectl_spread.lint.finding import Safety
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.finding import Target
 
 CLUSTER_AUTOSCALER, KARPENTER = "cluster-autoscaler", "karpenter"
+NONE, SAFE, UNSAFE = frozenset[Safety](), frozenset({Safety.SAFE}), frozenset({Safety.UNSAFE})
+EITHER = SAFE | UNSAFE
 
 
 def _rule(
-    code: str, name: str, summary: str, severity: Severity = Severity.ERROR, *, is_opinion: bool = False
+    code: str,
+    name: str,
+    summary: str,
+    severity: Severity = Severity.ERROR,
+    *,
+    is_opinion: bool = False,
+    fixes: frozenset[Safety] = NONE,
 ) -> tuple[str, RuleMeta]:
-    return code, RuleMeta(code, name, severity, summary, is_opinion=is_opinion)
+    return code, RuleMeta(code, name, severity, summary, is_opinion=is_opinion, fixes=fixes)
 
 
 def _about_workloads(
@@ -29,11 +38,12 @@ def _about_workloads(
     needs_constraints: bool = True,
     around: tuple[str, ...] = (),
     autoscalers: tuple[str, ...] = (),
+    fixes: frozenset[Safety] = NONE,
 ) -> tuple[str, RuleMeta]:
     """A rule that has a module of its name in `lint/rules`, with `check(subject, project)`."""
     words = frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs)
     meta = RuleMeta(code, name, severity, summary, Target.WORKLOAD, words, is_opinion, needs_facts)
-    return code, meta._replace(around=frozenset(around), autoscalers=frozenset(autoscalers))
+    return code, meta._replace(around=frozenset(around), autoscalers=frozenset(autoscalers), fixes=fixes)
 
 
 def _about_others(
@@ -45,9 +55,11 @@ def _about_others(
     kinds: tuple[str, ...],
     is_opinion: bool = False,
     needs_facts: bool = False,
+    fixes: frozenset[Safety] = NONE,
 ) -> tuple[str, RuleMeta]:
     """A rule about objects around workloads; its module has `check(manifest, project)`."""
-    return code, RuleMeta(code, name, severity, summary, Target.AROUND, frozenset(kinds), is_opinion, needs_facts)
+    meta = RuleMeta(code, name, severity, summary, Target.AROUND, frozenset(kinds), is_opinion, needs_facts)
+    return code, meta._replace(fixes=fixes)
 
 
 _SCHEDULER = ("KubeSchedulerConfiguration",)
@@ -57,27 +69,38 @@ RULES: dict[str, RuleMeta] = dict(
         _rule("SPR001", "yaml-syntax", "a document is not YAML"),
         _rule("SPR002", "template-skipped", "a Go template was not checked", Severity.INFO),
         _rule("SPR003", "duplicate-key", "a mapping has a key twice"),
-        _rule("SPR004", "separator-text", "text stands beside a document separator"),
+        _rule("SPR004", "separator-text", "text stands beside a document separator", fixes=SAFE),
         _rule("SPR005", "unused-suppression", "a suppression suppresses nothing", Severity.WARNING),
         _rule("SPR006", "unmapped-podspec", "constraints in a kind that is not known were not checked", Severity.INFO),
-        _rule("SPR101", "max-skew-not-positive", "maxSkew is missing, zero or negative"),
+        _rule("SPR101", "max-skew-not-positive", "maxSkew is missing, zero or negative", fixes=UNSAFE),
         _rule("SPR102", "topology-key-missing", "topologyKey is missing or empty"),
-        _rule("SPR103", "when-unsatisfiable-missing", "whenUnsatisfiable is missing; it has no default"),
-        _rule("SPR104", "when-unsatisfiable-invalid", "whenUnsatisfiable is neither DoNotSchedule nor ScheduleAnyway"),
+        _rule("SPR103", "when-unsatisfiable-missing", "whenUnsatisfiable is missing; it has no default", fixes=UNSAFE),
+        _rule(
+            "SPR104",
+            "when-unsatisfiable-invalid",
+            "whenUnsatisfiable is neither DoNotSchedule nor ScheduleAnyway",
+            fixes=SAFE,
+        ),
         _rule("SPR105", "duplicate-constraint", "two constraints share topologyKey and whenUnsatisfiable"),
-        _rule("SPR106", "min-domains-not-positive", "minDomains is zero or negative"),
-        _rule("SPR107", "min-domains-on-soft", "minDomains without DoNotSchedule"),
-        _rule("SPR108", "inclusion-policy-invalid", "a node inclusion policy is neither Honor nor Ignore"),
-        _rule("SPR109", "match-keys-without-selector", "matchLabelKeys without labelSelector"),
-        _rule("SPR110", "match-key-in-selector", "a key is in both matchLabelKeys and labelSelector"),
+        _rule("SPR106", "min-domains-not-positive", "minDomains is zero or negative", fixes=SAFE),
+        _rule("SPR107", "min-domains-on-soft", "minDomains without DoNotSchedule", fixes=SAFE),
+        _rule("SPR108", "inclusion-policy-invalid", "a node inclusion policy is neither Honor nor Ignore", fixes=SAFE),
+        _rule("SPR109", "match-keys-without-selector", "matchLabelKeys without labelSelector", fixes=UNSAFE),
+        _rule("SPR110", "match-key-in-selector", "a key is in both matchLabelKeys and labelSelector", fixes=SAFE),
         _rule("SPR111", "match-key-syntax", "a matchLabelKeys entry is not a label key"),
-        _rule("SPR112", "label-selector-invalid", "labelSelector does not parse"),
-        _rule("SPR113", "wrong-scalar-type", "a value has the wrong type, so the object cannot be decoded"),
-        _rule("SPR114", "unknown-field", "a constraint has a field that does not exist"),
-        _rule("SPR115", "misplaced-constraints", "topologySpreadConstraints stands where nothing reads it"),
-        _about_workloads("SPR201", "selector-missing", "a constraint without labelSelector counts no pods"),
-        _about_workloads("SPR202", "selector-empty", "an empty labelSelector counts no pods"),
-        _about_workloads("SPR203", "selector-misses-own-pods", "a constraint does not select the pods it stands in"),
+        _rule("SPR112", "label-selector-invalid", "labelSelector does not parse", fixes=SAFE),
+        _rule("SPR113", "wrong-scalar-type", "a value has the wrong type, so the object cannot be decoded", fixes=SAFE),
+        _rule("SPR114", "unknown-field", "a constraint has a field that does not exist", fixes=SAFE),
+        _rule(
+            "SPR115", "misplaced-constraints", "topologySpreadConstraints stands where nothing reads it", fixes=UNSAFE
+        ),
+        _about_workloads(
+            "SPR201", "selector-missing", "a constraint without labelSelector counts no pods", fixes=EITHER
+        ),
+        _about_workloads("SPR202", "selector-empty", "an empty labelSelector counts no pods", fixes=UNSAFE),
+        _about_workloads(
+            "SPR203", "selector-misses-own-pods", "a constraint does not select the pods it stands in", fixes=UNSAFE
+        ),
         _about_workloads(
             "SPR204", "max-skew-never-binds", "maxSkew is as large as the number of pods", Severity.WARNING
         ),
@@ -86,9 +109,15 @@ RULES: dict[str, RuleMeta] = dict(
             "single-replica",
             "constraints on a workload of one replica spread nothing",
             Severity.INFO,
+            fixes=UNSAFE,
         ),
         _about_workloads(
-            "SPR206", "daemonset", "constraints on a DaemonSet spread nothing", Severity.WARNING, needs=("DaemonSet",)
+            "SPR206",
+            "daemonset",
+            "constraints on a DaemonSet spread nothing",
+            Severity.WARNING,
+            needs=("DaemonSet",),
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR207",
@@ -101,6 +130,7 @@ RULES: dict[str, RuleMeta] = dict(
             "per-pod-match-key",
             "matchLabelKeys has a label that is different on every pod",
             needs=("matchLabelKeys",),
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR209",
@@ -108,6 +138,7 @@ RULES: dict[str, RuleMeta] = dict(
             "matchLabelKeys has a label that the pods do not have",
             Severity.WARNING,
             needs=("matchLabelKeys",),
+            fixes=EITHER,
         ),
         _about_workloads(
             "SPR210", "node-name-set", "nodeName is set, so no scheduler sees the pod", needs=("nodeName",)
@@ -143,6 +174,7 @@ RULES: dict[str, RuleMeta] = dict(
             "volatile-selector-label",
             "a selector spells out a label that changes with the next release",
             Severity.WARNING,
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR216",
@@ -154,8 +186,11 @@ RULES: dict[str, RuleMeta] = dict(
             "tainted-nodes-counted",
             "cordoned and tainted nodes count as domains without pods",
             Severity.WARNING,
+            fixes=UNSAFE,
         ),
-        _about_workloads("SPR302", "unknown-well-known-key", "topologyKey is a misspelt label of Kubernetes"),
+        _about_workloads(
+            "SPR302", "unknown-well-known-key", "topologyKey is a misspelt label of Kubernetes", fixes=SAFE
+        ),
         _about_workloads(
             "SPR303",
             "min-domains-above-replicas",
@@ -164,7 +199,11 @@ RULES: dict[str, RuleMeta] = dict(
             needs=("minDomains",),
         ),
         _about_workloads(
-            "SPR304", "double-hard", "zone and hostname are both DoNotSchedule with maxSkew 1", Severity.WARNING
+            "SPR304",
+            "double-hard",
+            "zone and hostname are both DoNotSchedule with maxSkew 1",
+            Severity.WARNING,
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR305",
@@ -186,6 +225,7 @@ RULES: dict[str, RuleMeta] = dict(
             "affinity-ignored",
             "nodeAffinityPolicy Ignore counts domains that the pod may not use",
             needs=("nodeAffinityPolicy",),
+            fixes=SAFE,
         ),
         _about_workloads(
             "SPR308",
@@ -194,6 +234,7 @@ RULES: dict[str, RuleMeta] = dict(
             Severity.WARNING,
             needs=("StatefulSet", "volumeClaimTemplates"),
             around=("StorageClass",),
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR309",
@@ -222,6 +263,7 @@ RULES: dict[str, RuleMeta] = dict(
             "missing-revision-key",
             "a rolling update counts the pods of the old revision",
             Severity.WARNING,
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR402",
@@ -230,6 +272,7 @@ RULES: dict[str, RuleMeta] = dict(
             Severity.WARNING,
             needs=("Deployment", "affinity"),
             needs_constraints=False,
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR403",
@@ -237,6 +280,7 @@ RULES: dict[str, RuleMeta] = dict(
             "a Rollout's pods have another hash label than a Deployment's",
             Severity.WARNING,
             needs=("Rollout", "matchLabelKeys"),
+            fixes=SAFE,
         ),
         _about_workloads(
             "SPR404",
@@ -245,6 +289,7 @@ RULES: dict[str, RuleMeta] = dict(
             Severity.INFO,
             needs=("StatefulSet", "matchLabelKeys"),
             is_opinion=True,
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR501",
@@ -253,7 +298,11 @@ RULES: dict[str, RuleMeta] = dict(
             Severity.WARNING,
         ),
         _about_workloads(
-            "SPR502", "selector-too-broad", "a constraint counts the pods of other workloads", Severity.WARNING
+            "SPR502",
+            "selector-too-broad",
+            "a constraint counts the pods of other workloads",
+            Severity.WARNING,
+            fixes=UNSAFE,
         ),
         _about_others(
             "SPR503",
@@ -287,14 +336,18 @@ RULES: dict[str, RuleMeta] = dict(
             is_opinion=True,
             needs_constraints=False,
             around=("Service",),
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR507",
             "drops-default-spread",
             "constraining zones or nodes alone ends the built-in spreading over the other",
             Severity.INFO,
+            fixes=UNSAFE,
         ),
-        _about_workloads("SPR508", "job-serial", "constraints on a Job that runs one pod at a time", Severity.INFO),
+        _about_workloads(
+            "SPR508", "job-serial", "constraints on a Job that runs one pod at a time", Severity.INFO, fixes=UNSAFE
+        ),
         _about_others(
             "SPR509",
             "traffic-without-spread",
@@ -312,10 +365,15 @@ RULES: dict[str, RuleMeta] = dict(
             is_opinion=True,
         ),
         _about_workloads("SPR601", "field-too-new", "a field is newer than the cluster"),
-        _about_workloads("SPR602", "deprecated-key", "topologyKey is a deprecated label", Severity.WARNING),
+        _about_workloads("SPR602", "deprecated-key", "topologyKey is a deprecated label", Severity.WARNING, fixes=SAFE),
         _about_workloads("SPR603", "private-key", "topologyKey has no prefix", Severity.INFO, is_opinion=True),
         _about_workloads(
-            "SPR604", "redundant-default", "a field says what holds without it", Severity.INFO, is_opinion=True
+            "SPR604",
+            "redundant-default",
+            "a field says what holds without it",
+            Severity.INFO,
+            is_opinion=True,
+            fixes=SAFE,
         ),
         _about_workloads(
             "SPR605",
@@ -336,6 +394,7 @@ RULES: dict[str, RuleMeta] = dict(
             Severity.WARNING,
             is_opinion=True,
             autoscalers=(CLUSTER_AUTOSCALER, KARPENTER),
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR702",
@@ -369,9 +428,15 @@ RULES: dict[str, RuleMeta] = dict(
             Severity.INFO,
             is_opinion=True,
         ),
-        _about_others("SPR801", "default-has-selector", "a default constraint has a labelSelector", kinds=_SCHEDULER),
         _about_others(
-            "SPR802", "system-with-constraints", "default constraints beside defaultingType System", kinds=_SCHEDULER
+            "SPR801", "default-has-selector", "a default constraint has a labelSelector", kinds=_SCHEDULER, fixes=SAFE
+        ),
+        _about_others(
+            "SPR802",
+            "system-with-constraints",
+            "default constraints beside defaultingType System",
+            kinds=_SCHEDULER,
+            fixes=UNSAFE,
         ),
         _about_others(
             "SPR803", "hard-default", "a default constraint is DoNotSchedule", Severity.WARNING, kinds=_SCHEDULER
@@ -397,6 +462,7 @@ RULES: dict[str, RuleMeta] = dict(
             "unreachable-domain",
             "a hard constraint counts a domain where no node takes the pod",
             needs_facts=True,
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR904",

@@ -24,6 +24,13 @@ class Severity(Enum):
     INFO = "info"
 
 
+class Safety(Enum):
+    """Whether a fix leaves alone what somebody may rely on."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
 class Target(Enum):
     """What a rule is asked about."""
 
@@ -39,7 +46,8 @@ class RuleMeta(NamedTuple):
     workload's kind, and names of fields of its controller, its pod and its constraints. Of a rule about other objects
     they are their kinds. `around` are the kinds of other objects that a rule about workloads asks the project for. A
     rule that `is_opinion` is followed only where it is selected, or where the manifests are for one of its
-    `autoscalers`; one that `needs_facts` only where something is known of the cluster.
+    `autoscalers`; one that `needs_facts` only where something is known of the cluster. `fixes` are the kinds of fixes
+    that its findings may have.
     """
 
     code: str
@@ -52,6 +60,7 @@ class RuleMeta(NamedTuple):
     needs_facts: bool = False
     around: frozenset[str] = frozenset()
     autoscalers: frozenset[str] = frozenset()
+    fixes: frozenset[Safety] = frozenset()
 
 
 class Place(NamedTuple):

@@ -55,3 +55,11 @@ def without_match_key(subject: Subject, constraint: TopologySpreadConstraint, ke
     if len(constraint.match_label_keys) == 1:
         return Drop(field)
     return Drop((*field, constraint.match_label_keys.index(key)))
+
+
+def with_key(subject: Subject, constraint: TopologySpreadConstraint, key: str) -> Optional[Fix]:
+    """Write another topologyKey, which is what is meant; None where it has such a constraint already."""
+    pairs = {(item.topology_key, item.when_unsatisfiable) for item in subject.constraints}
+    if (key, constraint.when_unsatisfiable) in pairs:
+        return None
+    return Fix(f"write `{key}`", (Put(subject.route(constraint, "topologyKey"), key),), is_safe=True)

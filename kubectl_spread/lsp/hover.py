@@ -13,6 +13,8 @@ from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.workloads import documentation
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.positions import span_range
+from kubectl_spread.report.rules import page
+from kubectl_spread.report.rules import title
 
 _BLOCK = re.compile(r"\n+((?: {4}[^\n]*(?:\n|\Z)|\n(?= {4}))+)")
 
@@ -31,7 +33,7 @@ def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[
     if client.has_markdown:
         text = "\n\n---\n\n".join(map(_markdown, rules))
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), where)
-    text = "\n\n".join(f"{_title(rule)}\n\n{documentation(rule)}" for rule in rules)
+    text = "\n\n".join(map(page, rules))
     return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, text), where)
 
 
@@ -41,14 +43,10 @@ def _is_at(finding: Finding, offset: int) -> bool:
     return start <= offset < max(end, start + 1)
 
 
-def _title(rule: RuleMeta) -> str:
-    return f"{rule.code} {rule.name} ({rule.severity.value})"
-
-
 def _markdown(rule: RuleMeta) -> str:
     """The docstring with its example fenced, as an indented block would be taken for text of the line above."""
     text = _BLOCK.sub(_fenced, documentation(rule))
-    return f"**{_title(rule)}**\n\n{text}"
+    return f"**{title(rule)}**\n\n{text}"
 
 
 def _fenced(match: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -12,7 +13,31 @@ from kubectl_spread.lint.catalogue import RULES
 
 def test_without_a_word_every_rule_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 == run(["rule"])
-    assert sorted(RULES) == [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    head, *lines = capsys.readouterr().out.splitlines()
+
+    assert ["CODE", "NAME", "SEVERITY", "FOLLOWED", "FIX", "FINDS"] == head.split()
+    assert sorted(RULES) == [line.split()[0] for line in lines]
+
+
+def test_a_line_says_where_a_rule_is_followed_and_what_can_be_mended(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == run(["rule"])
+    columns = [re.split(r" {3,}", line) for line in capsys.readouterr().out.splitlines()]
+    told = {line[0]: line[2:5] for line in columns}
+
+    assert ["error", "always", "safe, unsafe"] == told["SPR201"]
+    assert ["info", "opinion, cluster facts", "<none>"] == told["SPR504"]
+    assert ["error", "cluster facts", "unsafe"] == told["SPR903"]
+
+
+def test_a_page_says_it_too_and_so_does_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == run(["rule", "SPR701"])
+    assert 0 == run(["rule", "SPR701", "-o", "json"])
+    page, _, document = capsys.readouterr().out.partition("\n[")
+    (told,) = json.loads(f"[{document}")
+
+    assert page.startswith("SPR701 hard-zone-without-min-domains (warning, opinion, unsafe fix)\n")
+    assert (True, False, ["unsafe"]) == (told["isOpinion"], told["needsClusterFacts"], told["fixes"])
+    assert ["cluster-autoscaler", "karpenter"] == told["autoscalers"]
 
 
 def test_a_rule_has_a_page(capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,7 +46,7 @@ def test_a_rule_has_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
 
     assert out.startswith(
-        "SPR602 deprecated-key (warning)\n\n`topologyKey` is a deprecated label.\n\n"
+        "SPR602 deprecated-key (warning, safe fix)\n\n`topologyKey` is a deprecated label.\n\n"
         "`failure-domain.beta.kubernetes.io/zone` and `/region` gave way to `topology.kubernetes.io/zone` and "
         "`/region` in 1.17.\n"
         "Cloud providers stop setting the old ones; a node without the label is refused by DoNotSchedule.\n\n"

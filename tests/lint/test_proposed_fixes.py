@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from pathlib import Path
 from typing import Any
 from typing import Optional
@@ -18,23 +17,24 @@ from kubectl_spread.lint.project import TargetCluster
 from kubectl_spread.lint.run import check_source
 from kubectl_spread.lint.select import selected
 from kubectl_spread.lint.workloads import check_workloads
-from kubectl_spread.lint.workloads import documentation
 from kubectl_spread.text.edit import Append
 from kubectl_spread.text.edit import Change
 from kubectl_spread.text.edit import Drop
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
-from tests.lint.test_rules import EXAMPLE
+from tests.lint.test_rules import example
 from tests.lint.test_rules import judge
 from tests.lint.test_rules import mended
+from tests.lint.test_rules import WITH_A_MODULE
+from tests.lint.test_rules import WITH_AN_EXAMPLE
 
 FIRST: Route = ("spec", "template", "spec", "topologySpreadConstraints", 0)
 HASH = "pod-template-hash"
 SELECTOR = {"matchLabels": {"app": "web"}}
 VERSION = "app.kubernetes.io/version"
 ZONE = "topology.kubernetes.io/zone"
-FIXED = ("201", "202", "203", "205", "206", "208", "209", "215", "301", "302", "304", "307", "308")
+FIXED = [rule.code for rule in WITH_AN_EXAMPLE if rule.fixes and not rule.needs_facts and rule in WITH_A_MODULE]
 
 
 def check(text: str, code: str, minor: Optional[int] = None) -> list[Finding]:
@@ -76,12 +76,10 @@ def changes(code: str, text: str, minor: Optional[int] = None) -> list[Change]:
     return list(proposed.changes)
 
 
-@pytest.mark.parametrize("code", [f"SPR{number}" for number in FIXED])
+@pytest.mark.parametrize("code", FIXED)
 def test_an_example_has_nothing_left_once_it_is_fixed(code: str, tmp_path: Path) -> None:
     """Neither its own rule nor one that is followed by default finds anything in the result."""
-    example = EXAMPLE.search(documentation(RULES[code]))
-    assert example is not None
-    outcome = mended(textwrap.dedent(example["manifest"]), judge({}, selected([], [], [code]), tmp_path))
+    outcome = mended(example(RULES[code]).manifest, judge({}, selected([], [], [code]), tmp_path))
 
     assert ([], []) == (outcome.findings, outcome.refused)
 

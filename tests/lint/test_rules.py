@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from typing import NamedTuple
 from typing import Optional
 
 import pytest
@@ -17,6 +18,8 @@ from ruamel.yaml import YAML
 from kubectl_spread.cli.main import run
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import RuleMeta
+from kubectl_spread.lint.finding import Safety
 from kubectl_spread.lint.finding import Target
 from kubectl_spread.lint.mend import mend
 from kubectl_spread.lint.mend import Mended
@@ -40,6 +43,19 @@ EXAMPLE = re.compile(r"Example(?:, with (?P<flags>[^\n]*))?:\n+(?P<manifest>(?: 
 WITH_AN_EXAMPLE = [rule for rule in RULES.values() if EXAMPLE.search(documentation(rule))]
 # The rules whose example is still to be written; it only shrinks.
 WITHOUT_AN_EXAMPLE: set[str] = {"SPR902", "SPR908", "SPR909", "SPR910"}
+
+
+class Example(NamedTuple):
+    """The manifest in a rule's documentation, and the flags that it is checked with."""
+
+    manifest: str
+    flags: list[str]
+
+
+def example(rule: RuleMeta) -> Example:
+    found = EXAMPLE.search(documentation(rule))
+    assert found is not None
+    return Example(textwrap.dedent(found["manifest"]), (found["flags"] or "").split())
 
 
 def cases() -> list[Any]:
@@ -124,6 +140,19 @@ def test_a_fix_ends_the_finding_and_is_not_made_again(code: str, case: dict[str,
     assert text == mended(text, judged).results[0].source.text
 
 
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
+def test_a_rule_names_the_fixes_that_its_cases_or_its_example_have(rule: RuleMeta, tmp_path: Path) -> None:
+    found: list[Finding] = []
+    if rule in WITH_A_MODULE:
+        for case in YAML(typ="safe").load(FOLDER / f"{rule.name}.yaml"):
+            found += judge(case, frozenset({rule.code}), tmp_path)([read(case["manifest"])])
+    elif rule in WITH_AN_EXAMPLE:
+        found += read(example(rule).manifest).findings
+    fixes = [finding.repair.fix for finding in found if finding.rule.code == rule.code and finding.repair]
+
+    assert rule.fixes == {Safety.SAFE if fix.is_safe else Safety.UNSAFE for fix in fixes}
+
+
 @pytest.mark.parametrize("rule", WITH_A_MODULE, ids=lambda rule: rule.name)
 def test_a_rule_fires_in_one_case_and_not_in_another(rule: Any) -> None:
     fires = [
@@ -153,11 +182,8 @@ def test_the_example_of_a_rule_breaks_that_rule_alone(
     rule: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`Example:`, or `Example, with --topology zones=1,nodes=2:`, and below it a manifest, indented."""
-    example = EXAMPLE.search(documentation(rule))
-    assert example is not None
-    manifest = textwrap.dedent(example["manifest"])
-    flags = (example["flags"] or "").split()
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(manifest.encode()), encoding="utf-8"))
-    run(["check", "-", "-o", "json", "--extend-select", rule.code, *flags])
+    shown = example(rule)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(shown.manifest.encode()), encoding="utf-8"))
+    run(["check", "-", "-o", "json", "--extend-select", rule.code, *shown.flags])
 
     assert {rule.code} == {finding["code"] for finding in json.loads(capsys.readouterr().out)["findings"]}

@@ -384,7 +384,7 @@ def test_a_finding_explains_its_rule(editor: Editor) -> None:
 
     assert place(10, 27, 41) == found["range"]
     assert "markdown" == found["contents"]["kind"]
-    assert found["contents"]["value"].startswith("**SPR104 when-unsatisfiable-invalid (error)**\n\n")
+    assert found["contents"]["value"].startswith("**SPR104 when-unsatisfiable-invalid (error, safe fix)**\n\n")
 
 
 def test_elsewhere_nothing_is_explained(editor: Editor) -> None:
@@ -402,7 +402,7 @@ def test_a_client_without_markdown_gets_text() -> None:
         editor.leave()
 
     assert "plaintext" == found["kind"]
-    assert found["value"].startswith("SPR104 when-unsatisfiable-invalid (error)\n\n")
+    assert found["value"].startswith("SPR104 when-unsatisfiable-invalid (error, safe fix)\n\n")
 
 
 # What should not happen

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
@@ -57,4 +58,5 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.place(route),
                 subject.path(route),
                 f"use `{now}`",
+                fix=remedies.with_key(subject, constraint, now),
             )

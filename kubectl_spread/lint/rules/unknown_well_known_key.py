@@ -36,9 +36,8 @@ reported, nor one that a node of the cluster facts has.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Optional
 
-from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
@@ -47,7 +46,6 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.text.edit import Put
 
 _KNOWN = {"zone": ZONE, "region": REGION, "hostname": HOSTNAME}
 _PREFIXES = ("", "kubernetes.io", "topology.kubernetes.io", "node.kubernetes.io", "k8s.io", "topology.k8s.io")
@@ -58,7 +56,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that are nearly a well-known label."""
     for constraint in subject.constraints:
         if speaks_of(constraint, project):
-            known = meant(constraint.topology_key)
+            known, has_prefix = meant(constraint.topology_key), "/" in constraint.topology_key
             route = subject.route(constraint, "topologyKey")
             then = "every node is refused" if constraint.is_hard else "no node is scored"
             yield Found(
@@ -66,17 +64,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.place(route),
                 subject.path(route),
                 f"did you mean `{known}`?",
-                severity=None if "/" in constraint.topology_key else Severity.WARNING,
-                fix=_fix(subject, constraint, known),
+                severity=None if has_prefix else Severity.WARNING,
+                fix=remedies.with_key(subject, constraint, known) if has_prefix else None,
             )
-
-
-def _fix(subject: Subject, constraint: TopologySpreadConstraint, known: str) -> Optional[Fix]:
-    """Write the well-known label; not for what may be a label of one's own, nor where it is constrained already."""
-    pairs = {(item.topology_key, item.when_unsatisfiable) for item in subject.constraints}
-    if "/" not in constraint.topology_key or (known, constraint.when_unsatisfiable) in pairs:
-        return None
-    return Fix(f"write `{known}`", (Put(subject.route(constraint, "topologyKey"), known),), is_safe=True)
 
 
 def meant(key: str) -> str:

@@ -1,0 +1,57 @@
+"""The rules themselves: a table of them, and a page of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kubectl_spread.lint.finding import RuleMeta
+from kubectl_spread.lint.finding import Safety
+from kubectl_spread.lint.workloads import documentation
+from kubectl_spread.report.table import table
+
+
+def title(rule: RuleMeta) -> str:
+    """Its code and name, how bad it is, and what else sets it apart."""
+    marks = [rule.severity.value, *_conditions(rule)]
+    marks += [f"{' or '.join(_fixes(rule))} fix"] if rule.fixes else []
+    return f"{rule.code} {rule.name} ({', '.join(marks)})"
+
+
+def page(rule: RuleMeta) -> str:
+    """What it finds, why that matters, and what to do."""
+    return f"{title(rule)}\n\n{documentation(rule)}"
+
+
+def listed(rules: Iterable[RuleMeta]) -> list[str]:
+    """A line for each rule, below a header."""
+    return table([("CODE", "NAME", "SEVERITY", "FOLLOWED", "FIX", "FINDS"), *map(row, rules)])
+
+
+def row(rule: RuleMeta) -> tuple[str, ...]:
+    """Code, name, severity, where it is followed, its fixes (empty: none), and what it finds."""
+    followed = ", ".join(_conditions(rule)) or "always"
+    return rule.code, rule.name, rule.severity.value, followed, ", ".join(_fixes(rule)), rule.summary
+
+
+def plain(rule: RuleMeta) -> dict[str, Any]:
+    """A rule for machines."""
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": rule.severity.value,
+        "summary": rule.summary,
+        "isOpinion": rule.is_opinion,
+        "needsClusterFacts": rule.needs_facts,
+        "autoscalers": sorted(rule.autoscalers),
+        "fixes": _fixes(rule),
+        "documentation": documentation(rule),
+    }
+
+
+def _conditions(rule: RuleMeta) -> list[str]:
+    return ["opinion"] * rule.is_opinion + ["cluster facts"] * rule.needs_facts
+
+
+def _fixes(rule: RuleMeta) -> list[str]:
+    return [safety.value for safety in Safety if safety in rule.fixes]
