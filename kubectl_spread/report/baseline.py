@@ -68,8 +68,8 @@ def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[
     Args:
         findings: all there are.
         baseline: what is known.
-        files: what was seen. Of others nobody can say that their findings are gone,
-        is_whole: unless all that the project has was seen.
+        files: what was seen; of others nobody can say that their findings are gone.
+        is_whole: whether that is all that the project has, so that what is not there is gone.
     """
     left = Counter(baseline.counts)
     fresh = []

@@ -23,11 +23,11 @@ from kubectl_spread.text.edit import Drop
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
-from tests.lint.test_rules import example
-from tests.lint.test_rules import judge
-from tests.lint.test_rules import mended
-from tests.lint.test_rules import WITH_A_MODULE
-from tests.lint.test_rules import WITH_AN_EXAMPLE
+from tests.lint.cases import example
+from tests.lint.cases import judge
+from tests.lint.cases import mended
+from tests.lint.cases import WITH_A_MODULE
+from tests.lint.cases import WITH_AN_EXAMPLE
 
 FIRST: Route = ("spec", "template", "spec", "topologySpreadConstraints", 0)
 HASH = "pod-template-hash"

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import re
-import textwrap
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from typing import NamedTuple
-from typing import Optional
 
 import pytest
 from ruamel.yaml import YAML
@@ -20,98 +15,20 @@ from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Safety
-from kubectl_spread.lint.finding import Target
-from kubectl_spread.lint.mend import mend
-from kubectl_spread.lint.mend import Mended
-from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.project import TargetCluster
-from kubectl_spread.lint.run import check_source
-from kubectl_spread.lint.run import Result
-from kubectl_spread.lint.workloads import check_workloads
 from kubectl_spread.lint.workloads import documentation
-from kubectl_spread.lint.workloads import in_order
-from kubectl_spread.scheduler import config
-from kubectl_spread.simulate.facts import KnownCluster
-from kubectl_spread.sources import scheduler_config
-from kubectl_spread.sources import snapshot
-from kubectl_spread.sources import topology
-from kubectl_spread.text.source import SourceFile
+from tests.lint.cases import cases
+from tests.lint.cases import EXAMPLE
+from tests.lint.cases import example
+from tests.lint.cases import FOLDER
+from tests.lint.cases import judge
+from tests.lint.cases import mended
+from tests.lint.cases import read
+from tests.lint.cases import shown
+from tests.lint.cases import WITH_A_MODULE
+from tests.lint.cases import WITH_AN_EXAMPLE
 
-FOLDER = Path(__file__).parent / "rules"
-WITH_A_MODULE = [rule for rule in RULES.values() if rule.target is not Target.OBJECT]
-EXAMPLE = re.compile(r"Example(?:, with (?P<flags>[^\n]*))?:\n+(?P<manifest>(?: {4}[^\n]*\n|\n(?= {4}))+)\n")
-WITH_AN_EXAMPLE = [rule for rule in RULES.values() if EXAMPLE.search(documentation(rule))]
 # The rules whose example is still to be written; it only shrinks.
 WITHOUT_AN_EXAMPLE: set[str] = {"SPR902", "SPR908", "SPR909", "SPR910"}
-
-
-class Example(NamedTuple):
-    """The manifest in a rule's documentation, and the flags that it is checked with."""
-
-    manifest: str
-    flags: list[str]
-
-
-def example(rule: RuleMeta) -> Example:
-    found = EXAMPLE.search(documentation(rule))
-    assert found is not None
-    return Example(textwrap.dedent(found["manifest"]), (found["flags"] or "").split())
-
-
-def cases() -> list[Any]:
-    return [
-        pytest.param(rule.code, case, id=f"{rule.name}: {case['name']}")
-        for rule in WITH_A_MODULE
-        for case in YAML(typ="safe").load(FOLDER / f"{rule.name}.yaml")
-    ]
-
-
-def cluster(case: dict[str, Any], folder: Path) -> Optional[KnownCluster]:
-    """What `topology` (as --topology has it) or `snapshot` (a text of objects) says of the cluster.
-
-    `schedulerConfig` is a text, too.
-    """
-    profiles = None
-    if "schedulerConfig" in case:
-        file = folder / "scheduler.yaml"
-        file.write_text(case["schedulerConfig"], encoding="utf-8")
-        profiles = scheduler_config.load(str(file), config.LATEST).profiles
-    if "topology" in case:
-        return KnownCluster(topology.load(case["topology"]), profiles)
-    if "snapshot" in case:
-        file = folder / "snapshot.yaml"
-        file.write_text(case["snapshot"], encoding="utf-8")
-        return KnownCluster(snapshot.load(str(file)).cluster, profiles)
-    return None
-
-
-def read(text: str) -> Result:
-    return check_source(SourceFile("case.yaml", text), named=True)
-
-
-def judge(case: dict[str, Any], codes: frozenset[str], folder: Path) -> Callable[[list[Result]], list[Finding]]:
-    """What the rules of these codes say in the circumstances of a case."""
-    target, facts = TargetCluster(case.get("minor"), case.get("autoscaler", "")), cluster(case, folder)
-
-    def judged(results: list[Result]) -> list[Finding]:
-        subjects = [subject for result in results for subject in result.subjects]
-        others = [manifest for result in results for manifest in result.others]
-        by_source = [item for result in results for item in result.findings if item.rule.code in codes]
-        workloads = check_workloads(Project(subjects, others, target=target, facts=facts), codes)
-        return in_order([*by_source, *workloads], [result.source for result in results])
-
-    return judged
-
-
-def mended(text: str, judged: Callable[[list[Result]], list[Finding]]) -> Mended:
-    return mend([read(text)], judged, recheck=lambda source: read(source.text), is_wanted=lambda _: True)
-
-
-def shown(finding: Finding) -> str:
-    """`CODE@line text`, with the text that is underlined, as far as it is on one line."""
-    place = finding.place
-    written = place.source.text[place.span.start : place.span.end].split("\n")[0]
-    return f"{finding.rule.code}@{place.source.position(place.span.start).line} {written}"
 
 
 @pytest.mark.parametrize(("code", "case"), cases())

@@ -39,7 +39,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.text.node import Route
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -47,16 +47,16 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     counted = [item for item in subject.hard if item.min_domains is not None and item.min_domains > 1]
     if counted:
         hint = "do not count on it for new domains: a restarted rollout fills them"
-        yield _found(subject, counted, "minDomains", "the descheduler does not know minDomains", hint)
+        routes = [subject.route(item, "minDomains") for item in counted]
+        yield _found(subject, routes, message="the descheduler does not know minDomains", hint=hint)
     if subject.soft:
-        what = "the descheduler passes over ScheduleAnyway unless its arguments name it"
+        message = "the descheduler passes over ScheduleAnyway unless its arguments name it"
         hint = "add ScheduleAnyway to `constraints` of RemovePodsViolatingTopologySpreadConstraint"
-        yield _found(subject, subject.soft, "whenUnsatisfiable", what, hint)
+        routes = [subject.route(item, "whenUnsatisfiable") for item in subject.soft]
+        yield _found(subject, routes, message=message, hint=hint)
 
 
-def _found(
-    subject: Subject, constraints: Sequence[TopologySpreadConstraint], field: str, what: str, hint: str
-) -> Found:
-    first, *rest = (subject.route(item, field) for item in constraints)
+def _found(subject: Subject, routes: Sequence[Route], *, message: str, hint: str) -> Found:
+    first, *rest = routes
     related = tuple(Label(subject.place(route), "this one, too") for route in rest)
-    return Found(what, subject.place(first), subject.path(first), hint, related)
+    return Found(message, subject.place(first), subject.path(first), hint, related)

@@ -76,4 +76,4 @@ def fate(name: str, minor: int) -> str:
 
 def again(subject: Subject, places: list[Route]) -> tuple[Label, ...]:
     """The other constraints that have the field."""
-    return tuple(Label(subject.place(route, key=True), "here, too") for route in places)
+    return tuple(Label(subject.place(route, key=True), "this one, too") for route in places)

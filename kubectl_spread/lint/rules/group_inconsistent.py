@@ -90,11 +90,12 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             twin = _counterpart(constraint, subject, other)
             found = None if twin is None else _difference(constraint, twin)
             if found is not None and twin is not None:
-                yield _found(subject, constraint, found, _there(other, twin, found.name))
+                there = _there(other, twin, name=found.name)
+                yield _found(subject, constraint, here=found, there=there)
                 return
 
 
-def _found(subject: Subject, constraint: TopologySpreadConstraint, here: _Field, there: Label) -> Found:
+def _found(subject: Subject, constraint: TopologySpreadConstraint, *, here: _Field, there: Label) -> Found:
     route = subject.route(constraint, here.name)
     return Found(
         f"the same pods are counted with {there.text}, here with {here.name} {here.value}",
@@ -105,7 +106,7 @@ def _found(subject: Subject, constraint: TopologySpreadConstraint, here: _Field,
     )
 
 
-def _there(other: Subject, twin: TopologySpreadConstraint, name: str) -> Label:
+def _there(other: Subject, twin: TopologySpreadConstraint, *, name: str) -> Label:
     value = dict(_compared(twin))[name]
     place = other.place(other.route(twin, name))
     return Label(place, f"{name} {value} in {called(other.workload)}")
