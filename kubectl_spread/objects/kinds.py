@@ -205,11 +205,6 @@ def _named_by_run(given: PodSpecPath) -> WorkloadKind:
     )
 
 
-def kind_of(kind: str, api_version: str) -> Optional[WorkloadKind]:
-    """The entry of a kind known here, None for one that has no pod template."""
-    return BUILT_IN.of(kind, api_version)
-
-
 def kind_named(name: str) -> Optional[str]:
     """The kind that a kubectl resource argument means: `deploy`, `deployments.apps`, `services.serving.knative.dev`."""
     word, _, group = name.lower().partition(".")

@@ -10,8 +10,8 @@ import pytest
 
 from kubectl_spread.objects import replica
 from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.kinds import BUILT_IN
 from kubectl_spread.objects.kinds import kind_named
-from kubectl_spread.objects.kinds import kind_of
 from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.selector import Requirement
@@ -279,7 +279,7 @@ def test_a_daemon_is_pinned_to_its_node(affinity: Any) -> None:
 )  # fmt: skip
 def test_a_kind_belongs_to_its_group(kind: str, api_version: str, expected: bool) -> None:
     """A Deployment of another group is somebody else's."""
-    assert expected == (kind_of(kind, api_version) is not None)
+    assert expected == (BUILT_IN.of(kind, api_version) is not None)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             f"{replicas.maximum}",
             subject.place(route),
             subject.path(route),
-            "a spread constraint over this key with maxSkew 1 places the others, too",
+            "use a spread constraint over this key with maxSkew 1: it places the others, too",
             (Label(_maximum(replicas.autoscaler), "the most replicas"),),
         )
 

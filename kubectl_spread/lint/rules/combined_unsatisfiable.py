@@ -91,5 +91,5 @@ def _is_explained(subject: Subject, project: Project, *, pods: int) -> bool:
 def _hint(helping: list[TopologySpreadConstraint]) -> str:
     keys = list(dict.fromkeys(f"`{item.topology_key}`" for item in helping))
     if keys:
-        return f"all find a node where {' or '.join(keys)} is ScheduleAnyway"
-    return "all find a node where every constraint is ScheduleAnyway"
+        return f"let {' or '.join(keys)} be ScheduleAnyway: then all find a node"
+    return "let every constraint be ScheduleAnyway: then all find a node"

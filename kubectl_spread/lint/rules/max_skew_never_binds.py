@@ -61,7 +61,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 f"maxSkew {constraint.max_skew} never refuses a node: there are at most {pods} pods",
                 subject.place(route),
                 subject.path(route),
-                f"1 spreads evenest; anything below {pods} has an effect",
+                f"write 1, which spreads evenest; anything below {pods} has an effect",
             )
 
 

@@ -61,5 +61,5 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 f"and each domain gets at most {constraint.max_skew}",
                 subject.place(route),
                 subject.path(route),
-                f"{pods} or less lets the domains be compared",
+                f"write {pods} or less, so that the domains are compared",
             )

@@ -52,7 +52,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             f"room for {bound.room} of {pods}",
             subject.place(route),
             subject.path(route),
-            "a spread constraint over this key with maxSkew 1 places the others, too",
+            "use a spread constraint over this key with maxSkew 1: it places the others, too",
         )
 
 

@@ -60,5 +60,5 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             f"`{only.value}` is {alone}: the constraint refuses nothing, and all pods may go there",
             subject.place(route),
             subject.path(route),
-            "minDomains: 2 lets pods beyond maxSkew wait for a second one",
+            "write minDomains: 2, so that pods beyond maxSkew wait for a second one",
         )

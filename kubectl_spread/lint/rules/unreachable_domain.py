@@ -122,7 +122,7 @@ def _message(fault: OutOfReach) -> str:
 
 def _hint(domains: list[Domain], *, helps: bool) -> str:
     if helps:
-        return "nodeTaintsPolicy: Honor leaves tainted nodes out of the count"
+        return "write nodeTaintsPolicy: Honor, which leaves tainted nodes out of the count"
     if any(domain.unusable_because.startswith("cordoned") for domain in domains):
         return "uncordon a node there, or let the constraint be ScheduleAnyway"
     return "make room there, or let the constraint be ScheduleAnyway"
