@@ -24,6 +24,7 @@ def _about_workloads(
     severity: Severity = Severity.ERROR,
     *,
     needs: tuple[str, ...] = (),
+    one_of: tuple[str, ...] = (),
     is_opinion: bool = False,
     needs_facts: bool = False,
     needs_constraints: bool = True,
@@ -32,7 +33,7 @@ def _about_workloads(
 ) -> tuple[str, RuleMeta]:
     """A rule that has a module of its name in `lint/rules`, with `check(subject, project)`."""
     words = frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs)
-    meta = RuleMeta(code, name, severity, summary, Target.WORKLOAD, words, is_opinion, needs_facts)
+    meta = RuleMeta(code, name, severity, summary, Target.WORKLOAD, words, frozenset(one_of), is_opinion, needs_facts)
     return code, meta._replace(around=frozenset(around), autoscalers=frozenset(autoscalers))
 
 
@@ -47,7 +48,8 @@ def _about_others(
     needs_facts: bool = False,
 ) -> tuple[str, RuleMeta]:
     """A rule about objects around workloads; its module has `check(manifest, project)`."""
-    return code, RuleMeta(code, name, severity, summary, Target.AROUND, frozenset(kinds), is_opinion, needs_facts)
+    meta = RuleMeta(code, name, severity, summary, Target.AROUND, frozenset(kinds))
+    return code, meta._replace(is_opinion=is_opinion, needs_facts=needs_facts)
 
 
 _SCHEDULER = ("KubeSchedulerConfiguration",)
@@ -95,6 +97,7 @@ RULES: dict[str, RuleMeta] = dict(
             "key-pinned",
             "the pods may run in one domain only",
             Severity.WARNING,
+            one_of=("nodeSelector", "affinity"),
         ),
         _about_workloads(
             "SPR208",
@@ -117,6 +120,7 @@ RULES: dict[str, RuleMeta] = dict(
             "soft-shadowed",
             "a ScheduleAnyway constraint prefers among domains that a DoNotSchedule one leaves equal",
             Severity.INFO,
+            needs=("DoNotSchedule", "ScheduleAnyway"),
         ),
         _about_workloads(
             "SPR212",
@@ -164,7 +168,11 @@ RULES: dict[str, RuleMeta] = dict(
             needs=("minDomains",),
         ),
         _about_workloads(
-            "SPR304", "double-hard", "zone and hostname are both DoNotSchedule with maxSkew 1", Severity.WARNING
+            "SPR304",
+            "double-hard",
+            "zone and hostname are both DoNotSchedule with maxSkew 1",
+            Severity.WARNING,
+            needs=("DoNotSchedule", "topology.kubernetes.io/zone", "kubernetes.io/hostname"),
         ),
         _about_workloads(
             "SPR305",
@@ -200,6 +208,7 @@ RULES: dict[str, RuleMeta] = dict(
             "immediate-binding",
             "the zone of the volumes is chosen before the pods are scheduled",
             Severity.WARNING,
+            one_of=("volumes", "volumeClaimTemplates"),
             around=("StorageClass",),
         ),
         _about_workloads(
@@ -222,6 +231,8 @@ RULES: dict[str, RuleMeta] = dict(
             "missing-revision-key",
             "a rolling update counts the pods of the old revision",
             Severity.WARNING,
+            needs=("DoNotSchedule",),
+            one_of=("Deployment", "Rollout"),
         ),
         _about_workloads(
             "SPR402",
@@ -294,7 +305,13 @@ RULES: dict[str, RuleMeta] = dict(
             "constraining zones or nodes alone ends the built-in spreading over the other",
             Severity.INFO,
         ),
-        _about_workloads("SPR508", "job-serial", "constraints on a Job that runs one pod at a time", Severity.INFO),
+        _about_workloads(
+            "SPR508",
+            "job-serial",
+            "constraints on a Job that runs one pod at a time",
+            Severity.INFO,
+            one_of=("Job", "CronJob"),
+        ),
         _about_others(
             "SPR509",
             "traffic-without-spread",

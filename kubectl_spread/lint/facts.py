@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from typing import Optional
 from typing import Protocol
+from typing import TYPE_CHECKING
 
-from kubectl_spread.objects.account import Account
-from kubectl_spread.objects.account import AntiAffinity
-from kubectl_spread.objects.account import Impossible
-from kubectl_spread.objects.account import Live
-from kubectl_spread.objects.account import Outcome
-from kubectl_spread.objects.account import Server
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.workload import Workload
+if TYPE_CHECKING:  # records that are there where there are facts
+    from kubectl_spread.objects.account import Account
+    from kubectl_spread.objects.account import AntiAffinity
+    from kubectl_spread.objects.account import Impossible
+    from kubectl_spread.objects.account import Live
+    from kubectl_spread.objects.account import Outcome
+    from kubectl_spread.objects.account import Server
+    from kubectl_spread.objects.constraint import TopologySpreadConstraint
+    from kubectl_spread.objects.workload import Workload
 
 
 class ClusterFacts(Protocol):

@@ -36,10 +36,11 @@ class RuleMeta(NamedTuple):
     """What is known of a rule without running it.
 
     `needs` are words without which a rule about workloads cannot fire, so that its module need not be loaded: the
-    workload's kind, and names of fields of its controller, its pod and its constraints. Of a rule about other objects
-    they are their kinds. `around` are the kinds of other objects that a rule about workloads asks the project for. A
-    rule that `is_opinion` is followed only where it is selected, or where the manifests are for one of its
-    `autoscalers`; one that `needs_facts` only where something is known of the cluster.
+    workload's kind, names of fields of its controller, its pod and its constraints, their keys and actions. Of a rule about other objects
+    they are their kinds. Of the words in `one_of`, if there are any, one is enough. `around` are the kinds of other
+    objects that a rule about workloads asks the project for. A rule that `is_opinion` is followed only where it is
+    selected, or where the manifests are for one of its `autoscalers`; one that `needs_facts` only where something is
+    known of the cluster.
     """
 
     code: str
@@ -48,6 +49,7 @@ class RuleMeta(NamedTuple):
     summary: str
     target: Target = Target.OBJECT
     needs: frozenset[str] = frozenset()
+    one_of: frozenset[str] = frozenset()
     is_opinion: bool = False
     needs_facts: bool = False
     around: frozenset[str] = frozenset()

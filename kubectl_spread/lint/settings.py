@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 from typing import Optional
+from typing import TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
@@ -24,10 +25,12 @@ from kubectl_spread.lint.select import named
 from kubectl_spread.lint.select import Profile
 from kubectl_spread.lint.select import selected
 from kubectl_spread.lint.select import severities
-from kubectl_spread.lint.suppress import Waiver
 from kubectl_spread.objects.kinds import PodSpecPath
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
+
+if TYPE_CHECKING:  # needed where something is suppressed
+    from kubectl_spread.lint.suppress import Waiver
 
 
 class Choice(NamedTuple):

@@ -99,10 +99,15 @@ class Subject:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The kind, and the names of the fields of controller, pod and constraints; see `RuleMeta.needs`."""
+        """The kind, the names of the fields of controller, pod and constraints, the actions and keys of these.
+
+        See `RuleMeta.needs`.
+        """
         names = {self.workload.kind, *self.controller, *self.spec}
         for entry in self.spec.get(FIELD) or ():
             names.update(entry or ())
+        for constraint in self.constraints:
+            names.update((constraint.topology_key, constraint.when_unsatisfiable))
         return frozenset(names)
 
     @property

@@ -27,7 +27,7 @@ def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Fin
     for subject in project.subjects:
         seen = project.seen_from(subject.manifest)
         for rule in rules:
-            if rule.needs <= subject.words:
+            if rule.needs <= subject.words and (not rule.one_of or not rule.one_of.isdisjoint(subject.words)):
                 found = module(rule).check(subject, seen)
                 findings += [_finding(rule, subject.manifest, item) for item in found]
     for rule in _rules(project, Target.AROUND, codes):

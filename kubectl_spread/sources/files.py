@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from typing import NamedTuple
+from typing import Optional
 from typing import Union
 
 from kubectl_spread.errors import SourceError
@@ -72,6 +73,20 @@ def files(
             yield from _directory(path, recursive=recursive, exclusion=exclusion)
         else:
             yield Path(path, named=True)
+
+
+def config_path(directory: str) -> Optional[str]:
+    """The config of a directory or of the nearest one above it, no further up than the repository or the home."""
+    home = os.path.expanduser("~")
+    here = os.path.abspath(directory)
+    while True:
+        for name in CONFIGS:
+            if os.path.isfile(os.path.join(here, name)):
+                return os.path.relpath(os.path.join(here, name), directory)
+        above = os.path.dirname(here)
+        if here in (above, home) or os.path.exists(os.path.join(here, ".git")):
+            return None
+        here = above
 
 
 def read_text(path: str) -> SourceFile:
