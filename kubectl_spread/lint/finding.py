@@ -39,7 +39,8 @@ class RuleMeta(NamedTuple):
     workload's kind, and names of fields of its controller, its pod and its constraints. Of a rule about other objects
     they are their kinds. `around` are the kinds of other objects that a rule about workloads asks the project for. A
     rule that `is_opinion` is followed only where it is selected, or where the manifests are for one of its
-    `autoscalers`; one that `needs_facts` only where something is known of the cluster.
+    `autoscalers`; one that `needs_facts` only where something is known of the cluster. One that `needs_whole` asks
+    about what a patch leaves to its base, and is not asked about patches.
     """
 
     code: str
@@ -52,6 +53,7 @@ class RuleMeta(NamedTuple):
     needs_facts: bool = False
     around: frozenset[str] = frozenset()
     autoscalers: frozenset[str] = frozenset()
+    needs_whole: bool = False
 
 
 class Place(NamedTuple):

@@ -13,6 +13,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Target
+from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import reference
 from kubectl_spread.lint.subject import repair
@@ -27,9 +28,9 @@ def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Fin
     for subject in project.subjects:
         seen = project.seen_from(subject.manifest)
         for rule in rules:
-            if rule.needs <= subject.words:
+            if rule.needs <= subject.words and not (rule.needs_whole and subject.is_partial):
                 found = module(rule).check(subject, seen)
-                findings += [_finding(rule, subject.manifest, item) for item in found]
+                findings += [_finding(rule, subject.manifest, item) for item in found if not is_filled_in(item.place)]
     for rule in _rules(project, Target.AROUND, codes):
         for kind in rule.needs:
             for manifest in project.of_kind(kind):

@@ -64,6 +64,9 @@ class PodGroup(NamedTuple):
 SCALED_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Rollout"})
 
 
+_WITH_A_SELECTOR = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Rollout", "CloneSet"})
+
+
 class Workload(NamedTuple):
     """A workload of a manifest; `replicas` is None for a DaemonSet, which has one pod a node."""
 
@@ -135,6 +138,22 @@ def workload(
         ),
         is_indexed=_job_spec(spec, kind).get("completionMode") == "Indexed",
     )
+
+
+def is_partial(owner: Workload) -> bool:
+    """Whether what is written is a piece of an object: a strategic merge patch, or what kustomize adds labels to.
+
+    Without labels and a selector the API server refuses a Deployment, without containers a Job. Labels that are written
+    as none are a decision. Whatever has directives is a patch.
+    """
+    spec = owner.template.get("spec") or {}
+    if any("$patch" in entry for entry in mappings(spec.get("topologySpreadConstraints"))):
+        return True
+    if (owner.template.get("metadata") or {}).get("labels") is not None:
+        return False
+    if owner.kind in _WITH_A_SELECTOR:
+        return owner.selector is None
+    return owner.kind in ("Job", "CronJob") and not spec.get("containers")
 
 
 def knative_scale(template: Plain) -> tuple[Optional[int], Optional[int]]:

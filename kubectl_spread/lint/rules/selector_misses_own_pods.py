@@ -35,6 +35,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.selector import Requirement
@@ -53,6 +54,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             if not item.matches(subject.labels)
             and (subject.has_known_labels or item.key in subject.labels)
             and not _is_of_a_revision(subject, item)
+            and not any(map(has_placeholder, (subject.labels.get(item.key), item.key, *item.values)))
         ]
         if missed:
             route = subject.route(constraint, "labelSelector")
