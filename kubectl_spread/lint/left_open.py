@@ -61,6 +61,11 @@ def open_by(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Rou
     return Open.BASE if is_missing and is_partial(owner) else Open.NOBODY
 
 
+def is_beside(problem: decode.Problem) -> bool:
+    """Whether a value that does not decode has nothing to do with constraints: what containers ask for."""
+    return any(step in ("containers", "initContainers", "resources", "volumes") for step in problem.route)
+
+
 def is_directive(problem: decode.Problem) -> bool:
     """Whether an unknown field is a word to what merges a patch: `$patch`, `$setElementOrder/...`."""
     return problem.kind is decode.Kind.UNKNOWN and str(problem.route[-1]).startswith("$")

@@ -151,7 +151,11 @@ def _check_manifest(manifest: Manifest, namespace: str) -> _Object:
         return _Object([], [])
     problems = [item for item in decode.problems(manifest.plain, shape(kind)) if not left_open.is_directive(item)]
     open_routes = [item.route for item in problems if left_open.is_open(manifest, item)]
-    findings = [_undecodable(manifest, item, is_open=item.route in open_routes) for item in problems]
+    findings = [
+        _undecodable(manifest, item, is_open=item.route in open_routes)
+        for item in problems
+        if item.route not in open_routes or not left_open.is_beside(item)
+    ]
     is_undecodable = any(item.kind is decode.Kind.TYPE and item.route not in open_routes for item in problems)
     places = kind.places(manifest.plain)
     findings += _misplaced(manifest, kind, places)
@@ -385,12 +389,24 @@ def _unmapped(manifest: Manifest) -> list[Finding]:
             "SPR006",
             manifest,
             routes[0],
-            message=f"`{FIELD}` is not checked{more}: where a {what} has its pods is not known",
+            message=f"`{FIELD}` is not checked{more}: where {_article(what)} {what} has its pods is not known",
             path=decode.path_text(routes[0]),
-            hint="name its path in .kubectl-spread.yaml (podspecPaths), or check the workloads that come of it",
+            hint=_UNMAPPED_HINTS.get(manifest.kind, _UNMAPPED_HINT),
             key=True,
         )
     ]
+
+
+_UNMAPPED_HINT = "name its path in .kubectl-spread.yaml (podspecPaths), or check the workloads that come of it"
+_OF_A_CHART = "check what its chart renders with these values: helm template ... | kubectl spread check -"
+_UNMAPPED_HINTS = {
+    **dict.fromkeys(("Application", "ApplicationSet", "HelmRelease", "HelmChart", "HelmChartConfig"), _OF_A_CHART),
+    "Template": "check what it holds: oc process -f ... | kubectl spread check -",
+}
+
+
+def _article(word: str) -> str:
+    return "an" if word[:1] in "AEIOaeio" else "a"
 
 
 def _holds_constraints(manifest: Manifest, route: Route) -> bool:
