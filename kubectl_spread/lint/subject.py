@@ -18,6 +18,7 @@ from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.workload import awaits_labels
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import is_partial
 from kubectl_spread.objects.workload import PER_POD_LABELS
@@ -89,8 +90,8 @@ class Subject:
 
     @property
     def has_known_labels(self) -> bool:
-        """Whether `labels` are all that the pods have; the controller of a foreign kind may add some."""
-        return not self.workload.is_foreign
+        """Whether `labels` are all that the pods have; the controller of a foreign kind may add some, or kustomize."""
+        return not self.workload.is_foreign and not awaits_labels(self.workload)
 
     @property
     def revision_label(self) -> str:

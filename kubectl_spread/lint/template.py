@@ -1,4 +1,4 @@
-"""Templates, which are not YAML until they are rendered: Go's, and the statements of Jinja and ERB.
+"""Templates, which are not YAML until they are rendered: Go's, and the statements of Jinja, ERB and Terraform.
 
 Source: text/template/parse lex.go: an action may span lines, and hold quoted strings and comments with braces.
 """
@@ -17,13 +17,13 @@ _SINGLE_QUOTED = r"(?<!\w)'[^'\n]*'"
 _DOUBLE_QUOTED = r'(?<!\w)"(?:[^"\\\n{]|\\.|\{(?!\{)|\{\{[^"\n{}]*\}\})*"'
 _ACTION_COMMENT = r"\{\{-?\s*/\*.*?(?:\*/\s*-?\}\}|\Z)"
 _ACTION = r'\{\{(?:[^"`{}]|"(?:[^"\\\n]|\\.)*"|`[^`]*`|\{(?!\{)|\}(?!\}))*\}\}'
-_STATEMENT = r"\{%[^%{}\n]*%\}|<%[^%<>\n]*%>"
+_STATEMENT = r"\{%[^%{}\n]*%\}|<%[^%<>\n]*%>|%\{[^%{}\n]*\}"
 
 
 def first_action(text: str) -> Optional[Span]:
     """Where the first action outside comments and quoted text stands; None where there is none."""
     actions = [_ACTION_COMMENT, _ACTION] if "{{" in text else []
-    if "{%" in text or "<%" in text:
+    if any(mark in text for mark in ("{%", "<%", "%{")):
         actions.append(_STATEMENT)
     if not actions:
         return None

@@ -132,6 +132,48 @@ def test_a_patch_is_not_blamed_for_what_it_leaves_to_its_base(kind: str, entries
     assert 0 == check(text).rejected or expected
 
 
+BASE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec:
+  template:
+    metadata: {metadata}
+    spec:
+      containers: [{{name: web, image: web}}]
+      topologySpreadConstraints:
+      - topologyKey: zone.x/y
+        whenUnsatisfiable: ScheduleAnyway
+        {fields}
+"""
+
+
+@pytest.mark.parametrize(
+    ("metadata", "fields", "expected"),
+    [
+        ("{}", "maxSkew: 1", ["error SPR201@10"]),
+        ("{}", "labelSelector: {matchLabels: {app: web}}", ["error SPR101@10"]),
+        ("{}", "maxSkew: 1\n        labelSelector: {matchLabels: {app: web}}", []),
+        ("{labels: {tier: web}}", "maxSkew: 1\n        labelSelector: {matchLabels: {app: web}}", []),
+        ("{labels: {app: api}}", "maxSkew: 1\n        labelSelector: {matchLabels: {app: web}}", ["error SPR203@13"]),
+    ],
+)
+def test_a_base_without_a_selector_gets_labels_and_nothing_else(
+    metadata: str, fields: str, expected: list[str]
+) -> None:
+    """From the kustomization that includes it; what constraints lack, it does not add."""
+    assert expected == found(BASE.format(metadata=metadata, fields=fields))
+
+
+def test_a_label_that_a_patch_does_not_write_is_a_warning() -> None:
+    """Its base may have it, unless it is one of another value."""
+    patch = PATCH.format(kind="Deployment").replace("    spec:", "    metadata: {labels: {version: v2}}\n    spec:")
+    entry = "      - {maxSkew: 1, topologyKey: zone.x/y, whenUnsatisfiable: ScheduleAnyway, labelSelector: "
+
+    assert ["warning SPR203@9"] == found(f"{patch}{entry}{{matchLabels: {{app: web}}}}}}\n")
+    assert ["error SPR203@9"] == found(f"{patch}{entry}{{matchLabels: {{version: v1}}}}}}\n")
+
+
 @pytest.mark.parametrize(
     ("kind", "more"),
     [

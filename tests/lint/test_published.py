@@ -48,6 +48,7 @@ EXPECTED = {
     "chart-values.yaml": Expected(),
     "check-schema.yaml": Expected(),
     "ci-workflow.yaml": Expected(),
+    "commonly-labelled-base.yaml": Expected(workloads=("Deployment default/stork",), findings=("SPR201@23",)),
     "compact-deployment.yaml": Expected(workloads=("Deployment default/brief",), findings=("SPR401@12",)),
     "compose-file.yaml": Expected(),
     "concatenated-constraints.yaml": Expected(findings=("SPR201@23", "SPR105@24", "SPR201@26")),
@@ -83,14 +84,17 @@ EXPECTED = {
     "labels-without-match.yaml": Expected(
         workloads=("Deployment default/helm-gate",), findings=("SPR114@24", "SPR114@28")
     ),
+    "mapping-of-objects.json": Expected(),
     "mesh-deployment.yaml": Expected(findings=("SPR113@32", "SPR113@38")),
     "misplaced-statefulset.yaml": Expected(workloads=("StatefulSet default/log-raft",), findings=("SPR115@14",)),
+    "mutating-policy.yaml": Expected(),
     "nested-manifests.yaml": Expected(findings=("SPR201@40", "SPR101@40")),
     "object-for-list.yaml": Expected(findings=("SPR113@16",)),
     "old-keys.yaml": Expected(workloads=("Deployment default/relic",), findings=("SPR507@19", "SPR602@21")),
     "one-replica.yaml": Expected(workloads=("Deployment default/key-shop",), findings=("SPR205@21",)),
     "openshift-template.json": Expected(findings=("SPR006@22",)),
     "openshift-template.yaml": Expected(findings=("SPR006@22",)),
+    "operator-bundle.yaml": Expected(findings=("SPR006@26",)),
     "operator-resources.yaml": Expected(findings=("SPR006@13", "SPR006@30")),
     "paper-pod.yaml": Expected(workloads=("Pod default/probe",)),
     "patch-directives.yaml": Expected(),
@@ -113,22 +117,26 @@ EXPECTED = {
     "resource-definition.yaml": Expected(),
     "scaled-to-zero.yaml": Expected(workloads=("Deployment default/both-keys",)),
     "scanner-statefulset.yaml": Expected(workloads=("StatefulSet default/pier-scanner",), findings=("SPR003@32",)),
+    "scheduler-configuration.yaml": Expected(),
     "scored-pods.yaml": Expected(
         findings=("SPR101@8", "SPR202@11", "SPR302@24", "SPR104@25", "SPR102@40", "SPR106@41")
     ),
     "scripted-deployment.json": Expected(
         workloads=("Deployment default/carousel",), findings=("SPR507@30", "SPR301@32", "SPR401@32")
     ),
+    "search-cluster.yaml": Expected(workloads=("Elasticsearch default/seek",)),
     "skeleton.yaml": Expected(findings=("SPR113@8", "SPR113@9", "SPR113@12")),
     "spread-policy.yaml": Expected(),
     "stable-and-canary.yaml": Expected(
         workloads=("Deployment kube-system/proxy", "Deployment kube-system/proxy-canary"), findings=("SPR502@25",)
     ),
     "suppressed.yaml": Expected(workloads=("Deployment default/lamp",)),
+    "terraform-template.yaml": Expected(findings=("SPR002@7",)),
     "two-namespaces.yaml": Expected(workloads=("Deployment left/twin", "Deployment right/twin")),
     "unlabelled-base.yaml": Expected(workloads=("Deployment default/gull",)),
     "virtual-machine.yaml": Expected(findings=("SPR006@17",)),
     "windows-deployment.yaml": Expected(findings=("SPR103@19",)),
+    "worker-sets.yaml": Expected(workloads=("LeaderWorkerSet default/oracle", "LeaderWorkerSet default/oracle")),
     "ytt-deployment.yaml": Expected(findings=("SPR101@20",)),
     "zonal-databases.yaml": Expected(workloads=("StatefulSet default/cellar-one",), findings=("SPR301@41",)),
 }

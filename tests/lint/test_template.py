@@ -36,6 +36,7 @@ def action(text: str) -> str:
         ('a: "{{ include "b" . }}"', '{{ include "b" . }}'),
         ("a: b\n{% if c %}\nd: e\n{% endif %}", "{% if c %}"),
         ("a: b\n<% if c %>\nd: e", "<% if c %>"),
+        ("a: b\n%{ if c ~}\nd: e", "%{ if c ~}"),
         ("a: '{% b %}'\nc: {%- d -%}", "{%- d -%}"),
     ],
 )
