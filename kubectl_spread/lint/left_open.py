@@ -53,6 +53,8 @@ def open_by(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Rou
     entry, value = _written(manifest, route[: len(spec) + 2]), _written(manifest, route)
     if isinstance(entry, dict) and "$patch" in entry:
         return Open.BASE
+    if has_placeholder(entry):
+        return Open.SAID
     if any(map(has_placeholder, (value, *error.route))):
         return _WHERE_FILLED_IN.get(error.rule, Open.TOOL)
     if value is None and is_filled_in(Place(manifest.document.source, manifest.place(route))):

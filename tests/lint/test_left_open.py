@@ -100,6 +100,12 @@ def test_what_else_is_written_is_judged_where_a_value_is_filled_in() -> None:
     assert ["info SPR113@5", "error SPR203@15", "error SPR203@19"] == found(text)
 
 
+def test_a_constraint_that_is_filled_in_as_a_whole_lacks_nothing() -> None:
+    text = DEPLOYMENT.format_map(WRITTEN) + "      - ${MORE}\n"
+
+    assert ["info SPR113@20"] == found(text)
+
+
 def test_a_workload_with_a_value_to_be_filled_in_is_not_placed() -> None:
     assert () == check(DEPLOYMENT.format_map({**WRITTEN, "skew": "${SKEW}"})).workloads
 
