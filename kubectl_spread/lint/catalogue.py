@@ -30,11 +30,13 @@ def _about_workloads(
     needs_constraints: bool = True,
     around: tuple[str, ...] = (),
     autoscalers: tuple[str, ...] = (),
+    needs_whole: bool = False,
 ) -> tuple[str, RuleMeta]:
     """A rule that has a module of its name in `lint/rules`, with `check(subject, project)`."""
     words = frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs)
     meta = RuleMeta(code, name, severity, summary, Target.WORKLOAD, words, frozenset(one_of), is_opinion, needs_facts)
-    return code, meta._replace(around=frozenset(around), autoscalers=frozenset(autoscalers))
+    beside = meta._replace(around=frozenset(around), autoscalers=frozenset(autoscalers))
+    return code, beside._replace(needs_whole=needs_whole)
 
 
 def _about_others(
@@ -77,9 +79,16 @@ RULES: dict[str, RuleMeta] = dict(
         _rule("SPR113", "wrong-scalar-type", "a value has the wrong type, so the object cannot be decoded"),
         _rule("SPR114", "unknown-field", "a constraint has a field that does not exist"),
         _rule("SPR115", "misplaced-constraints", "topologySpreadConstraints stands where nothing reads it"),
-        _about_workloads("SPR201", "selector-missing", "a constraint without labelSelector counts no pods"),
+        _about_workloads(
+            "SPR201", "selector-missing", "a constraint without labelSelector counts no pods", needs_whole=True
+        ),
         _about_workloads("SPR202", "selector-empty", "an empty labelSelector counts no pods"),
-        _about_workloads("SPR203", "selector-misses-own-pods", "a constraint does not select the pods it stands in"),
+        _about_workloads(
+            "SPR203",
+            "selector-misses-own-pods",
+            "a constraint does not select the pods it stands in",
+            needs_whole=True,
+        ),
         _about_workloads(
             "SPR204", "max-skew-never-binds", "maxSkew is as large as the number of pods", Severity.WARNING
         ),
@@ -111,6 +120,7 @@ RULES: dict[str, RuleMeta] = dict(
             "matchLabelKeys has a label that the pods do not have",
             Severity.WARNING,
             needs=("matchLabelKeys",),
+            needs_whole=True,
         ),
         _about_workloads(
             "SPR210", "node-name-set", "nodeName is set, so no scheduler sees the pod", needs=("nodeName",)
@@ -141,6 +151,7 @@ RULES: dict[str, RuleMeta] = dict(
             "empty-list-not-opt-out",
             "an empty list of constraints does not switch the defaults off",
             Severity.INFO,
+            needs_whole=True,
         ),
         _about_workloads(
             "SPR215",
@@ -233,6 +244,7 @@ RULES: dict[str, RuleMeta] = dict(
             Severity.WARNING,
             needs=("DoNotSchedule",),
             one_of=("Deployment", "Rollout"),
+            needs_whole=True,
         ),
         _about_workloads(
             "SPR402",
@@ -241,6 +253,7 @@ RULES: dict[str, RuleMeta] = dict(
             Severity.WARNING,
             needs=("Deployment", "affinity"),
             needs_constraints=False,
+            needs_whole=True,
         ),
         _about_workloads(
             "SPR403",
@@ -262,9 +275,14 @@ RULES: dict[str, RuleMeta] = dict(
             "group-inconsistent",
             "workloads that are counted together have different constraints",
             Severity.WARNING,
+            needs_whole=True,
         ),
         _about_workloads(
-            "SPR502", "selector-too-broad", "a constraint counts the pods of other workloads", Severity.WARNING
+            "SPR502",
+            "selector-too-broad",
+            "a constraint counts the pods of other workloads",
+            Severity.WARNING,
+            needs_whole=True,
         ),
         _about_others(
             "SPR503",
@@ -298,12 +316,14 @@ RULES: dict[str, RuleMeta] = dict(
             is_opinion=True,
             needs_constraints=False,
             around=("Service",),
+            needs_whole=True,
         ),
         _about_workloads(
             "SPR507",
             "drops-default-spread",
             "constraining zones or nodes alone ends the built-in spreading over the other",
             Severity.INFO,
+            needs_whole=True,
         ),
         _about_workloads(
             "SPR508",

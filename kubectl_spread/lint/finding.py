@@ -36,11 +36,12 @@ class RuleMeta(NamedTuple):
     """What is known of a rule without running it.
 
     `needs` are words without which a rule about workloads cannot fire, so that its module need not be loaded: the
-    workload's kind, names of fields of its controller, its pod and its constraints, their keys and actions. Of a rule about other objects
-    they are their kinds. Of the words in `one_of`, if there are any, one is enough. `around` are the kinds of other
-    objects that a rule about workloads asks the project for. A rule that `is_opinion` is followed only where it is
-    selected, or where the manifests are for one of its `autoscalers`; one that `needs_facts` only where something is
-    known of the cluster.
+    workload's kind, names of fields of its controller, its pod and its constraints, and the keys and actions of these.
+    Of a rule about other objects they are their kinds. Of the words in `one_of`, if there are any, one is enough.
+    `around` are the kinds of other objects that a rule about workloads asks the project for. A rule that `is_opinion`
+    is followed only where it is selected, or where the manifests are for one of its `autoscalers`; one that
+    `needs_facts` only where something is known of the cluster. One that `needs_whole` asks about what a patch leaves to
+    its base, and is not asked about patches.
     """
 
     code: str
@@ -54,6 +55,7 @@ class RuleMeta(NamedTuple):
     needs_facts: bool = False
     around: frozenset[str] = frozenset()
     autoscalers: frozenset[str] = frozenset()
+    needs_whole: bool = False
 
 
 class Place(NamedTuple):

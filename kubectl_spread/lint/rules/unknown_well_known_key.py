@@ -57,7 +57,7 @@ _NEAR = 0.92
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that are nearly a well-known label."""
     for constraint in subject.constraints:
-        if speaks_of(constraint, project):
+        if speaks_of(constraint, project) and not (constraint.is_hard and _has_nodes(subject)):
             known = meant(constraint.topology_key)
             route = subject.route(constraint, "topologyKey")
             then = "every node is refused" if constraint.is_hard else "no node is scored"
@@ -69,6 +69,17 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 severity=None if "/" in constraint.topology_key else Severity.WARNING,
                 fix=_fix(subject, constraint, known),
             )
+
+
+def _has_nodes(subject: Subject) -> bool:
+    """Whether all pods of an object out of a cluster run, so that nodes have what its hard constraints ask for."""
+    status = subject.manifest.plain.get("status")
+    if not isinstance(status, dict) or not status:
+        return False
+    if subject.workload.kind == "Pod":
+        return bool(subject.spec.get("nodeName"))
+    wanted = status.get("replicas")
+    return bool(wanted) and wanted == status.get("updatedReplicas") == status.get("readyReplicas")
 
 
 def _fix(subject: Subject, constraint: TopologySpreadConstraint, known: str) -> Optional[Fix]:
