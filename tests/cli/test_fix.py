@@ -101,6 +101,13 @@ def test_a_diff_of_nothing_is_clean(fixed: Fixed, capsys: pytest.CaptureFixture[
     assert ("", "nothing to fix\n") == capsys.readouterr()
 
 
+def test_a_diff_of_nothing_says_what_unsafe_fixes_would_do(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    text = GOOD.replace("maxSkew: 1   # one", "maxSkew: 0   # one")
+
+    assert (0, text) == fixed(text, "--diff")
+    assert ("", "nothing to fix\ncan be fixed: 1 with --fix --unsafe-fixes\n") == capsys.readouterr()
+
+
 def test_a_diff_of_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     import io
 
