@@ -339,3 +339,15 @@ def test_standard_input_is_checked_like_a_file(tmp_path: Path) -> None:
         result[2].splitlines()[0],
     )
     assert (3, "", "error: <stdin>: the file is empty") == (*(result := piped(b""))[:2], result[2].splitlines()[0])
+
+
+@pytest.mark.parametrize("command", [["check", "-"], ["explain", "-f", "-", "--topology", "zones=3"], ["rule"]])
+def test_a_closed_standard_output_takes_nothing(tmp_path: Path, command: list[str]) -> None:
+    """As of any program that a daemon starts."""
+    line = [sys.executable, "-m", "kubectl_spread", *command]
+    code = "import os, subprocess, sys; os.close(1); sys.exit(subprocess.run(sys.argv[1:], check=False).returncode)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *line], input=GOOD.encode(), capture_output=True, cwd=tmp_path, check=False
+    )
+
+    assert (0, False) == (done.returncode, b"Traceback" in done.stderr)
