@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Sequence
@@ -37,6 +36,7 @@ from kubectl_spread.cli.options import placed
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.options import with_manifests
 from kubectl_spread.cli.stderr import complain
+from kubectl_spread.cli.stderr import flush
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.table import counted
 
@@ -347,7 +347,7 @@ def _print(run: _Run, placements: list[Placement], outputs: list[_Output], *, co
             write(output.file, text + "\n" if text else "")
         elif text:
             click.echo(text, color=True)
-    sys.stdout.flush()
+    flush()
     for error in run.errors:
         complain(error)
     if any(output.format in ("text", "concise") for output in outputs):

@@ -61,6 +61,6 @@ class ClusterFacts(Protocol):
         """
         ...
 
-    def configured_defaults(self, workload: Workload) -> tuple[TopologySpreadConstraint, ...]:
-        """The default constraints that the scheduler's configuration has instead of those built in."""
+    def configured_defaults(self, workload: Workload) -> Optional[tuple[TopologySpreadConstraint, ...]]:
+        """The default constraints that the scheduler's configuration has instead of those built in, which are None."""
         ...

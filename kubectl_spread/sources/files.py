@@ -65,7 +65,18 @@ def inputs(
 def files(
     paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion = _NOTHING
 ) -> Iterator[Union[Path, SourceError]]:
-    """The files given and those in the directories given; a directory that cannot be read is an error."""
+    """The files given and those in the directories given, each once; a directory that cannot be read is an error."""
+    named = {os.path.abspath(path) for path in paths if path != STDIN}
+    seen = set()
+    for found in _all(paths, recursive=recursive, exclusion=exclusion):
+        if isinstance(found, SourceError) or found.path == STDIN:
+            yield found
+        elif (where := os.path.abspath(found.path)) not in seen:
+            seen.add(where)
+            yield found._replace(named=where in named)
+
+
+def _all(paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion) -> Iterator[Union[Path, SourceError]]:
     for path in paths:
         if exclusion.covers(path, named=True):
             continue

@@ -69,10 +69,10 @@ def test_what_has_no_action_is_no_template(text: str) -> None:
 )
 def test_a_text_costs_no_more_than_it_is_long(piece: str) -> None:
     """However many actions are begun and not ended."""
-    start = time.perf_counter()
+    start = time.process_time()
     first_action(piece * 50_000)
 
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_a_template_has_one_finding() -> None:

@@ -169,7 +169,7 @@ baseline:
 
 def test_all_that_is_wrong_in_entries_is_told(tmp_path: Path) -> None:
     assert [
-        "2:3: perFile[0]: `files` is missing: a glob: `!` does not take anything out again",
+        "2:3: perFile[0]: `files` is missing: the files that the entry is about, as globs",
         "3:3: perFile[1]: it says nothing",
         "4:3: perFile[2]: must be a mapping, not a number: 5",
         "6:3: ignores[0]: `reason` is missing: a sentence that says why these findings are accepted",

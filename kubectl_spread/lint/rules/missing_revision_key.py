@@ -40,6 +40,7 @@ from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Append
 from kubectl_spread.text.edit import Change
 from kubectl_spread.text.edit import Put
@@ -65,6 +66,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if subject.revision_label not in (*constraint.match_label_keys, *_selected(constraint))
         and subject.selector(constraint).requirements
         and subject.selector(constraint).matches(subject.labels)
+        and not _is_misnamed(subject, constraint)
     ]
     if blind:
         first, *rest = blind
@@ -77,6 +79,15 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             tuple(Label(subject.place(subject.route(item)), "so does this one") for item in rest),
             fix=Fix("let each revision count its own pods", tuple(_with_key(subject, item) for item in blind)),
         )
+
+
+def _is_misnamed(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
+    """Whether a Rollout's constraint has the key of a Deployment instead, which is SPR403's matter."""
+    return (
+        subject.workload.kind == "Rollout"
+        and POD_TEMPLATE_HASH in constraint.match_label_keys
+        and POD_TEMPLATE_HASH not in subject.labels
+    )
 
 
 def _selected(constraint: TopologySpreadConstraint) -> Iterator[str]:
