@@ -93,8 +93,10 @@ class Policy(NamedTuple):
     def judged(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings that are asked for, as severe as is asked for.
 
-        What hides a document from every rule is told whichever rules are asked for, as the error that it is.
+        What hides a document from every rule is told whichever rules are asked for, as the error that it is. Of a rule
+        that the minimal profile brought, what is no error is not asked for.
         """
+        only_errors = self.profile.codes if self.profile is Profile.MINIMAL else frozenset()
         kept = []
         by_source: dict[int, Settings] = {}
         for finding in findings:
@@ -104,6 +106,8 @@ class Policy(NamedTuple):
             if finding.is_unreadable:
                 kept.append(finding)
             elif finding.rule.code in settings.codes:
+                if finding.rule.code in only_errors and finding.rule.severity is not Severity.ERROR:
+                    continue
                 stated = finding.rule if severity is None else finding.rule._replace(severity=severity)
                 kept.append(finding._replace(rule=stated))
         return kept
