@@ -265,3 +265,26 @@ def test_a_fix_after_which_the_api_server_refuses_more_is_left_and_said(
 
     assert (1, True) == (code, "labelSelectr:" in after)
     assert "SPR114 is not fixed: the API server would then refuse more: SPR110, SPR111" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("  # spread: ignore[SPR304] no more", ""),
+        ("  # spread: ignore[SPR304, SPR101] no more", ""),
+        ("\n      # spread: ignore[SPR304] no more", ""),
+    ],
+)
+def test_a_suppression_in_vain_is_removed(fixed: Fixed, before: str, after: str) -> None:
+    """At the end of a line, and on one of its own."""
+    place = "maxSkew: 1   # one\n"
+    text = GOOD.replace(place, "maxSkew: 1\n", 1)
+    line = "      topologySpreadConstraints:" if before.startswith("\n") else "topologyKey: kubernetes.io/hostname"
+
+    assert (0, text) == fixed(text.replace(line, line + before, 1))
+
+
+def test_a_rule_in_vain_is_taken_out_of_a_suppression_that_has_others(fixed: Fixed) -> None:
+    text = BAD.replace("doNotSchedule\n", "doNotSchedule  # spread: ignore[SPR304, SPR104] on purpose\n")
+
+    assert (0, text.replace("SPR304, ", "")) == fixed(text)
