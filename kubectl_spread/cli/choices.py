@@ -117,12 +117,16 @@ def load_config(choices: ChoiceOptions) -> Config:
         ConfigError: it cannot be followed.
     """
     from kubectl_spread.lint.settings import Config
-    from kubectl_spread.sources import config
+    from kubectl_spread.sources.files import config_path
 
     if choices.config is not None and choices.no_config:
         raise click.UsageError("--config and --no-config exclude each other")
-    path = choices.config if choices.config is not None or choices.no_config else config.find(".")
-    return Config(os.getcwd()) if path is None else config.load(path)
+    path = choices.config if choices.config is not None or choices.no_config else config_path(".")
+    if path is None:
+        return Config(os.getcwd())
+    from kubectl_spread.sources import config
+
+    return config.load(path)
 
 
 def policy(choices: ChoiceOptions, config: Config, *, minor: Optional[int]) -> Policy:

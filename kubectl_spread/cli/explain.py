@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from kubectl_spread.cli.options import place
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.options import with_manifests
 from kubectl_spread.cli.stderr import complain
+from kubectl_spread.cli.stderr import flush
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.kinds import kind_named
@@ -116,7 +116,7 @@ def command(
             missing.append(absent)
     if found or not missing:
         _print(found, output, colour=wants_colour(color))
-    sys.stdout.flush()
+    flush()
     for error in (*errors, *missing):
         complain(error)
     if errors:

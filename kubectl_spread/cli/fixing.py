@@ -115,7 +115,7 @@ def show(before: list[Result], outcome: Mended, *, errors: list[SourceError], co
     for source, text in changes:
         click.echo(render(source, text, colour=colour), nl=False, color=True)
     would = f"would fix {counted(len(outcome.fixed), 'finding')} in {counted(len(changes), 'file')}"
-    click.echo(would if changes else "nothing to fix", err=True)
+    click.echo(would if changes else f"nothing to fix{offer(outcome.findings)}", err=True)
     if errors:
         return Exit.UNREADABLE
     return Exit.FINDINGS if changes else Exit.CLEAN

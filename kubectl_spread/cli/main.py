@@ -13,6 +13,7 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.lazy import Entry
 from kubectl_spread.cli.lazy import LazyGroup
 from kubectl_spread.cli.stderr import complain
+from kubectl_spread.cli.stderr import flush
 from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SpreadError
 
@@ -64,8 +65,7 @@ def run(args: Optional[list[str]] = None) -> int:
     """Run the program; the exit code."""
     try:
         outcome = commands.main(args, prog_name=_program(), standalone_mode=False)
-        if sys.stdout is not None:
-            sys.stdout.flush()  # a reader that has gone shows here
+        flush()  # a reader that has gone shows here
     except click.UsageError as error:
         return _usage(error)
     except click.Abort:

@@ -117,7 +117,8 @@ def wants_colour(choice: str) -> bool:
     """As kubectl decides: a terminal that is not dumb, and no NO_COLOR in the environment."""
     if choice != "auto":
         return choice == "always"
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None: it is closed
+    return is_terminal and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
 
 
 def kustomized(directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from typing import NamedTuple
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from kubectl_spread.cli import fixing
 from kubectl_spread.cli.choices import LEVELS
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.stderr import complain
+from kubectl_spread.cli.stderr import flush
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.wording import counted
 
@@ -65,7 +65,7 @@ def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, stat
             write(output.file, text + "\n" if text else "")
         elif text:
             click.echo(text, color=True)
-    sys.stdout.flush()
+    flush()
     for error in outcome.errors:
         complain(error)
     if any(output.format in ("text", "concise") for output in outputs):

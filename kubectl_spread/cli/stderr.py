@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Union
 
 import click
 
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.report.table import safe
+
+
+def flush() -> None:
+    """Let what was printed come before what is complained of; a closed standard output took nothing."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
 
 
 def complain(what: Union[SpreadError, str]) -> None:

@@ -33,17 +33,20 @@ def _about_workloads(
     severity: Severity = Severity.ERROR,
     *,
     needs: tuple[str, ...] = (),
+    one_of: tuple[str, ...] = (),
     is_opinion: bool = False,
     needs_facts: bool = False,
     needs_constraints: bool = True,
     around: tuple[str, ...] = (),
     autoscalers: tuple[str, ...] = (),
+    needs_whole: bool = False,
     fixes: frozenset[Safety] = NONE,
 ) -> tuple[str, RuleMeta]:
     """A rule that has a module of its name in `lint/rules`, with `check(subject, project)`."""
     words = frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs)
-    meta = RuleMeta(code, name, severity, summary, Target.WORKLOAD, words, is_opinion, needs_facts)
-    return code, meta._replace(around=frozenset(around), autoscalers=frozenset(autoscalers), fixes=fixes)
+    meta = RuleMeta(code, name, severity, summary, Target.WORKLOAD, words, frozenset(one_of), is_opinion, needs_facts)
+    beside = meta._replace(around=frozenset(around), autoscalers=frozenset(autoscalers))
+    return code, beside._replace(needs_whole=needs_whole, fixes=fixes)
 
 
 def _about_others(
@@ -58,8 +61,8 @@ def _about_others(
     fixes: frozenset[Safety] = NONE,
 ) -> tuple[str, RuleMeta]:
     """A rule about objects around workloads; its module has `check(manifest, project)`."""
-    meta = RuleMeta(code, name, severity, summary, Target.AROUND, frozenset(kinds), is_opinion, needs_facts)
-    return code, meta._replace(fixes=fixes)
+    meta = RuleMeta(code, name, severity, summary, Target.AROUND, frozenset(kinds))
+    return code, meta._replace(is_opinion=is_opinion, needs_facts=needs_facts, fixes=fixes)
 
 
 _SCHEDULER = ("KubeSchedulerConfiguration",)
@@ -70,7 +73,7 @@ RULES: dict[str, RuleMeta] = dict(
         _rule("SPR002", "template-skipped", "a Go template was not checked", Severity.INFO),
         _rule("SPR003", "duplicate-key", "a mapping has a key twice"),
         _rule("SPR004", "separator-text", "text stands beside a document separator", fixes=SAFE),
-        _rule("SPR005", "unused-suppression", "a suppression suppresses nothing", Severity.WARNING),
+        _rule("SPR005", "unused-suppression", "a suppression suppresses nothing", Severity.WARNING, fixes=SAFE),
         _rule("SPR006", "unmapped-podspec", "constraints in a kind that is not known were not checked", Severity.INFO),
         _rule("SPR101", "max-skew-not-positive", "maxSkew is missing, zero or negative", fixes=UNSAFE),
         _rule("SPR102", "topology-key-missing", "topologyKey is missing or empty"),
@@ -95,11 +98,19 @@ RULES: dict[str, RuleMeta] = dict(
             "SPR115", "misplaced-constraints", "topologySpreadConstraints stands where nothing reads it", fixes=UNSAFE
         ),
         _about_workloads(
-            "SPR201", "selector-missing", "a constraint without labelSelector counts no pods", fixes=EITHER
+            "SPR201",
+            "selector-missing",
+            "a constraint without labelSelector counts no pods",
+            needs_whole=True,
+            fixes=EITHER,
         ),
         _about_workloads("SPR202", "selector-empty", "an empty labelSelector counts no pods", fixes=UNSAFE),
         _about_workloads(
-            "SPR203", "selector-misses-own-pods", "a constraint does not select the pods it stands in", fixes=UNSAFE
+            "SPR203",
+            "selector-misses-own-pods",
+            "a constraint does not select the pods it stands in",
+            needs_whole=True,
+            fixes=UNSAFE,
         ),
         _about_workloads(
             "SPR204", "max-skew-never-binds", "maxSkew is as large as the number of pods", Severity.WARNING
@@ -124,6 +135,7 @@ RULES: dict[str, RuleMeta] = dict(
             "key-pinned",
             "the pods may run in one domain only",
             Severity.WARNING,
+            one_of=("nodeSelector", "affinity"),
         ),
         _about_workloads(
             "SPR208",
@@ -138,6 +150,7 @@ RULES: dict[str, RuleMeta] = dict(
             "matchLabelKeys has a label that the pods do not have",
             Severity.WARNING,
             needs=("matchLabelKeys",),
+            needs_whole=True,
             fixes=EITHER,
         ),
         _about_workloads(
@@ -148,6 +161,7 @@ RULES: dict[str, RuleMeta] = dict(
             "soft-shadowed",
             "a ScheduleAnyway constraint prefers among domains that a DoNotSchedule one leaves equal",
             Severity.INFO,
+            needs=("DoNotSchedule", "ScheduleAnyway"),
         ),
         _about_workloads(
             "SPR212",
@@ -168,6 +182,7 @@ RULES: dict[str, RuleMeta] = dict(
             "empty-list-not-opt-out",
             "an empty list of constraints does not switch the defaults off",
             Severity.INFO,
+            needs_whole=True,
         ),
         _about_workloads(
             "SPR215",
@@ -203,6 +218,7 @@ RULES: dict[str, RuleMeta] = dict(
             "double-hard",
             "zone and hostname are both DoNotSchedule with maxSkew 1",
             Severity.WARNING,
+            needs=("DoNotSchedule", "topology.kubernetes.io/zone", "kubernetes.io/hostname"),
             fixes=UNSAFE,
         ),
         _about_workloads(
@@ -241,6 +257,7 @@ RULES: dict[str, RuleMeta] = dict(
             "immediate-binding",
             "the zone of the volumes is chosen before the pods are scheduled",
             Severity.WARNING,
+            one_of=("volumes", "volumeClaimTemplates"),
             around=("StorageClass",),
         ),
         _about_workloads(
@@ -263,6 +280,9 @@ RULES: dict[str, RuleMeta] = dict(
             "missing-revision-key",
             "a rolling update counts the pods of the old revision",
             Severity.WARNING,
+            needs=("DoNotSchedule",),
+            one_of=("Deployment", "Rollout"),
+            needs_whole=True,
             fixes=UNSAFE,
         ),
         _about_workloads(
@@ -272,6 +292,7 @@ RULES: dict[str, RuleMeta] = dict(
             Severity.WARNING,
             needs=("Deployment", "affinity"),
             needs_constraints=False,
+            needs_whole=True,
             fixes=UNSAFE,
         ),
         _about_workloads(
@@ -296,12 +317,14 @@ RULES: dict[str, RuleMeta] = dict(
             "group-inconsistent",
             "workloads that are counted together have different constraints",
             Severity.WARNING,
+            needs_whole=True,
         ),
         _about_workloads(
             "SPR502",
             "selector-too-broad",
             "a constraint counts the pods of other workloads",
             Severity.WARNING,
+            needs_whole=True,
             fixes=UNSAFE,
         ),
         _about_others(
@@ -336,6 +359,7 @@ RULES: dict[str, RuleMeta] = dict(
             is_opinion=True,
             needs_constraints=False,
             around=("Service",),
+            needs_whole=True,
             fixes=UNSAFE,
         ),
         _about_workloads(
@@ -343,10 +367,16 @@ RULES: dict[str, RuleMeta] = dict(
             "drops-default-spread",
             "constraining zones or nodes alone ends the built-in spreading over the other",
             Severity.INFO,
+            needs_whole=True,
             fixes=UNSAFE,
         ),
         _about_workloads(
-            "SPR508", "job-serial", "constraints on a Job that runs one pod at a time", Severity.INFO, fixes=UNSAFE
+            "SPR508",
+            "job-serial",
+            "constraints on a Job that runs one pod at a time",
+            Severity.INFO,
+            one_of=("Job", "CronJob"),
+            fixes=UNSAFE,
         ),
         _about_others(
             "SPR509",

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from typing import Optional
 from typing import Protocol
+from typing import TYPE_CHECKING
 
-from kubectl_spread.objects.account import Account
-from kubectl_spread.objects.account import AntiAffinity
-from kubectl_spread.objects.account import Impossible
-from kubectl_spread.objects.account import Live
-from kubectl_spread.objects.account import Outcome
-from kubectl_spread.objects.account import Server
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.workload import Workload
+if TYPE_CHECKING:  # records that are there where there are facts
+    from kubectl_spread.objects.account import Account
+    from kubectl_spread.objects.account import AntiAffinity
+    from kubectl_spread.objects.account import Impossible
+    from kubectl_spread.objects.account import Live
+    from kubectl_spread.objects.account import Outcome
+    from kubectl_spread.objects.account import Server
+    from kubectl_spread.objects.constraint import TopologySpreadConstraint
+    from kubectl_spread.objects.workload import Workload
 
 
 class ClusterFacts(Protocol):
@@ -59,6 +61,6 @@ class ClusterFacts(Protocol):
         """
         ...
 
-    def configured_defaults(self, workload: Workload) -> tuple[TopologySpreadConstraint, ...]:
-        """The default constraints that the scheduler's configuration has instead of those built in."""
+    def configured_defaults(self, workload: Workload) -> Optional[tuple[TopologySpreadConstraint, ...]]:
+        """The default constraints that the scheduler's configuration has instead of those built in, which are None."""
         ...

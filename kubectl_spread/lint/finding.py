@@ -43,11 +43,12 @@ class RuleMeta(NamedTuple):
     """What is known of a rule without running it.
 
     `needs` are words without which a rule about workloads cannot fire, so that its module need not be loaded: the
-    workload's kind, and names of fields of its controller, its pod and its constraints. Of a rule about other objects
-    they are their kinds. `around` are the kinds of other objects that a rule about workloads asks the project for. A
-    rule that `is_opinion` is followed only where it is selected, or where the manifests are for one of its
-    `autoscalers`; one that `needs_facts` only where something is known of the cluster. `fixes` are the kinds of fixes
-    that its findings may have.
+    workload's kind, names of fields of its controller, its pod and its constraints, and the keys and actions of these.
+    Of a rule about other objects they are their kinds. Of the words in `one_of`, if there are any, one is enough.
+    `around` are the kinds of other objects that a rule about workloads asks the project for. A rule that `is_opinion`
+    is followed only where it is selected, or where the manifests are for one of its `autoscalers`; one that
+    `needs_facts` only where something is known of the cluster. One that `needs_whole` asks about what a patch leaves to
+    its base, and is not asked about patches. `fixes` are the kinds of fixes that its findings may have.
     """
 
     code: str
@@ -56,10 +57,12 @@ class RuleMeta(NamedTuple):
     summary: str
     target: Target = Target.OBJECT
     needs: frozenset[str] = frozenset()
+    one_of: frozenset[str] = frozenset()
     is_opinion: bool = False
     needs_facts: bool = False
     around: frozenset[str] = frozenset()
     autoscalers: frozenset[str] = frozenset()
+    needs_whole: bool = False
     fixes: frozenset[Safety] = frozenset()
 
 

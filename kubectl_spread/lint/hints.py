@@ -11,6 +11,8 @@ from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.validation import Rule
 
+PLACEHOLDER = "a placeholder? check the rendered manifest"
+
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 _FIXED = {
@@ -49,8 +51,6 @@ def for_type(message: str, value: Any, *, written: str) -> str:
         value: what stands at its place.
         written: the text there.
     """
-    if isinstance(value, str) and ("${" in value or "{{" in value):
-        return "a placeholder? check the rendered manifest"
     what, _, wanted = message.partition(" of type ")
     if wanted == "string" and ("unmarshal number" in what or "unmarshal bool" in what):
         return "put the value in quotes"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
+from typing import TYPE_CHECKING
 
-from kubectl_spread.lint import suppress
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.finding import Finding
@@ -24,6 +25,13 @@ from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.text.source import SourceFile
+
+if TYPE_CHECKING:  # needed where something is suppressed
+    from kubectl_spread.lint.suppress import Suppression
+    from kubectl_spread.lint.suppress import Waiver
+    from kubectl_spread.lint.suppress import Wish
+
+_SUPPRESSING = re.compile(r"spread[:.]")  # a comment or an annotation
 
 
 def read(
@@ -53,7 +61,7 @@ class Accepted(NamedTuple):
     Entries that accept nothing are told where the run `is_whole`: over a part of the project nobody can know.
     """
 
-    waivers: tuple[suppress.Waiver, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
     has_ignores: bool = True
     is_whole: bool = False
 
@@ -73,18 +81,21 @@ def judged(
     )
     by_source = [finding for result in results for finding in result.findings]
     findings = policy.judged([*by_source, *check_workloads(project, policy.codes(sources))])
-    if not accepted.has_ignores:
+    may_suppress = accepted.waivers or any(_SUPPRESSING.search(source.text) for source in sources)
+    if not accepted.has_ignores or not may_suppress:
         return Judged(in_order(findings, sources), 0, project.workloads)
+    from kubectl_spread.lint import suppress
+
     annotated = (wish for subject in project.subjects for wish in suppress.annotated(subject))
-    wishes: list[suppress.Suppression] = [
+    wishes: list[Suppression] = [
         *(wish for source in sources for wish in suppress.commented(source)),
         *dict.fromkeys(annotated),  # an object with two templates has its annotation once
     ]
     sifted = suppress.sift(findings, [*wishes, *accepted.waivers])
-    doubtful: list[suppress.Wish] = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
+    doubtful: list[Wish] = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
     followed = frozenset(code for code, rule in RULES.items() if facts is not None or not rule.needs_facts)
 
-    def asked(wish: suppress.Wish) -> frozenset[str]:
+    def asked(wish: Wish) -> frozenset[str]:
         """The rules that are asked for where a suppression reaches; anywhere, for one that reaches no file."""
         reached = [source for source in sources if wish.reaches(source)]
         return policy.codes(reached or sources) & followed

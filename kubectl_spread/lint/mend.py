@@ -17,6 +17,7 @@ from typing import Any
 from typing import NamedTuple
 
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import ObjectRef
 from kubectl_spread.lint.finding import Repair
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.run import Result
@@ -27,6 +28,7 @@ from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile
 
 _MOST_PASSES = 10  # one fix may make another possible; no two undo each other
+_UNDECODABLE = "SPR113"
 
 
 class Refusal(NamedTuple):
@@ -118,28 +120,23 @@ def _mended(result: Result, findings: list[Finding], recheck: Callable[[SourceFi
         return _Pass(result.source.text, [], [])
     refused: list[Refusal] = []
     attempts = list(_apart(_attempts(findings, refused)))
-    kept = _kept(result, [], attempts, recheck=recheck)
-    done = [attempt.finding for attempt in kept]
-    told = {id(finding) for finding in done}
-    refused += [
-        Refusal(attempt.finding, "the text would not mean what the fix intends")
-        for attempt in attempts
-        if id(attempt.finding) not in told
-    ]
-    return _Pass(_text(result, kept), done, refused)
+    kept, harmful = _sifted(result, [], attempts, recheck=recheck)
+    return _Pass(_text(result, kept), [attempt.finding for attempt in kept], [*refused, *harmful])
 
 
-def _kept(
+def _sifted(
     result: Result, kept: list[_Attempt], more: list[_Attempt], *, recheck: Callable[[SourceFile], Result]
-) -> list[_Attempt]:
-    """The attempts that can be made beside those that are kept, found by halving, as few do harm."""
-    if not more or _is_sound(result, [*kept, *more], recheck):
-        return [*kept, *more]
+) -> tuple[list[_Attempt], list[Refusal]]:
+    """The attempts that can be made beside those that are kept, and the others; by halving, as few do harm."""
+    harm = _harm(result, [*kept, *more], recheck) if more else ""
+    if not harm:
+        return [*kept, *more], []
     if len(more) == 1:
-        return kept
+        return kept, [Refusal(more[0].finding, harm)]
     middle = len(more) // 2
-    kept = _kept(result, kept, more[:middle], recheck=recheck)
-    return _kept(result, kept, more[middle:], recheck=recheck)
+    kept, first = _sifted(result, kept, more[:middle], recheck=recheck)
+    kept, second = _sifted(result, kept, more[middle:], recheck=recheck)
+    return kept, [*first, *second]
 
 
 def _attempts(findings: list[Finding], refused: list[Refusal]) -> Iterator[_Attempt]:
@@ -171,12 +168,13 @@ def _text(result: Result, attempts: list[_Attempt]) -> str:
     return editing.with_edits(result.source.text, [edit for attempt in attempts for edit in attempt.edits])
 
 
-def _is_sound(result: Result, attempts: list[_Attempt], recheck: Callable[[SourceFile], Result]) -> bool:
-    """Whether the text with the fixes is what was intended."""
+def _harm(result: Result, attempts: list[_Attempt], recheck: Callable[[SourceFile], Result]) -> str:
+    """Why the text with the fixes is not what was intended; empty where it is."""
     mended = SourceFile(result.source.name, _text(result, attempts))
     if not _means(mended, result.source, [attempt.repair for attempt in attempts]):
-        return False
-    return not _refusals(recheck(mended)) - _refusals(result)
+        return "the text would not mean what the fix intends"
+    added = _added(_refusals(result), _refusals(recheck(mended)))
+    return f"the API server would then refuse more: {', '.join(added)}" if added else ""
 
 
 def _means(mended: SourceFile, source: SourceFile, repairs: list[Repair]) -> bool:
@@ -207,6 +205,12 @@ def _canonical(plain: Any) -> str:
     return json.dumps(plain, sort_keys=True)
 
 
-def _refusals(result: Result) -> Counter[tuple[str, str, str, str]]:
+def _refusals(result: Result) -> Counter[tuple[ObjectRef, str]]:
     """What the API server would not take, by object and rule."""
-    return Counter((*item.object, item.rule.code) for item in result.findings if item.rule.severity is Severity.ERROR)
+    return Counter((item.object, item.rule.code) for item in result.findings if item.rule.severity is Severity.ERROR)
+
+
+def _added(before: Counter[tuple[ObjectRef, str]], after: Counter[tuple[ObjectRef, str]]) -> list[str]:
+    """The rules by which more is refused; what else an object has that could not be decoded is not new."""
+    hidden = {name for name, code in before if code == _UNDECODABLE}
+    return sorted({code for name, code in after - before if code == _UNDECODABLE or name not in hidden})

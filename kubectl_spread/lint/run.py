@@ -12,6 +12,7 @@ from typing import Optional
 
 from kubectl_spread.lint import fixes
 from kubectl_spread.lint import hints
+from kubectl_spread.lint import left_open
 from kubectl_spread.lint import spelling
 from kubectl_spread.lint.catalogue import kinds_around
 from kubectl_spread.lint.catalogue import RULES
@@ -19,6 +20,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.left_open import Open
 from kubectl_spread.lint.subject import FIELD
 from kubectl_spread.lint.subject import is_live
 from kubectl_spread.lint.subject import reference
@@ -118,7 +120,7 @@ def check_source(
                 others.append(manifest)
     findings += _separator_texts(source, findings, wanted)
     workloads = tuple(Checked(item.workload, item.manifest) for item in subjects if not item.refusals)
-    rejected = undecodable + len(subjects) - len(workloads)
+    rejected = undecodable + sum(bool(item.refusals) and not item.is_partial for item in subjects)
     return Result(source, _without_template_noise(findings), workloads, rejected, tuple(subjects), tuple(others))
 
 
@@ -130,6 +132,9 @@ def _check_foreign(source: SourceFile, *, named: bool) -> Result:
         problems = [item for item in documents if isinstance(item, compose.SyntaxProblem)]
         findings = _without_template_noise([_syntax(problem) for problem in problems])[:1]
     return Result(source, findings, ())
+
+
+Refused = tuple[FieldError, Finding]
 
 
 class _Object(NamedTuple):
@@ -144,32 +149,45 @@ def _check_manifest(manifest: Manifest, namespace: str) -> _Object:
     kind = manifest.workload_kind
     if kind is None:
         return _Object([], [])
-    problems = decode.problems(manifest.plain, shape(kind))
-    findings = [_undecodable(manifest, problem) for problem in problems]
-    is_undecodable = any(problem.kind is decode.Kind.TYPE for problem in problems)
+    problems = [item for item in decode.problems(manifest.plain, shape(kind)) if not left_open.is_directive(item)]
+    open_routes = [item.route for item in problems if left_open.is_open(manifest, item)]
+    findings = [
+        _undecodable(manifest, item, is_open=item.route in open_routes)
+        for item in problems
+        if item.route not in open_routes or not left_open.is_beside(item)
+    ]
+    is_undecodable = any(item.kind is decode.Kind.TYPE and item.route not in open_routes for item in problems)
     places = kind.places(manifest.plain)
     findings += _misplaced(manifest, kind, places)
     if is_undecodable:
         return _Object(findings, [], is_undecodable=True)
     subjects = []
+    manifest = left_open.without(manifest, open_routes)
     for place in places:
         owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
         errors = _field_errors(manifest, owner, place)
-        refusals = frozenset(error.rule.code for error in errors)
         spec = spelling.as_meant(owner.template.get("spec") or {}) if problems else None
-        findings += errors if spec is None else _lasting(errors, manifest, owner, place, spec)
-        subjects.append(Subject(manifest, owner, place, refusals, spec=spec))
+        lasting = errors if spec is None else _lasting(errors, manifest, owner, place, spec)
+        openness = {id(error): left_open.open_by(manifest, owner, error=error, spec=place.spec) for error, _ in errors}
+        findings += [
+            finding if openness[id(error)] is Open.NOBODY else left_open.informing(finding)
+            for error, finding in lasting
+            if openness[id(error)] in (Open.NOBODY, Open.TOOL)
+        ]
+        refusals = {error.rule.value for error, _ in errors if openness[id(error)] is not Open.SAME}
+        refusals |= {"SPR113"} if open_routes else set()
+        subjects.append(Subject(manifest, owner, place, frozenset(refusals), spec=spec))
     return _Object(findings, subjects)
 
 
-def _lasting(errors: list[Finding], manifest: Manifest, owner: Workload, place: PodPlace, spec: Plain) -> list[Finding]:
+def _lasting(errors: list[Refused], manifest: Manifest, owner: Workload, place: PodPlace, spec: Plain) -> list[Refused]:
     """The errors that a pod spec still has where its misspelt fields have the names that are meant."""
     meant = owner._replace(template={**owner.template, "spec": spec}, known_hash=owner.revision_hash)
-    lasting = {(error.rule, error.path) for error in _field_errors(manifest, meant, place)}
-    return [error for error in errors if (error.rule, error.path) in lasting]
+    lasting = {(error.rule, finding.path) for error, finding in _field_errors(manifest, meant, place)}
+    return [(error, finding) for error, finding in errors if (error.rule, finding.path) in lasting]
 
 
-def _field_errors(manifest: Manifest, owner: Workload, place: PodPlace) -> list[Finding]:
+def _field_errors(manifest: Manifest, owner: Workload, place: PodPlace) -> list[Refused]:
     """What the API server says of the object, and of the pods that its controller then creates."""
     constraints = spread.constraints(owner.template.get("spec") or {})
     if not constraints:
@@ -187,7 +205,7 @@ def _field_errors(manifest: Manifest, owner: Workload, place: PodPlace) -> list[
     ]
     labels = _own_labels(owner)
     return [
-        _with_fix(finding, fixes.for_error(error, owner.template, spec, labels=labels), manifest)
+        (error, _with_fix(finding, fixes.for_error(error, owner.template, spec, labels=labels), manifest))
         for finding, error in zip(found, [*errors, *later], strict=True)
     ]
 
@@ -252,7 +270,7 @@ def _rejected_later(manifest: Manifest, spec: Route, error: FieldError) -> Findi
     )
 
 
-def _undecodable(manifest: Manifest, problem: decode.Problem) -> Finding:
+def _undecodable(manifest: Manifest, problem: decode.Problem, *, is_open: bool) -> Finding:
     path = decode.path_text(problem.route)
     if problem.kind is decode.Kind.UNKNOWN:
         name = str(problem.route[-1])
@@ -275,6 +293,8 @@ def _undecodable(manifest: Manifest, problem: decode.Problem) -> Finding:
         path=path,
         hint=hints.for_type(problem.message, value, written=written),
     )
+    if is_open:
+        return left_open.informing(finding)
     fix = fixes.for_type(problem.route, problem.message, value=value, written=written)
     return _with_fix(finding, fix, manifest)._replace(is_unreadable=True)
 
@@ -369,12 +389,24 @@ def _unmapped(manifest: Manifest) -> list[Finding]:
             "SPR006",
             manifest,
             routes[0],
-            message=f"`{FIELD}` is not checked{more}: where a {what} has its pods is not known",
+            message=f"`{FIELD}` is not checked{more}: where {_article(what)} {what} has its pods is not known",
             path=decode.path_text(routes[0]),
-            hint="name its path in .kubectl-spread.yaml (podspecPaths), or check the workloads that come of it",
+            hint=_UNMAPPED_HINTS.get(manifest.kind, _UNMAPPED_HINT),
             key=True,
         )
     ]
+
+
+_UNMAPPED_HINT = "name its path in .kubectl-spread.yaml (podspecPaths), or check the workloads that come of it"
+_OF_A_CHART = "check what its chart renders with these values: helm template ... | kubectl spread check -"
+_UNMAPPED_HINTS = {
+    **dict.fromkeys(("Application", "ApplicationSet", "HelmRelease", "HelmChart", "HelmChartConfig"), _OF_A_CHART),
+    "Template": "check what it holds: oc process -f ... | kubectl spread check -",
+}
+
+
+def _article(word: str) -> str:
+    return "an" if word[:1] in "AEIOaeio" else "a"
 
 
 def _holds_constraints(manifest: Manifest, route: Route) -> bool:
@@ -425,11 +457,12 @@ def _syntax(problem: compose.SyntaxProblem) -> Finding:
     place = Place(problem.source, problem.span)
     action = first_action(problem.source.text)
     if action is not None:
+        is_go = problem.source.text.startswith("{{", action.start)
         return Finding(
             RULES["SPR002"],
-            "a Go template, not YAML: not checked",
+            f"a {'Go template' if is_go else 'template'}, not YAML: not checked",
             place._replace(span=action),
-            hint="render it first: helm template ... | kubectl spread check -",
+            hint=f"render it first: {'helm template ... | ' if is_go else '... | '}kubectl spread check -",
         )
     return Finding(RULES["SPR001"], problem.sentence, place, is_unreadable=True)
 

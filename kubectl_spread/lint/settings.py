@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 from typing import Optional
+from typing import TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
@@ -24,10 +25,12 @@ from kubectl_spread.lint.select import named
 from kubectl_spread.lint.select import Profile
 from kubectl_spread.lint.select import selected
 from kubectl_spread.lint.select import severities
-from kubectl_spread.lint.suppress import Waiver
 from kubectl_spread.objects.kinds import PodSpecPath
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
+
+if TYPE_CHECKING:  # needed where something is suppressed
+    from kubectl_spread.lint.suppress import Waiver
 
 
 class Choice(NamedTuple):
@@ -90,8 +93,10 @@ class Policy(NamedTuple):
     def judged(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings that are asked for, as severe as is asked for.
 
-        What hides a document from every rule is told whichever rules are asked for, as the error that it is.
+        What hides a document from every rule is told whichever rules are asked for, as the error that it is. Of a rule
+        that the minimal profile brought, what is no error is not asked for.
         """
+        only_errors = self.profile.codes if self.profile is Profile.MINIMAL else frozenset()
         kept = []
         by_source: dict[int, Settings] = {}
         for finding in findings:
@@ -101,6 +106,8 @@ class Policy(NamedTuple):
             if finding.is_unreadable:
                 kept.append(finding)
             elif finding.rule.code in settings.codes:
+                if finding.rule.code in only_errors and finding.rule.severity is not Severity.ERROR:
+                    continue
                 stated = finding.rule if severity is None else finding.rule._replace(severity=severity)
                 kept.append(finding._replace(rule=stated))
         return kept

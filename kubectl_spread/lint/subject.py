@@ -19,7 +19,9 @@ from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.workload import awaits_labels
 from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import is_partial
 from kubectl_spread.objects.workload import PER_POD_LABELS
 from kubectl_spread.objects.workload import RELEASE_LABELS
 from kubectl_spread.objects.workload import revision_label
@@ -61,7 +63,15 @@ class Subject:
         self.template_route: Route = at.template
         self.spec_route: Route = at.spec
         self.spec: Plain = owner.template.get("spec") or {} if spec is None else spec
-        self.constraints: tuple[TopologySpreadConstraint, ...] = spread.constraints(self.spec)
+        written = self.spec.get(FIELD) or ()
+        self.constraints: tuple[TopologySpreadConstraint, ...] = tuple(
+            item for item in spread.constraints(self.spec) if "$patch" not in (written[item.position] or ())
+        )
+
+    @cached_property
+    def is_partial(self) -> bool:
+        """Whether this is a piece of a workload, whose other fields nobody sees."""
+        return is_partial(self.workload)
 
     @cached_property
     def controller(self) -> Plain:
@@ -80,8 +90,8 @@ class Subject:
 
     @property
     def has_known_labels(self) -> bool:
-        """Whether `labels` are all that the pods have; the controller of a foreign kind may add some."""
-        return not self.workload.is_foreign
+        """Whether `labels` are all that the pods have; the controller of a foreign kind may add some, or kustomize."""
+        return not self.workload.is_foreign and not awaits_labels(self.workload)
 
     @property
     def revision_label(self) -> str:
@@ -99,10 +109,15 @@ class Subject:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The kind, and the names of the fields of controller, pod and constraints; see `RuleMeta.needs`."""
+        """The kind, the names of the fields of controller, pod and constraints, the actions and keys of these.
+
+        See `RuleMeta.needs`.
+        """
         names = {self.workload.kind, *self.controller, *self.spec}
         for entry in self.spec.get(FIELD) or ():
             names.update(entry or ())
+        for constraint in self.constraints:
+            names.update((constraint.topology_key, constraint.when_unsatisfiable))
         return frozenset(names)
 
     @property
@@ -150,7 +165,7 @@ class Subject:
             compiled(constraint.label_selector).plus(
                 *(Requirement(key, "In", (labels[key],)) for key in constraint.match_label_keys if key in labels)
             )
-            for constraint in self.constraints
+            for constraint in spread.constraints(self.spec)
         ]
 
     @cached_property

@@ -19,13 +19,16 @@ from typing import Union
 
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import ObjectRef
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Repair
 from kubectl_spread.lint.select import named
 from kubectl_spread.lint.subject import reference
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
+from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.glob import matches
 from kubectl_spread.text.source import SourceFile
@@ -171,11 +174,34 @@ def in_vain(wishes: Iterable[Wish], used: Used, asked: Callable[[Wish], frozense
             if not found:
                 yield _told(wish, f"no rule is called `{word}`", "see kubectl spread rule")
             elif found & asked(wish) and not any((wish, code) in used for code in found):
-                yield _told(wish, f"nothing here is {_said(word, found)}, so nothing is ignored", "remove it")
+                told = _told(wish, f"nothing here is {_said(word, found)}, so nothing is ignored", "remove it")
+                yield told._replace(repair=_without(word, wish))
 
 
 def _told(wish: Wish, message: str, hint: str) -> Finding:
     return Finding(RULES["SPR005"], message, wish.place, wish.object, hint=hint)
+
+
+def _without(word: str, wish: Wish) -> Optional[Repair]:
+    """Take a rule out of a comment; the comment with its reason, where it names no other."""
+    source, (start, end) = wish.place
+    if not source.text.startswith("#", start):
+        return None
+    others = [other for other in wish.words if other != word]
+    if others:
+        head = source.text[start : source.text.index("[", start)]
+        edit = Edit(start, end, f"{head}[{', '.join(others)}]")
+    else:
+        number = source.position(start).line
+        before = source.text[source.offset(number) : start]
+        line_end = start + len(source.line(number)) - len(before)
+        is_alone = not before.strip()
+        edit = (
+            Edit(source.offset(number), source.offset(number + 1), "")
+            if is_alone
+            else Edit(start - len(before) + len(before.rstrip()), line_end, "")
+        )
+    return Repair(Fix(f"remove {word} from the suppression", (), is_safe=True), source, edits=(edit,))
 
 
 def unexplained(wishes: Iterable[Suppression]) -> Iterator[Finding]:

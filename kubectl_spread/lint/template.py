@@ -1,4 +1,4 @@
-"""Go templates, which are not YAML until they are rendered.
+"""Templates, which are not YAML until they are rendered: Go's, and the statements of Jinja, ERB and Terraform.
 
 Source: text/template/parse lex.go: an action may span lines, and hold quoted strings and comments with braces.
 """
@@ -17,15 +17,17 @@ _SINGLE_QUOTED = r"(?<!\w)'[^'\n]*'"
 _DOUBLE_QUOTED = r'(?<!\w)"(?:[^"\\\n{]|\\.|\{(?!\{)|\{\{[^"\n{}]*\}\})*"'
 _ACTION_COMMENT = r"\{\{-?\s*/\*.*?(?:\*/\s*-?\}\}|\Z)"
 _ACTION = r'\{\{(?:[^"`{}]|"(?:[^"\\\n]|\\.)*"|`[^`]*`|\{(?!\{)|\}(?!\}))*\}\}'
+_STATEMENT = r"\{%[^%{}\n]*%\}|<%[^%<>\n]*%>|%\{[^%{}\n]*\}"
 
 
 def first_action(text: str) -> Optional[Span]:
     """Where the first action outside comments and quoted text stands; None where there is none."""
-    if "{{" not in text:
+    actions = [_ACTION_COMMENT, _ACTION] if "{{" in text else []
+    if any(mark in text for mark in ("{%", "<%", "%{")):
+        actions.append(_STATEMENT)
+    if not actions:
         return None
     # Needed only where something does not parse, so not compiled on import.
-    tokens = re.compile(
-        f"{_COMMENT}|{_SINGLE_QUOTED}|{_DOUBLE_QUOTED}|(?P<action>{_ACTION_COMMENT}|{_ACTION})", re.DOTALL
-    )
+    tokens = re.compile(f"{_COMMENT}|{_SINGLE_QUOTED}|{_DOUBLE_QUOTED}|(?P<action>{'|'.join(actions)})", re.DOTALL)
     match = next((match for match in tokens.finditer(text) if match["action"]), None)
     return Span(match.start(), match.end()) if match else None

@@ -13,9 +13,11 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Target
+from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import reference
 from kubectl_spread.lint.subject import repair
+from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.text.source import SourceFile
 
@@ -27,15 +29,22 @@ def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Fin
     for subject in project.subjects:
         seen = project.seen_from(subject.manifest)
         for rule in rules:
-            if rule.needs <= subject.words:
+            if _may_fire(rule, subject):
                 found = module(rule).check(subject, seen)
-                findings += [_finding(rule, subject.manifest, item) for item in found]
+                findings += [_finding(rule, subject.manifest, item) for item in found if not is_filled_in(item.place)]
     for rule in _rules(project, Target.AROUND, codes):
         for kind in rule.needs:
             for manifest in project.of_kind(kind):
                 found = module(rule).check(manifest, project.seen_from(manifest))
                 findings += [_finding(rule, manifest, item) for item in found]
     return findings
+
+
+def _may_fire(rule: RuleMeta, subject: Subject) -> bool:
+    """Whether the words of a workload leave a rule something to find."""
+    words = subject.words
+    has_words = rule.needs <= words and (not rule.one_of or not rule.one_of.isdisjoint(words))
+    return has_words and not (rule.needs_whole and subject.is_partial)
 
 
 def _rules(project: Project, target: Target, codes: Container[str]) -> list[RuleMeta]:

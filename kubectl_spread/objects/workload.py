@@ -65,6 +65,9 @@ class PodGroup(NamedTuple):
 SCALED_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Rollout"})
 
 
+_WITH_A_SELECTOR = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Rollout", "CloneSet"})
+
+
 class Workload(NamedTuple):
     """A workload of a manifest; `replicas` is None for a DaemonSet, which has one pod a node."""
 
@@ -136,6 +139,38 @@ def workload(
         ),
         is_indexed=_job_spec(spec, kind).get("completionMode") == "Indexed",
     )
+
+
+def is_partial(owner: Workload) -> bool:
+    """Whether what is written is a piece of an object: a strategic merge patch.
+
+    It has neither labels nor a selector, and no container with an image, all of which the API server asks of a
+    Deployment. Labels that are written as none are a decision. Whatever has directives is a patch.
+    """
+    spec = owner.template.get("spec") or {}
+    if any("$patch" in entry for entry in mappings(spec.get("topologySpreadConstraints"))):
+        return True
+    if _labels(owner) is not None or _has_images(owner):
+        return False
+    return lacks_selector(owner) or owner.kind in ("Job", "CronJob")
+
+
+def lacks_selector(owner: Workload) -> bool:
+    """Whether the API server would refuse an object for want of a selector, so that it will get one, and labels."""
+    return owner.kind in _WITH_A_SELECTOR and owner.selector is None
+
+
+def awaits_labels(owner: Workload) -> bool:
+    """Whether the pods will get labels that are not written: of a patch, and of a base that kustomize completes."""
+    return is_partial(owner) or (lacks_selector(owner) and (_labels(owner) is None or _has_images(owner)))
+
+
+def _labels(owner: Workload) -> Optional[Plain]:
+    return (owner.template.get("metadata") or {}).get("labels")
+
+
+def _has_images(owner: Workload) -> bool:
+    return any(item.get("image") for item in mappings((owner.template.get("spec") or {}).get("containers")))
 
 
 def knative_scale(template: Plain) -> tuple[Optional[int], Optional[int]]:

@@ -17,12 +17,15 @@ from kubectl_spread.simulate.placement import Placement
 _MOST = 8
 
 
-def lines(placement: Placement, *, colour: bool) -> list[str]:
-    """One workload: how many found a node, where, and why the others did not."""
+def lines(placement: Placement, *, colour: bool, told: frozenset[str] = frozenset()) -> list[str]:
+    """One workload: how many found a node, where, and why the others did not.
+
+    `told` are paths of `topologyKey`s: where the minima of these constraints come from, findings say already.
+    """
     out = [headline(placement, colour=colour)]
     out += [f"  {line}" for line in _domains(placement)]
     for group in _groups(placement.pending):
-        out += _pending(group, colour=colour)
+        out += _pending(group, colour=colour, told=told)
     if placement.gated:
         gated = listed((pod.pod for pod in placement.gated), most=_MOST)
         out.append(f"  {counted(len(placement.gated), 'pod')} SchedulingGated: {gated}")
@@ -103,7 +106,7 @@ def _groups(pending: tuple[PendingPod, ...]) -> list[list[PendingPod]]:
     return list(groups.values())
 
 
-def _pending(group: list[PendingPod], *, colour: bool) -> list[str]:
+def _pending(group: list[PendingPod], *, colour: bool, told: frozenset[str]) -> list[str]:
     names = listed((item.pod.name for item in group), most=_MOST)
     explanation = group[0].explanation
     out = [f"  {paint('Pending', 'red', colour=colour)}: {names}", f"    {safe(explanation.message)}"]
@@ -112,17 +115,19 @@ def _pending(group: list[PendingPod], *, colour: bool) -> list[str]:
         out.append(f"    preemption would evict {victims} on node {safe(explanation.nominated_node)}")
     if explanation.conflicts:
         out.append(f"    {refusal(explanation.conflicts[0])}")
-        out += [f"    {line}" for line in _stuck_minima(explanation)]
+        out += [f"    {line}" for line in _stuck_minima(explanation, told)]
     return out
 
 
-def _stuck_minima(explanation: Explanation) -> list[str]:
+def _stuck_minima(explanation: Explanation, told: frozenset[str]) -> list[str]:
     """Where a constraint that refuses the pod takes its minimum from a domain that cannot run it."""
     refusing = {requirement.position for requirement in explanation.conflicts[0].requirements}
     out = []
     for report in explanation.constraints:
         if report.is_below_min_domains or report.constraint.position not in refusing:
             continue  # without the domains that minDomains asks for, the minimum is 0 whatever they hold
+        if any(path.endswith(f"topologySpreadConstraints[{report.constraint.position}].topologyKey") for path in told):
+            continue
         for domain in report.domains:
             if domain.eligible and not domain.usable and domain.value in report.minimum_in:
                 key = f"{report.constraint.topology_key}={domain.value}"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.objects.workload import Workload
 from kubectl_spread.report import findings as finding_text
 from kubectl_spread.report.check import CheckReport
+
+_OUT_OF_REACH = "SPR903"
 
 
 def render(report: CheckReport, *, colour: bool) -> str:
@@ -12,5 +16,18 @@ def render(report: CheckReport, *, colour: bool) -> str:
     if report.placements:
         from kubectl_spread.report import placements as placement_text  # numpy: 80 ms
 
-        blocks += [placement_text.lines(placement, colour=colour) for placement in report.placements]
+        for placement in report.placements:
+            told = _told(report.findings, placement.workload)
+            blocks.append(placement_text.lines(placement, colour=colour, told=told))
     return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _told(findings: list[Finding], workload: Workload) -> frozenset[str]:
+    """The fields of a workload of which a finding says already that they count a domain out of reach."""
+    return frozenset(
+        finding.path
+        for finding in findings
+        if finding.rule.code == _OUT_OF_REACH
+        and (finding.object.kind, finding.object.name) == (workload.kind, workload.name)
+        and finding.object.namespace in ("", workload.namespace)
+    )

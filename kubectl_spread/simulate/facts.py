@@ -190,13 +190,13 @@ class KnownCluster:
             self._impossible[key] = workload, self._search(workload)
         return self._impossible[key][1]
 
-    def configured_defaults(self, workload: Workload) -> tuple[TopologySpreadConstraint, ...]:
-        """The default constraints that the scheduler's configuration has instead of those built in."""
+    def configured_defaults(self, workload: Workload) -> Optional[tuple[TopologySpreadConstraint, ...]]:
+        """The default constraints that the scheduler's configuration has instead of those built in, which are None."""
         name = (workload.template.get("spec") or {}).get("schedulerName") or config.DEFAULT_SCHEDULER
         profile = self._profiles.get(name)
         for plugin in () if profile is None else profile.pre_filter:
             if isinstance(plugin, PodTopologySpread):
-                return plugin.configured_defaults or ()
+                return plugin.configured_defaults
         return ()
 
     @cached_property

@@ -34,20 +34,6 @@ from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 
 
-def find(directory: str) -> Optional[str]:
-    """The config of a directory or of the nearest one above it, no further up than the repository or the home."""
-    home = os.path.expanduser("~")
-    here = os.path.abspath(directory)
-    while True:
-        for name in files.CONFIGS:
-            if os.path.isfile(os.path.join(here, name)):
-                return os.path.relpath(os.path.join(here, name), directory)
-        above = os.path.dirname(here)
-        if here in (above, home) or os.path.exists(os.path.join(here, ".git")):
-            return None
-        here = above
-
-
 def load(path: str) -> Config:
     """Read a config.
 

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from typing import NamedTuple
+from typing import Optional
 from typing import Union
 
 from kubectl_spread.errors import SourceError
@@ -64,7 +65,18 @@ def inputs(
 def files(
     paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion = _NOTHING
 ) -> Iterator[Union[Path, SourceError]]:
-    """The files given and those in the directories given; a directory that cannot be read is an error."""
+    """The files given and those in the directories given, each once; a directory that cannot be read is an error."""
+    named = {os.path.abspath(path) for path in paths if path != STDIN}
+    seen = set()
+    for found in _all(paths, recursive=recursive, exclusion=exclusion):
+        if isinstance(found, SourceError) or found.path == STDIN:
+            yield found
+        elif (where := os.path.abspath(found.path)) not in seen:
+            seen.add(where)
+            yield found._replace(named=where in named)
+
+
+def _all(paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion) -> Iterator[Union[Path, SourceError]]:
     for path in paths:
         if exclusion.covers(path, named=True):
             continue
@@ -72,6 +84,20 @@ def files(
             yield from _directory(path, recursive=recursive, exclusion=exclusion)
         else:
             yield Path(path, named=True)
+
+
+def config_path(directory: str) -> Optional[str]:
+    """The config of a directory or of the nearest one above it, no further up than the repository or the home."""
+    home = os.path.expanduser("~")
+    here = os.path.abspath(directory)
+    while True:
+        for name in CONFIGS:
+            if os.path.isfile(os.path.join(here, name)):
+                return os.path.relpath(os.path.join(here, name), directory)
+        above = os.path.dirname(here)
+        if here in (above, home) or os.path.exists(os.path.join(here, ".git")):
+            return None
+        here = above
 
 
 def read_text(path: str) -> SourceFile:

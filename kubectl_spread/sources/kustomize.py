@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -15,6 +16,8 @@ from kubectl_spread.text.source import SourceFile
 
 _COMMANDS = (("kubectl", "kustomize"), ("kustomize", "build"))
 _MAX_LINES = 5  # of what the program complains of, the last ones
+
+_LOGGED = re.compile(r'[EF]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] "command failed" err="(.*)"')
 
 TIMEOUT_S = 60.0  # a remote base is cloned
 
@@ -56,4 +59,10 @@ def _rendered(directory: str, name: str, *, timeout_s: float) -> bytes:
 def _complaint(stderr: bytes) -> str:
     """The end of what a program wrote, on one line."""
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    return "; ".join(lines[-_MAX_LINES:]) or "it does not say why"
+    return "; ".join(_without_log_head(line) for line in lines[-_MAX_LINES:]) or "it does not say why"
+
+
+def _without_log_head(line: str) -> str:
+    """What kubectl means: it logs its own failure as `E1121 17:19:32.1 3589 run.go:72] "command failed" err="..."`."""
+    found = _LOGGED.fullmatch(line)
+    return found[1].replace('\\"', '"') if found else line

@@ -97,7 +97,7 @@ def _of_mapping(node: Mapping, schema: Schema, *, route: Route, root: Schema) ->
             yield from _violations(field.value, further, route=(*route, name), root=root)
     missing = [name for name in schema.get("required", ()) if name not in node.fields]
     for name in missing:
-        described = _resolved(properties[name], root)["description"]
+        described = {**_resolved(properties[name], root), **properties[name]}["description"]
         yield _at(route, f"`{name}` is missing: {described}")
     if len(node.fields) < schema.get("minProperties", 0) and not missing:
         yield _at(route, "it says nothing")

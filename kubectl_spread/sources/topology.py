@@ -98,9 +98,11 @@ def _number(key: str, value: str) -> int:
 
 def _quantity(key: str, value: str) -> str:
     try:
-        quantity.parse(value)
+        amount = quantity.parse(value)
     except quantity.QuantityError as error:
         raise SourceError("--topology", f"`{key}` is not a quantity: {value or 'empty'}: {error}") from None
+    if amount < 0:
+        raise SourceError("--topology", f"`{key}` is less than 0: {value}")
     return value
 
 
@@ -213,9 +215,11 @@ def _nodes(group: Plain, route: Route) -> list[Plain]:
 def _check_quantities(entries: Plain, route: Route) -> None:
     for key, amount in entries.items():
         try:
-            quantity.parse(amount)
+            is_negative = quantity.parse(amount) < 0
         except quantity.QuantityError as error:
             raise _BadValueError((*route, key), f"{amount}: {error}") from None
+        if is_negative:
+            raise _BadValueError((*route, key), f"less than 0: {amount}")
 
 
 def _node_name(prefix: str, zone: str, ordinal: int, each: int) -> str:

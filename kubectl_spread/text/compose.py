@@ -39,7 +39,7 @@ _DIRECTIVES = re.compile(r"\s*(?:[#%][^\r\n]*(?:[\r\n]\s*|\Z))*")
 
 _LIKE_JSON = re.compile(r"""\s*(?:\{\s*["}]|\[)""")
 
-_BEGINS_AS_JSON = re.compile(r"""\s*\{\s*\"""")
+_BEGINS_AS_JSON = r"""\s*\{\s*\""""
 
 # The pure Python parser reads flow style as kubectl does, and takes 10 s for a megabyte.
 _ONLY_C_REFUSES = "found unexpected ':'"
@@ -167,7 +167,7 @@ def _broken_json(source: SourceFile, chunk: Chunk, refused: _RefusedError) -> Op
 
     YAML in flow style begins so, too, unless the file's name says JSON: a YAML parser passes a word where JSON stops.
     """
-    if not _BEGINS_AS_JSON.match(chunk.text):
+    if not re.match(_BEGINS_AS_JSON, chunk.text):
         return None
     from kubectl_spread.text import json_nodes  # json: 5 ms
 

@@ -24,8 +24,8 @@ from kubectl_spread.text.node import Scalar
 from kubectl_spread.text.node import Sequence
 
 _STEP = 2  # columns that a level is indented by
-_PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./-]*\Z")
-_LIST_BELOW_KEY = re.compile(r"^( *)(?:- )*[^#\s][^#\n]*:[ \t]*\r?\n(\1 *)- ", re.MULTILINE)
+_PLAIN = r"[A-Za-z0-9_./][A-Za-z0-9_./-]*\Z"
+_LIST_BELOW_KEY = r"(?m)^( *)(?:- )*[^#\s][^#\n]*:[ \t]*\r?\n(\1 *)- "
 
 
 class Put(NamedTuple):
@@ -312,9 +312,9 @@ class _Editor:
 
         if not isinstance(value, str):
             return json.dumps(value)
-        if quote == "'" and _PLAIN.match(value):
+        if quote == "'" and re.match(_PLAIN, value):
             return f"'{value}'"
-        is_plain = _PLAIN.match(value) is not None and scalars.resolve(value) == value
+        is_plain = re.match(_PLAIN, value) is not None and scalars.resolve(value) == value
         return value if is_plain and quote != '"' and not self.is_json else json.dumps(value, ensure_ascii=False)
 
     def _key(self, name: str) -> str:
@@ -348,7 +348,7 @@ class _Editor:
     @property
     def _list_step(self) -> int:
         """How far this text indents a list below its key."""
-        found = _LIST_BELOW_KEY.search(self.text, self.root.start, self.root.end)
+        found = re.compile(_LIST_BELOW_KEY).search(self.text, self.root.start, self.root.end)
         return _STEP if found is not None and len(found[2]) > len(found[1]) else 0
 
 

@@ -103,14 +103,20 @@ def main() -> int:
             ("--version", [program, "--version"], 80, RUNS),
             ("usage error", [program, "check", "--bogus"], 80, RUNS),
             ("check, one manifest", [program, "check", str(one)], 100, RUNS),
+            ("check, one manifest, all rules", [program, "check", "--profile", "strict", str(one)], 100, RUNS),
             ("check, one manifest and a config", [program, "check", "--config", str(config), str(one)], 100, RUNS),
             (
                 f"check, 2,000 Deployments ({os.path.getsize(stream) / 1e6:.1f} MB)",
-                [program, "check", str(stream)],
-                1500,
+                [program, "check", "--profile", "strict", str(stream)],
+                2000,
                 5,
             ),
-            ("check, 1,000 mixed files, 60 of them workloads", [program, "check", str(mixed)], 1000, 5),
+            (
+                "check, 1,000 mixed files, 60 of them workloads",
+                [program, "check", "--profile", "strict", str(mixed)],
+                1000,
+                5,
+            ),
             ("check, 300 files without a workload", [program, "check", str(others)], 250, RUNS),
         ]
         return report(measured)

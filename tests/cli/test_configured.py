@@ -103,6 +103,16 @@ def test_flags_go_beyond_the_config(check: Check) -> None:
     assert at(WEB, *SPREAD) == check(WEB, "--no-config").findings
 
 
+def test_the_minimal_profile_has_errors_only(check: Check) -> None:
+    """Of a rule that has errors and warnings the errors; what is asked for besides in full."""
+    text = Path(WEB).read_text()
+    Path(WEB).write_text(text.replace("topologyKey: kubernetes.io/zone", "topologyKey: zone"))
+    bare = at(WEB, "14 warning SPR302")
+
+    assert bare[0] in check(WEB).findings
+    assert bare[0] not in check(WEB, "--profile", "minimal").findings
+
+
 def test_a_profile_begins_with_fewer_or_more_rules(check: Check) -> None:
     """That of a flag takes the place of the config's rules, and leaves what it ignores."""
     text = Path(WEB).read_text().replace("kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")

@@ -101,6 +101,13 @@ def test_a_diff_of_nothing_is_clean(fixed: Fixed, capsys: pytest.CaptureFixture[
     assert ("", "nothing to fix\n") == capsys.readouterr()
 
 
+def test_a_diff_of_nothing_says_what_unsafe_fixes_would_do(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    text = GOOD.replace("maxSkew: 1   # one", "maxSkew: 0   # one")
+
+    assert (0, text) == fixed(text, "--diff")
+    assert ("", "nothing to fix\ncan be fixed: 1 with --fix --unsafe-fixes\n") == capsys.readouterr()
+
+
 def test_a_diff_of_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     import io
 
@@ -232,3 +239,52 @@ def test_a_label_that_reads_as_a_number_is_quoted_as_it_is_written(fixed: Fixed)
     text = GOOD.replace("metadata: {labels: {app: web}}", "metadata: {labels: {app: web, version: 1.10}}")
 
     assert (0, text.replace("1.10", '"1.10"')) == fixed(text)
+
+
+def test_a_value_of_the_wrong_type_is_mended_whatever_else_the_object_has(fixed: Fixed) -> None:
+    """What an object that cannot be decoded has besides is seen only once it can be."""
+    text = GOOD.replace("maxSkew: 1   # one", 'maxSkew: "0"   # one')
+
+    assert (1, text.replace('"0"', "0")) == fixed(text)
+    assert (0, GOOD) == fixed(text, "--fix", "--unsafe-fixes")
+
+
+def test_two_mistakes_that_hide_each_other_are_both_mended(fixed: Fixed) -> None:
+    text = GOOD.replace("maxSkew: 1   # one", 'maxSkew: "1"   # one').replace("DoNotSchedule", "DoNotScedule")
+
+    assert (0, GOOD) == fixed(text)
+
+
+def test_a_fix_after_which_the_api_server_refuses_more_is_left_and_said(
+    fixed: Fixed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A misspelt field is dropped where nobody is strict; spelt right, it would keep the object out."""
+    text = GOOD.replace("labelSelector: {matchLabels", "labelSelectr: {matchLabls: {a: b}, matchLabels", 1)
+    text = text.replace("Honor\n", "Honor\n        matchLabelKey: [app, app!]\n")
+    code, after = fixed(text)
+
+    assert (1, True) == (code, "labelSelectr:" in after)
+    assert "SPR114 is not fixed: the API server would then refuse more: SPR110, SPR111" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("  # spread: ignore[SPR304] no more", ""),
+        ("  # spread: ignore[SPR304, SPR101] no more", ""),
+        ("\n      # spread: ignore[SPR304] no more", ""),
+    ],
+)
+def test_a_suppression_in_vain_is_removed(fixed: Fixed, before: str, after: str) -> None:
+    """At the end of a line, and on one of its own."""
+    place = "maxSkew: 1   # one\n"
+    text = GOOD.replace(place, "maxSkew: 1\n", 1)
+    line = "      topologySpreadConstraints:" if before.startswith("\n") else "topologyKey: kubernetes.io/hostname"
+
+    assert (0, text) == fixed(text.replace(line, line + before, 1))
+
+
+def test_a_rule_in_vain_is_taken_out_of_a_suppression_that_has_others(fixed: Fixed) -> None:
+    text = BAD.replace("doNotSchedule\n", "doNotSchedule  # spread: ignore[SPR304, SPR104] on purpose\n")
+
+    assert (0, text.replace("SPR304, ", "")) == fixed(text)

@@ -64,6 +64,22 @@ def test_only_a_minimum_that_refuses_the_pod_is_told(printed: Printed) -> None:
     ] == [line for line in lines if "global minimum" in line]
 
 
+def test_a_minimum_that_a_finding_explains_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SPR903 is about the same domain; suppressed, it explains nothing."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("web.yaml", WEB), ("cluster.yaml", HEAD + TAINTED_ZONE)):
+        Path(name).write_text(text)
+    printed = {}
+    for rules in ("SPR903", "SPR401"):
+        run(["check", "--select", rules, "web.yaml", "--topology", "cluster.yaml"])
+        printed[rules] = capsys.readouterr().out
+
+    assert (1, 0) == (printed["SPR903"].count("`b` is counted"), printed["SPR903"].count("global minimum"))
+    assert 1 == printed["SPR401"].count("global minimum")
+
+
 def test_a_minimum_that_min_domains_makes_comes_from_no_domain(printed: Printed) -> None:
     """With fewer domains than minDomains it is 0 whatever they hold."""
     manifest = WEB.replace("  - maxSkew: 1\n", "  - maxSkew: 1\n        minDomains: 3\n")

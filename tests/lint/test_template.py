@@ -34,6 +34,10 @@ def action(text: str) -> str:
         ("it's: 1\na's: {{ d }}", "{{ d }}"),
         ("a#b: {{ c }}", "{{ c }}"),
         ('a: "{{ include "b" . }}"', '{{ include "b" . }}'),
+        ("a: b\n{% if c %}\nd: e\n{% endif %}", "{% if c %}"),
+        ("a: b\n<% if c %>\nd: e", "<% if c %>"),
+        ("a: b\n%{ if c ~}\nd: e", "%{ if c ~}"),
+        ("a: '{% b %}'\nc: {%- d -%}", "{%- d -%}"),
     ],
 )
 def test_the_first_action_outside_comments_and_quotes_is_the_place(text: str, expected: str) -> None:
@@ -42,20 +46,33 @@ def test_the_first_action_outside_comments_and_quotes_is_the_place(text: str, ex
 
 
 @pytest.mark.parametrize(
-    "text", ["a: {b: c", "# {{ a }}", "a: '{{ b }}'", 'a: "{{ b }}"', "a: {{ b", "a: {{b: {c: d} }", "a: {{ 'b }"]
+    "text",
+    [
+        "a: {b: c",
+        "# {{ a }}",
+        "a: '{{ b }}'",
+        'a: "{{ b }}"',
+        "a: {{ b",
+        "a: {{b: {c: d} }",
+        "a: {{ 'b }",
+        "a: {% b",
+        "a: <% b",
+    ],
 )
 def test_what_has_no_action_is_no_template(text: str) -> None:
     """Braces that are closed once, or in quoted text, are YAML's."""
     assert "" == action(text)
 
 
-@pytest.mark.parametrize("piece", ["{{", '{{ "{{ ', "{{/*", "{{ ` ", '"{{ a }} ', "{{ a", "{{ '", '{{ "a" `b` '])
+@pytest.mark.parametrize(
+    "piece", ["{{", '{{ "{{ ', "{{/*", "{{ ` ", '"{{ a }} ', "{{ a", "{{ '", '{{ "a" `b` ', "{% ", "<% a"]
+)
 def test_a_text_costs_no_more_than_it_is_long(piece: str) -> None:
     """However many actions are begun and not ended."""
-    start = time.perf_counter()
+    start = time.process_time()
     first_action(piece * 50_000)
 
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_a_template_has_one_finding() -> None:

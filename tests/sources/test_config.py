@@ -23,6 +23,7 @@ from kubectl_spread.lint.settings import Config
 from kubectl_spread.objects.kinds import PodSpecPath
 from kubectl_spread.sources import config
 from kubectl_spread.sources import shape
+from kubectl_spread.sources.files import config_path
 from kubectl_spread.text import compose
 from kubectl_spread.text.source import SourceFile
 
@@ -168,7 +169,7 @@ baseline:
 
 def test_all_that_is_wrong_in_entries_is_told(tmp_path: Path) -> None:
     assert [
-        "2:3: perFile[0]: `files` is missing: a glob: `!` does not take anything out again",
+        "2:3: perFile[0]: `files` is missing: the files that the entry is about, as globs",
         "3:3: perFile[1]: it says nothing",
         "4:3: perFile[2]: must be a mapping, not a number: 5",
         "6:3: ignores[0]: `reason` is missing: a sentence that says why these findings are accepted",
@@ -252,12 +253,12 @@ def test_the_nearest_config_is_found(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / NAME).touch()
 
-    assert str(Path("..", "..", NAME)) == config.find(str(tmp_path / "a" / "b"))
+    assert str(Path("..", "..", NAME)) == config_path(str(tmp_path / "a" / "b"))
 
     (tmp_path / "a" / ".kubectl-spread.yml").touch()
 
-    assert str(Path("..", ".kubectl-spread.yml")) == config.find(str(tmp_path / "a" / "b"))
-    assert NAME == config.find(str(tmp_path))
+    assert str(Path("..", ".kubectl-spread.yml")) == config_path(str(tmp_path / "a" / "b"))
+    assert NAME == config_path(str(tmp_path))
 
 
 def test_the_search_ends_at_the_repository_and_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,19 +270,19 @@ def test_the_search_ends_at_the_repository_and_at_home(tmp_path: Path, monkeypat
     (tmp_path / NAME).touch()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
-    assert [None, None, None] == [config.find(str(tmp_path / name / "a")) for name in ("repository", "tree", "home")]
-    assert config.find(str(tmp_path / "c")) is not None
+    assert [None, None, None] == [config_path(str(tmp_path / name / "a")) for name in ("repository", "tree", "home")]
+    assert config_path(str(tmp_path / "c")) is not None
 
     (tmp_path / "repository" / NAME).touch()
 
-    assert str(Path("..", NAME)) == config.find(str(tmp_path / "repository" / "a"))
+    assert str(Path("..", NAME)) == config_path(str(tmp_path / "repository" / "a"))
 
 
 def test_a_directory_of_that_name_is_no_config(tmp_path: Path) -> None:
     (tmp_path / ".git").touch()
     (tmp_path / NAME).mkdir()
 
-    assert config.find(str(tmp_path)) is None
+    assert config_path(str(tmp_path)) is None
 
 
 TEXTS = st.sampled_from(

@@ -115,9 +115,17 @@ def test_a_directory_is_its_manifests_in_the_order_of_their_names(
 
 def test_a_file_that_was_named_is_told_from_one_that_was_found(tree: Path) -> None:
     """Of the one its owner expects a manifest, of the other nobody does."""
-    found = files.inputs((str(tree / "sub" / "e.yaml"), str(tree / "sub")), recursive=False)
+    found = files.inputs((str(tree / "a.yml"), str(tree / "sub")), recursive=False)
 
     assert [True, False] == [given.named for given in found if isinstance(given, files.Input)]
+
+
+def test_a_file_that_is_given_twice_is_read_once(tree: Path) -> None:
+    """Its workloads would be placed twice; it counts as named where it was named anywhere."""
+    paths = (str(tree / "sub"), str(tree / "sub" / ".." / "sub" / "e.yaml"), str(tree / "sub" / "e.yaml"))
+    found = [given for given in files.inputs(paths, recursive=False) if isinstance(given, files.Input)]
+
+    assert [(str(tree / "sub" / "e.yaml"), True)] == [(given.source.name, given.named) for given in found]
 
 
 def test_a_broken_link_in_a_directory_is_an_error(tmp_path: Path) -> None:

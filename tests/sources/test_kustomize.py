@@ -83,6 +83,14 @@ def test_what_it_complains_of_is_told(install: Install) -> None:
     )
 
 
+def test_a_failure_that_kubectl_logs_is_told_without_the_head_of_the_log(install: Install) -> None:
+    """That head is a time and a line of kubectl's own source."""
+    logged = r'''E1121 17:19:32.167850    3589 run.go:72] "command failed" err="no \"x\" here"'''
+    install("kubectl", f"echo '{logged}' >&2; exit 1")
+
+    assert 'overlay (kustomize): kubectl kustomize failed with exit code 1: no "x" here' == refused("overlay")
+
+
 def test_a_program_that_fails_in_silence(install: Install) -> None:
     install("kustomize", "exit 1")
 

@@ -83,6 +83,7 @@ def test_more_zones_than_letters_have_numbers() -> None:
         ("nodes=15001", "`nodes` is not a number from 1 to 15000: 15001"),
         ("nodes=" + "9" * 5000, "`nodes` is not a number from 1 to 15000: " + "9" * 5000),
         ("zones=3,zones=4", "`zones` is given twice"),
+        ("memory=-1Gi", "`memory` is less than 0: -1Gi"),
         ("cpu=1x", ("`cpu` is not a quantity: 1x: quantities must match the regular expression "
          "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")),
         ("memory=1K", "`memory` is not a quantity: 1K: unable to parse quantity's suffix"),
@@ -160,6 +161,7 @@ NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eE
         ("nodeGroups: [", ":3:14: not YAML: did not find expected node content while parsing a flow node"),
         ("nodeGroups:\n- {nodes: two}\n", ":4:11: nodeGroups[0].nodes: 'two' is not of type 'integer'"),
         ("nodeGroups:\n- {cpu: 1x}\n", f":4:9: nodeGroups[0].cpu: 1x: {NO_QUANTITY}"),
+        ("nodeGroups:\n- {cpu: -1}\n", ":4:9: nodeGroups[0].cpu: less than 0: -1"),
         (
             "nodeGroups:\n- {names: [a, b, c], zones: 2}\n",
             ":4:11: nodeGroups[0].names: 3 names do not go evenly into 2 zones",

@@ -73,7 +73,7 @@ def test_no_globs_match_nothing() -> None:
 
 
 def test_many_stars_are_not_slow() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
 
     assert not matches("/".join(["**"] * 30) + "/x", "/".join("ab" * 100))
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5

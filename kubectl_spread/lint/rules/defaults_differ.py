@@ -21,7 +21,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if project.facts is None or not subject.constraints or subject.workload.kind == "DaemonSet":
         return
     own = {constraint.topology_key for constraint in subject.constraints}
-    lost = [item for item in project.facts.configured_defaults(subject.workload) if item.topology_key not in own]
+    defaults = project.facts.configured_defaults(subject.workload) or ()
+    lost = [item for item in defaults if item.topology_key not in own]
     if lost:
         route = (*subject.spec_route, FIELD)
         listed = ", ".join(

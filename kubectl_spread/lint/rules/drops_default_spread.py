@@ -3,7 +3,7 @@
 The scheduler spreads a pod without constraints by two soft ones of its own, over `kubernetes.io/hostname` and
 `topology.kubernetes.io/zone`. Any constraint in the pod takes the place of both (an empty list does not): with one over
 zones only, nothing but the load of the nodes keeps the pods of a zone from sharing one node; with one over nodes
-only, all of them may be in one zone.
+only, all of them may be in one zone. A scheduler with other defaults (`--scheduler-config`) is SPR910's matter.
 
 Example:
     apiVersion: apps/v1
@@ -92,6 +92,7 @@ def _has_defaults(subject: Subject, project: Project) -> bool:
         and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
         and not subject.spec.get("nodeName")
         and (minor is None or minor >= _FIRST_MINOR)
+        and (project.facts is None or project.facts.configured_defaults(subject.workload) is None)
     )
 
 

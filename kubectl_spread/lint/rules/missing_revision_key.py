@@ -41,6 +41,7 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects import history
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Append
 from kubectl_spread.text.edit import Change
 from kubectl_spread.text.edit import Put
@@ -61,6 +62,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         for constraint in subject.hard
         if subject.revision_label not in (*constraint.match_label_keys, *constraint.selected_keys)
         and subject.is_in_its_group(constraint)
+        and not _is_misnamed(subject, constraint)
     ]
     if blind:
         first, *rest = blind
@@ -73,6 +75,15 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             tuple(Label(subject.place(subject.route(item)), "so does this one") for item in rest),
             fix=Fix("let each revision count its own pods", tuple(_with_key(subject, item) for item in blind)),
         )
+
+
+def _is_misnamed(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
+    """Whether a Rollout's constraint has the key of a Deployment instead, which is SPR403's matter."""
+    return (
+        subject.workload.kind == "Rollout"
+        and POD_TEMPLATE_HASH in constraint.match_label_keys
+        and POD_TEMPLATE_HASH not in subject.labels
+    )
 
 
 def _with_key(subject: Subject, constraint: TopologySpreadConstraint) -> Change:

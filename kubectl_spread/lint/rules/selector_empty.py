@@ -36,13 +36,16 @@ from collections.abc import Iterator
 from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import FIELD
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.decode import LABEL_SELECTOR
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find constraints whose effective selector has no requirement."""
     for constraint in subject.constraints:
-        if subject.selector(constraint).is_empty:
+        if subject.selector(constraint).is_empty and not _is_misspelt(subject, constraint):
             route = subject.route(constraint, "labelSelector")
             yield Found(
                 "labelSelector is empty: the scheduler counts no pods with it (1.27 to 1.36), so the constraint does "
@@ -52,3 +55,10 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.selector_hint(),
                 fix=remedies.own_selector(subject, constraint),
             )
+
+
+def _is_misspelt(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
+    """Whether what is meant stands in the selector under a name that SPR114 reports."""
+    entry = subject.workload.template["spec"][FIELD][constraint.position] or {}
+    written = entry.get("labelSelector") or {}
+    return any(name not in LABEL_SELECTOR.fields for name in written)

@@ -25,6 +25,9 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
+It is a warning where the label is not written and the workload has no selector either: a patch, or a base, may get
+both from kustomize. Of a base with containers and no selector nothing is said.
+
 Select labels that the pod template has.
 """
 
@@ -35,9 +38,12 @@ from collections.abc import Iterator
 from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.workload import lacks_selector
 from kubectl_spread.objects.workload import REVISION_LABELS
 
 
@@ -53,6 +59,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             if not item.matches(subject.labels)
             and (subject.has_known_labels or item.key in subject.labels)
             and not _is_of_a_revision(subject, item)
+            and not any(map(has_placeholder, (subject.labels.get(item.key), item.key, *item.values)))
         ]
         if missed:
             route = subject.route(constraint, "labelSelector")
@@ -63,8 +70,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.path(route),
                 subject.selector_hint(),
                 (Label(subject.place(labels, key=True), "the labels of the pods"),) if subject.template_labels else (),
+                severity=Severity.WARNING if _may_come(subject, missed[0]) else None,
                 fix=remedies.own_selector(subject, constraint),
             )
+
+
+def _may_come(subject: Subject, requirement: Requirement) -> bool:
+    """Whether a label that is not written may still be added: to a piece of a workload, which has no selector."""
+    return requirement.key not in subject.labels and lacks_selector(subject.workload)
 
 
 def _is_of_a_revision(subject: Subject, requirement: Requirement) -> bool:

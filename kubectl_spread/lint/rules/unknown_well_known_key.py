@@ -55,7 +55,7 @@ _NEAR = 0.92
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that are nearly a well-known label."""
     for constraint in subject.constraints:
-        if speaks_of(constraint, project):
+        if speaks_of(constraint, project) and not (constraint.is_hard and _has_nodes(subject)):
             known, has_prefix = meant(constraint.topology_key), "/" in constraint.topology_key
             route = subject.route(constraint, "topologyKey")
             then = "every node is refused" if constraint.is_hard else "no node is scored"
@@ -67,6 +67,17 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 severity=None if has_prefix else Severity.WARNING,
                 fix=remedies.with_key(subject, constraint, known) if has_prefix else None,
             )
+
+
+def _has_nodes(subject: Subject) -> bool:
+    """Whether all pods of an object out of a cluster run, so that nodes have what its hard constraints ask for."""
+    status = subject.manifest.plain.get("status")
+    if not isinstance(status, dict) or not status:
+        return False
+    if subject.workload.kind == "Pod":
+        return bool(subject.spec.get("nodeName"))
+    wanted = status.get("replicas")
+    return bool(wanted) and wanted == status.get("updatedReplicas") == status.get("readyReplicas")
 
 
 def meant(key: str) -> str:

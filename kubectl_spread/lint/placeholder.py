@@ -1,0 +1,36 @@
+"""Values that another tool fills in before the manifest is applied: nothing is known of them.
+
+```
+replicas: ${REPLICAS:=2}      envsubst, Flux          maxSkew: "{{ skew }}"    Jinja, Go
+replicas: $(REPLICAS)         kustomize, Tekton       app: <%= name %>         ERB
+replicas: __REPLICAS__        sed                     maxSkew: #@ skew         ytt, which stands in a comment
+```
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from kubectl_spread.lint.finding import Place
+
+_MARKS = ("${", "$(", "{{", "{%", "<%")
+_KEY = re.compile(r"[\w./-]+:\s")
+_IN_A_COMMENT = re.compile(r"[ \t]*:?[ \t]+#(?:@|\{)")
+
+
+def has_placeholder(value: Any) -> bool:
+    """Whether a text has a part that is not what will be applied."""
+    if not isinstance(value, str):
+        return False
+    is_word = value.startswith("$") or (value.startswith("__") and value.endswith("__"))
+    return is_word or any(mark in value for mark in _MARKS)
+
+
+def is_filled_in(place: Place) -> bool:
+    """Whether a place is that of such a value; a line with a key is not."""
+    text, span = place.source.text, place.span
+    written = text[span.start : span.end]
+    if has_placeholder(written.strip("\"'")) and not _KEY.match(written):
+        return True
+    return _IN_A_COMMENT.match(text, span.end) is not None
