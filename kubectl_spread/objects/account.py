@@ -33,7 +33,8 @@ class Account(NamedTuple):
 
     `candidates` are the nodes that the pod may use, however full they are; `without_key` names those of them that lack
     the label. `nodes_with_key` counts all nodes that have it. `counts_own`: the constraint counts the workload's pods.
-    `sharing` are values of `kubernetes.io/hostname` that several of the candidates have, and their names.
+    `sharing` are values of `kubernetes.io/hostname` that several candidates have which a hard constraint counts, and
+    the names of these nodes.
     """
 
     max_skew: int

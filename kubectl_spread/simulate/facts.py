@@ -478,19 +478,21 @@ def _account(report: ConstraintReport, found: _Evidence) -> Account:
             )
             for domain in report.domains
         ),
-        sharing=_sharing(found, candidates) if report.constraint.topology_key == HOSTNAME else (),
+        sharing=_sharing(report, found) if report.constraint.topology_key == HOSTNAME else (),
     )
 
 
-def _sharing(found: _Evidence, candidates: list[int]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The values of `kubernetes.io/hostname` that several nodes have which the pod may use."""
-    columns = found.filtered.columns
-    topology = columns.topology(HOSTNAME)
-    return tuple(
-        (value, tuple(columns.nodes[at].name for at in np.flatnonzero(found.candidates & (topology.codes == code))))
-        for code, value in enumerate(topology.values)
-        if candidates[code] > 1
-    )
+def _sharing(report: ConstraintReport, found: _Evidence) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The values of `kubernetes.io/hostname` of several nodes which the pod may use and a hard constraint counts."""
+    counts = _counts(report, found)
+    if counts is None:
+        return ()
+    nodes: dict[str, list[str]] = {}
+    for at in np.flatnonzero(found.candidates & counts.included).tolist():
+        nodes.setdefault(counts.topology.values[counts.topology.codes[at]], []).append(
+            found.filtered.columns.nodes[at].name
+        )
+    return tuple((value, tuple(names)) for value, names in sorted(nodes.items()) if len(names) > 1)
 
 
 def _counts(report: ConstraintReport, found: _Evidence) -> Optional[DomainCounts]:

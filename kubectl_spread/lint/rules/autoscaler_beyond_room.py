@@ -66,8 +66,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return
     route = (*subject.spec_route, FIELD)
     yield Found(
-        f"{replicas.autoscaler.kind} {replicas.autoscaler.name} may ask for {counted(most, 'pod')}, and {then.placed} "
-        f"find a node; in the way are {', '.join(then.conflict)}",
+        f"{replicas.autoscaler.kind} {replicas.autoscaler.name} may ask for {counted(most, 'pod')}, of which "
+        f"{then.placed} find a node as they are placed here; in the way are {', '.join(then.conflict)}",
         subject.place(route, key=True),
         subject.path(route),
         "make room in the smallest domain, allow a larger maxSkew, or lower the maximum",
