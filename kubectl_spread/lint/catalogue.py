@@ -276,6 +276,19 @@ RULES: dict[str, RuleMeta] = dict(
             is_opinion=True,
         ),
         _about_workloads(
+            "SPR312",
+            "min-domains-out-of-reach",
+            "node affinity allows fewer domains than minDomains",
+            needs=("minDomains",),
+        ),
+        _about_workloads(
+            "SPR313",
+            "capacity-type-halves",
+            "a hard constraint asks for as many pods on demand as on spot",
+            Severity.INFO,
+            is_opinion=True,
+        ),
+        _about_workloads(
             "SPR401",
             "missing-revision-key",
             "a rolling update counts the pods of the old revision",
@@ -534,6 +547,48 @@ RULES: dict[str, RuleMeta] = dict(
             "constraints switch off defaults that the scheduler is configured with",
             Severity.INFO,
             needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR911",
+            "shared-hostname",
+            "nodes share a hostname, so a hard constraint takes them for one",
+            Severity.WARNING,
+            needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR912",
+            "counts-others",
+            "a hard constraint counts running pods of other workloads, unevenly spread",
+            Severity.WARNING,
+            needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR913",
+            "soft-spread-lost",
+            "pods end up further apart than a ScheduleAnyway constraint asks for",
+            Severity.INFO,
+            needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR914",
+            "scale-down-skew",
+            "fewer replicas may leave running pods further apart than maxSkew",
+            Severity.INFO,
+            needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR915",
+            "autoscaler-beyond-room",
+            "an autoscaler may ask for more pods than the constraints let in",
+            Severity.WARNING,
+            needs_facts=True,
+        ),
+        _about_workloads(
+            "SPR916",
+            "volumes-exclude-domain",
+            "a hard constraint counts domains where a claim's StorageClass makes no volume",
+            needs_facts=True,
+            around=("StorageClass",),
         ),
     )
 )

@@ -15,8 +15,10 @@ if TYPE_CHECKING:  # records that are there where there are facts
     from kubectl_spread.objects.account import AntiAffinity
     from kubectl_spread.objects.account import Impossible
     from kubectl_spread.objects.account import Live
+    from kubectl_spread.objects.account import Others
     from kubectl_spread.objects.account import Outcome
     from kubectl_spread.objects.account import Server
+    from kubectl_spread.objects.account import Spread
     from kubectl_spread.objects.constraint import TopologySpreadConstraint
     from kubectl_spread.objects.workload import Workload
 
@@ -44,6 +46,38 @@ class ClusterFacts(Protocol):
 
     def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Live]:
         """A hard constraint and the workload's pods that run; None where none of them does."""
+        ...
+
+    def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
+        """Where the pods would be if none of them ran yet; None where not all of them would find a node."""
+        ...
+
+    def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
+        """Where all pods of a workload of which none runs yet go, as `check` places them."""
+        ...
+
+    def others(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[Others, ...]:
+        """The workloads whose running pods a hard constraint counts beside the own."""
+        ...
+
+    def elsewhere(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[tuple[str, int], ...]:
+        """How many pods of each other namespace a constraint selects, and does not count."""
+        ...
+
+    def scaled_down(self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int) -> Optional[Live]:
+        """The most uneven that a Deployment's or ReplicaSet's running pods may be with only so many left of them."""
+        ...
+
+    def has_claims(self, workload: Workload) -> bool:
+        """Whether a claim that a StatefulSet makes for one of its pods is there already."""
+        ...
+
+    def volume_values(self, class_name: Optional[str], key: str) -> Optional[frozenset[str]]:
+        """The values of a node label that a StorageClass allows for volumes which it makes when a pod is scheduled.
+
+        None where it allows any, where a volume of the class lies ready, or the class is not known; without a name it
+        is the default one.
+        """
         ...
 
     def anti_affinities(self, workload: Workload) -> tuple[AntiAffinity, ...]:

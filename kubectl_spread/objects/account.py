@@ -14,8 +14,8 @@ class Domain(NamedTuple):
     """One domain of a constraint.
 
     `counted` says whether the constraint counts it; `matching` are the pods that it counts there. Of its `nodes`,
-    `chosen` are those that the pod's node affinity and selector allow, and `usable` those that take the pod, spread
-    aside; where there are none, `unusable_because` says why not.
+    `chosen` are those that the pod's node affinity and selector allow, `candidates` those that the pod may use, however
+    full they are, and `usable` those that take it, spread aside; where there are none, `unusable_because` says why not.
     """
 
     value: str
@@ -25,6 +25,7 @@ class Domain(NamedTuple):
     matching: int
     counted: bool
     unusable_because: str = ""
+    candidates: int = 0
 
 
 class Account(NamedTuple):
@@ -32,6 +33,8 @@ class Account(NamedTuple):
 
     `candidates` are the nodes that the pod may use, however full they are; `without_key` names those of them that lack
     the label. `nodes_with_key` counts all nodes that have it. `counts_own`: the constraint counts the workload's pods.
+    `sharing` are values of `kubernetes.io/hostname` that several candidates have which a hard constraint counts, and
+    the names of these nodes.
     """
 
     max_skew: int
@@ -42,6 +45,7 @@ class Account(NamedTuple):
     candidates: int
     without_key: tuple[str, ...]
     domains: tuple[Domain, ...]
+    sharing: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def counted(self) -> list[Domain]:
@@ -51,6 +55,11 @@ class Account(NamedTuple):
     def unreachable(self) -> list[Domain]:
         """Counted, though no node there takes the pod."""
         return [domain for domain in self.counted if not domain.usable]
+
+    @property
+    def hidden(self) -> list[Domain]:
+        """Not counted, though the pod may use nodes there: these lack the label of another hard constraint."""
+        return [domain for domain in self.domains if domain.candidates and not domain.counted]
 
     @property
     def minimum(self) -> int:
@@ -87,6 +96,21 @@ class Live(NamedTuple):
     @property
     def skew(self) -> int:
         return self.most - self.least
+
+
+class Others(NamedTuple):
+    """The pods of another workload that a constraint counts: the domain of each."""
+
+    kind: str
+    name: str
+    domains: tuple[str, ...]
+
+
+class Spread(NamedTuple):
+    """How many pods of a workload the domains of a constraint get; `is_certain`: no other placement is possible."""
+
+    domains: tuple[tuple[str, int], ...]
+    is_certain: bool
 
 
 class AntiAffinity(NamedTuple):

@@ -93,6 +93,16 @@ class StorageClass(NamedTuple):
     allowed: Optional[tuple[tuple[Requirement, ...], ...]]  # any of the terms, all of its requirements
     is_default: bool = False
 
+    def allowed_values(self, key: str) -> Optional[frozenset[str]]:
+        """The values of a node label that it allows; None where it allows any."""
+        values: set[str] = set()
+        for term in self.allowed or ():
+            named = [set(requirement.values) for requirement in term if requirement.key == key]
+            if not named:
+                return None
+            values |= set.intersection(*named)
+        return frozenset(values) if self.allowed else None
+
     def allows(self, labels: Labels) -> bool:
         """Whether a volume may be made for a node with these labels (MatchTopologySelectorTerms)."""
         if not self.allowed:

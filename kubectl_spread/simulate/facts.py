@@ -27,13 +27,17 @@ from kubectl_spread.objects.account import AntiAffinity
 from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.account import Impossible
 from kubectl_spread.objects.account import Live
+from kubectl_spread.objects.account import Others
 from kubectl_spread.objects.account import Outcome
 from kubectl_spread.objects.account import Server
+from kubectl_spread.objects.account import Spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.replica import replica
+from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.version import kubelet_minor
 from kubectl_spread.objects.workload import made_claims
@@ -45,13 +49,16 @@ from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate import replicas
+from kubectl_spread.simulate import scale_down
 from kubectl_spread.simulate import search
 from kubectl_spread.simulate.controllers import admitted
 from kubectl_spread.simulate.controllers import as_running
 from kubectl_spread.simulate.controllers import as_stored
+from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.placement import Placement
 
 Plain = dict[str, Any]
@@ -115,7 +122,7 @@ class KnownCluster:
         self._keys = keys
         self._placements = {_key(placement.workload): placement for placement in placements}
         self._evidence: dict[tuple[Any, ...], tuple[Workload, Optional[_Evidence]]] = {}
-        self._outcomes: dict[tuple[Any, ...], tuple[Workload, Optional[Outcome]]] = {}
+        self._known: dict[tuple[Any, ...], tuple[Workload, Optional[Placement]]] = {}
         self._impossible: dict[tuple[Any, ...], tuple[Workload, Optional[Impossible]]] = {}
         self._searched = 0
 
@@ -146,21 +153,103 @@ class KnownCluster:
             return None
         position = found.positions.index(constraint.position)
         if position not in found.accounts and position in found.reports:
-            found.accounts[position] = _account(found.reports[position], found)
+            account = _account(found.reports[position], found)
+            # A combination of labels is not a node, and says nothing of how many there are.
+            found.accounts[position] = account if self._keys is None else account._replace(sharing=())
         return found.accounts.get(position)
 
     def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Live]:
         """A hard constraint and the workload's pods that run."""
-        found = self._evidence_of(workload)
-        if found is None or not found.own or constraint.position not in found.positions or not constraint.is_hard:
+        found, report = self._hard(workload, constraint)
+        if found is None or report is None or not found.own or not report.eligible_domains:
             return None
-        report = found.reports[found.positions.index(constraint.position)]
-        eligible = [domain for domain in report.domains if domain.eligible]
-        if not eligible:
-            return None
-        fullest = max(eligible, key=lambda domain: domain.matching)
+        fullest = max((domain for domain in report.domains if domain.eligible), key=lambda domain: domain.matching)
         emptiest = () if report.is_below_min_domains else report.minimum_in
         return Live(fullest.value, fullest.matching, emptiest, report.global_minimum)
+
+    def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
+        """Where the pods would be if none of them ran yet; None where not all of them would find a node."""
+        found, report = self._hard(workload, constraint)
+        if found is None or report is None:
+            return None
+        gone = {pod.key for pod in found.own}
+        without = self._cluster._replace(pods=tuple(pod for pod in self._cluster.pods if pod.key not in gone))
+        (placement,) = replicas.place([found.owner], without, self._profiles)
+        return None if len(placement.placed) < placement.replicas else _spread(placement, constraint)
+
+    def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
+        """Where all pods of a workload of which none runs yet go; not on nodes of which only labels are known."""
+        placement = self._placement_of(workload) if self._keys is None else None
+        if placement is None or len(placement.placed) < placement.replicas:
+            return None
+        return None if any(pod.ran_already for pod in placement.placed) else _spread(placement, constraint)
+
+    def others(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[Others, ...]:
+        """The workloads whose running pods a hard constraint counts beside the own; pods of no workload left aside."""
+        found, report = self._hard(workload, constraint)
+        counts = None if found is None or report is None else _counts(report, found)
+        if found is None or report is None or counts is None or report.selector.is_empty:
+            return ()
+        own = {pod.key for pod in found.own}
+        domains: dict[OwnerKey, list[str]] = {}
+        for pod in self._by_namespace.get(found.cls.namespace, ()):
+            owner = self._cluster.top_owner(pod)
+            if owner is not None and pod.key not in own and report.selector.matches(dict(pod.cls.labels)):
+                value = _domain_of(pod, counts, found)
+                if value is not None:
+                    domains.setdefault(owner, []).append(value)
+        return tuple(Others(key.kind, key.name, tuple(sorted(domains[key]))) for key in sorted(domains))
+
+    def elsewhere(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[tuple[str, int], ...]:
+        """The pods of other namespaces that a constraint selects; those of a workload of this name are its like."""
+        found = self._evidence_of(workload)
+        if found is None or constraint.position not in found.positions:
+            return ()
+        report = found.reports[found.positions.index(constraint.position)]
+        numbers: dict[str, int] = {}
+        for namespace, pods in self._by_namespace.items():
+            for pod in () if namespace == found.cls.namespace else pods:
+                owner = self._cluster.top_owner(pod)
+                is_like = owner is not None and (owner.kind, owner.name) == (workload.kind, workload.name)
+                if not is_like and report.selector.matches(dict(pod.cls.labels)):
+                    numbers[namespace] = numbers.get(namespace, 0) + 1
+        return tuple(sorted(numbers.items()))
+
+    def scaled_down(self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int) -> Optional[Live]:
+        """The most uneven that the ReplicaSet controller may leave the running pods."""
+        found, report = self._hard(workload, constraint)
+        counts = None if found is None or report is None else _counts(report, found)
+        if found is None or report is None or counts is None or len({pod.owner for pod in found.own}) != 1:
+            return None
+        if workload.kind not in ("Deployment", "ReplicaSet") or any(pod.phase != "Running" for pod in found.own):
+            return None
+        pods = [(pod.node_name, _domain_of(pod, counts, found)) for pod in found.own]
+        own = _own_matching(report, found)
+        base = {item.value: item.matching - own.get(item.value, 0) for item in report.domains if item.eligible}
+        return scale_down.most_uneven(pods, base, replicas)
+
+    def has_claims(self, workload: Workload) -> bool:
+        """Whether a claim that a StatefulSet makes for one of its pods is there already."""
+        owner = self._located(workload)
+        prefixes = tuple(made_claims(owner, f"{owner.name}-"))
+        return any(
+            key.namespace == owner.namespace and key.name.startswith(prefixes) for key in self._cluster.storage.claims
+        )
+
+    def volume_values(self, class_name: Optional[str], key: str) -> Optional[frozenset[str]]:
+        """The values of a node label that a StorageClass allows for volumes which it makes when a pod is scheduled."""
+        storage = self._cluster.storage
+        named = [
+            item
+            for item in storage.classes.values()
+            if (item.is_default if class_name is None else item.name == class_name)
+        ]
+        found = named[0] if len(named) == 1 else None
+        if found is None or not found.waits or found.provisioner in ("", NO_PROVISIONER):
+            return None
+        if any(volume.storage_class == found.name and not volume.claim_uid for volume in storage.volumes.values()):
+            return None
+        return found.allowed_values(key)
 
     def anti_affinities(self, workload: Workload) -> tuple[AntiAffinity, ...]:
         """The required anti-affinities that keep the workload's own pods apart, as far as they bound their number."""
@@ -178,10 +267,8 @@ class KnownCluster:
 
     def outcome(self, workload: Workload) -> Optional[Outcome]:
         """What becomes of the workload's pods; where it was placed with others already, in their company."""
-        key = _identity(workload)
-        if key not in self._outcomes:
-            self._outcomes[key] = workload, self._outcome(workload)
-        return self._outcomes[key][1]
+        placement = self._placement_of(workload)
+        return None if placement is None else _read(placement)
 
     def impossible(self, workload: Workload) -> Optional[Impossible]:
         """What keeps some pod out in every way the scheduler could place them, if hard constraints do."""
@@ -204,6 +291,15 @@ class KnownCluster:
         return Scheduler(Columns(self._cluster), self._profiles)
 
     @cached_property
+    def _by_namespace(self) -> dict[str, list[Pod]]:
+        """The pods that constraints count."""
+        found: dict[str, list[Pod]] = {}
+        for pod in self._cluster.bound():
+            if not pod.terminating:
+                found.setdefault(pod.namespace, []).append(pod)
+        return found
+
+    @cached_property
     def _own_pods(self) -> dict[OwnerKey, list[Pod]]:
         """Running pods by what controls them, and by their own name."""
         found: dict[OwnerKey, list[Pod]] = {}
@@ -215,6 +311,15 @@ class KnownCluster:
 
     def _located(self, workload: Workload) -> Workload:
         return workload._replace(namespace=self._namespace) if workload.namespace == "default" else workload
+
+    def _hard(
+        self, workload: Workload, constraint: TopologySpreadConstraint
+    ) -> tuple[Optional[_Evidence], Optional[ConstraintReport]]:
+        """What the plugin says of a hard constraint."""
+        found = self._evidence_of(workload)
+        if found is None or constraint.position not in found.positions or not constraint.is_hard:
+            return None, None
+        return found, found.reports.get(found.positions.index(constraint.position))
 
     def _evidence_of(self, workload: Workload) -> Optional[_Evidence]:
         key = _identity(workload)
@@ -260,14 +365,20 @@ class KnownCluster:
         )
         return cls._replace(pod_affinity=(), volumes=kept)
 
-    def _outcome(self, workload: Workload) -> Optional[Outcome]:
+    def _placement_of(self, workload: Workload) -> Optional[Placement]:
+        key = _identity(workload)
+        if key not in self._known:
+            self._known[key] = workload, self._placement(workload)
+        return self._known[key][1]
+
+    def _placement(self, workload: Workload) -> Optional[Placement]:
         owner, _ = _as_known(self._located(workload), self._keys)
         if self._evidence_of(workload) is None or (owner.template.get("spec") or {}).get("schedulingGates"):
             return None
         known = self._placements.get(_key(owner))
         if known is None or not _is_same(known.workload, owner):
             (known,) = replicas.place([owner], self._cluster, self._profiles)
-        return None if known.unpredicted else _read(known)
+        return None if known.unpredicted else known
 
     def _search(self, workload: Workload) -> Optional[Impossible]:
         found = self._evidence_of(workload)
@@ -343,6 +454,7 @@ def _account(report: ConstraintReport, found: _Evidence) -> Account:
     size = len(topology.values)
     chosen = np.bincount(topology.codes[has_key & found.chosen], minlength=size).tolist()
     usable = np.bincount(topology.codes[has_key & found.usable], minlength=size).tolist()
+    candidates = np.bincount(topology.codes[has_key & found.candidates], minlength=size).tolist()
     at = {value: code for code, value in enumerate(topology.values)}
     own = _own_matching(report, found)
     return Account(
@@ -362,26 +474,59 @@ def _account(report: ConstraintReport, found: _Evidence) -> Account:
                 matching=domain.matching - own.get(domain.value, 0),
                 counted=domain.eligible,
                 unusable_because="" if usable[at[domain.value]] else domain.unusable_because,
+                candidates=candidates[at[domain.value]],
             )
             for domain in report.domains
         ),
+        sharing=_sharing(report, found) if report.constraint.topology_key == HOSTNAME else (),
     )
+
+
+def _sharing(report: ConstraintReport, found: _Evidence) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The values of `kubernetes.io/hostname` of several nodes which the pod may use and a hard constraint counts."""
+    counts = _counts(report, found)
+    if counts is None:
+        return ()
+    nodes: dict[str, list[str]] = {}
+    for at in np.flatnonzero(found.candidates & counts.included).tolist():
+        nodes.setdefault(counts.topology.values[counts.topology.codes[at]], []).append(
+            found.filtered.columns.nodes[at].name
+        )
+    return tuple((value, tuple(names)) for value, names in sorted(nodes.items()) if len(names) > 1)
+
+
+def _counts(report: ConstraintReport, found: _Evidence) -> Optional[DomainCounts]:
+    """A hard constraint's own account."""
+    position = report.constraint.position
+    states = [verdict.state for verdict in found.filtered.verdicts if isinstance(verdict.state, PreFilterState)]
+    return next((item for state in states for item in state.counts if item.constraint.position == position), None)
+
+
+def _domain_of(pod: Pod, counts: DomainCounts, found: _Evidence) -> Optional[str]:
+    """The domain in which a constraint counts a pod, if its node is counted."""
+    at = found.filtered.columns.index.get(pod.node_name)
+    if at is None or not counts.included[at]:
+        return None
+    value: str = counts.topology.values[counts.topology.codes[at]]
+    return value
 
 
 def _own_matching(report: ConstraintReport, found: _Evidence) -> dict[str, int]:
     """How many of the workload's own pods a hard constraint counts in each domain."""
-    position = report.constraint.position
-    states = [verdict.state for verdict in found.filtered.verdicts if isinstance(verdict.state, PreFilterState)]
-    counts = next((item for state in states for item in state.counts if item.constraint.position == position), None)
+    counts = _counts(report, found)
     numbers: dict[str, int] = {}
     if counts is None or report.selector.is_empty:
         return numbers
     for pod in found.own:
-        at = found.filtered.columns.index.get(pod.node_name)
-        if at is not None and counts.included[at] and report.selector.matches(dict(pod.cls.labels)):
-            value = counts.topology.values[counts.topology.codes[at]]
+        value = _domain_of(pod, counts, found)
+        if value is not None and report.selector.matches(dict(pod.cls.labels)):
             numbers[value] = numbers.get(value, 0) + 1
     return numbers
+
+
+def _spread(placement: Placement, constraint: TopologySpreadConstraint) -> Spread:
+    counts = placement.domains.get(constraint.topology_key, {})
+    return Spread(tuple(sorted(counts.items())), placement.certainty is Certainty.CERTAIN)
 
 
 def _read(placement: Placement) -> Outcome:

@@ -37,6 +37,9 @@ class Case(NamedTuple):
     message: of the Pending pods, up to what preemption adds
     refused: codes of the findings that say what the API server refuses
     explain: pod -> what `explain` says of it
+    findings: CODE@line of what the rules say with the cluster, among other things
+    offline: the same without the cluster
+    select: codes of opinions that are asked for
     """
 
     folder: Path
@@ -52,10 +55,17 @@ class Case(NamedTuple):
     message: Optional[str] = None
     refused: Optional[list[str]] = None
     explain: Optional[dict[str, Plain]] = None
+    findings: Optional[list[str]] = None
+    offline: Optional[list[str]] = None
+    select: str = ""
 
     @property
     def file(self) -> Path:
         return self.folder / self.manifest
+
+    @property
+    def selected(self) -> list[str]:
+        return ["--extend-select", self.select] if self.select else []
 
     @property
     def facts(self) -> tuple[str, Path]:
@@ -97,7 +107,11 @@ def _run(*args: str) -> Ran:
 
 def check(case: Case) -> Ran:
     option, facts = case.facts
-    return _run("check", str(case.file), option, str(facts), "--fail-on", "never")
+    return _run("check", str(case.file), option, str(facts), "--fail-on", "never", *case.selected)
+
+
+def check_offline(case: Case) -> Ran:
+    return _run("check", str(case.file), *case.selected)
 
 
 def explain(case: Case) -> Ran:
@@ -185,6 +199,44 @@ def test_only_what_the_api_server_refuses_is_refused(case: Case) -> None:
     codes = [finding["code"] for finding in check(case).document["findings"]]
 
     assert (case.refused or []) == [code for code in codes if code < "SPR2"]
+
+
+@examples("findings")
+def test_check_finds_with_the_cluster(case: Case) -> None:
+    """Each fault that leaves no event, and each that does, has a finding that says so at its line."""
+    assert sorted(case.findings) == sorted(set(case.findings) & _findings(check(case)))
+
+
+@examples("offline")
+def test_check_finds_without_the_cluster(case: Case) -> None:
+    """What follows from the manifest alone is found in it."""
+    assert sorted(case.offline) == sorted(set(case.offline) & _findings(check_offline(case)))
+
+
+def test_what_mends_an_example_ends_its_findings() -> None:
+    """What is found in a manifest called before is not found in the one called after, on the same cluster."""
+    for folder in FOLDERS:
+        for before, after in _mended_pairs(folder):
+            codes = {line.partition("@")[0] for line in before.findings or ()}
+            ended = {code for code in codes if not _messages(before, code) & _messages(after, code)}
+
+            assert codes == ended, after.file
+
+
+def _mended_pairs(folder: Path) -> list[tuple[Case, Case]]:
+    cases = _cases(folder)
+    before = [case for case in cases if case.file.stem == "before" and case.findings]
+    after = [case for case in cases if case.file.stem == "after"]
+    return [(one, two) for one in before for two in after if one.facts == two.facts]
+
+
+def _messages(case: Case, code: str) -> set[str]:
+    """What a rule says: with other numbers it may leave a warning behind."""
+    return {finding["message"] for finding in check(case).document["findings"] if finding["code"] == code}
+
+
+def _findings(ran: Ran) -> set[str]:
+    return {f"{finding['code']}@{finding['line']}" for finding in ran.document["findings"]}
 
 
 @examples("explain")

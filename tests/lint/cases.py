@@ -63,7 +63,7 @@ def cases() -> list[Any]:
 def cluster(case: dict[str, Any], folder: Path) -> Optional[KnownCluster]:
     """What `topology` (as --topology has it) or `snapshot` (a text of objects) says of the cluster.
 
-    `schedulerConfig` is a text, too.
+    `domains` are the values of labels, as the config has them. `schedulerConfig` is a text, too.
     """
     profiles = None
     if "schedulerConfig" in case:
@@ -72,6 +72,8 @@ def cluster(case: dict[str, Any], folder: Path) -> Optional[KnownCluster]:
         profiles = scheduler_config.load(str(file), config.LATEST).profiles
     if "topology" in case:
         return KnownCluster(topology.load(case["topology"]), profiles)
+    if "domains" in case:
+        return KnownCluster(topology.from_domains(case["domains"]), profiles, keys=frozenset(case["domains"]))
     if "snapshot" in case:
         file = folder / "snapshot.yaml"
         file.write_text(case["snapshot"], encoding="utf-8")

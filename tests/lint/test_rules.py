@@ -27,7 +27,7 @@ from tests.lint.cases import WITH_A_MODULE
 from tests.lint.cases import WITH_AN_EXAMPLE
 
 # The rules whose example is still to be written; it only shrinks.
-WITHOUT_AN_EXAMPLE: set[str] = {"SPR902", "SPR908", "SPR909", "SPR910"}
+WITHOUT_AN_EXAMPLE: set[str] = set()
 
 
 @pytest.mark.parametrize(("code", "case"), cases())

@@ -17,6 +17,7 @@ from kubectl_spread.objects.account import Impossible
 from kubectl_spread.objects.account import Live
 from kubectl_spread.objects.account import Outcome
 from kubectl_spread.objects.account import Server
+from kubectl_spread.objects.account import Spread
 from kubectl_spread.objects.account import UNBOUNDED
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
@@ -81,7 +82,8 @@ def test_an_account_leaves_out_the_workloads_own_pods() -> None:
     found = account(KnownCluster(cluster), owner)
 
     assert found is not None
-    assert (Domain("a", 1, 1, 1, 0, counted=True), Domain("b", 1, 1, 1, 1, counted=True)) == found.domains
+    a, b = Domain("a", 1, 1, 1, 0, counted=True, candidates=1), Domain("b", 1, 1, 1, 1, counted=True, candidates=1)
+    assert (a, b) == found.domains
 
 
 def test_room_is_what_the_domains_out_of_reach_leave() -> None:
@@ -303,3 +305,32 @@ def test_a_search_that_is_too_long_finds_nothing() -> None:
 
     assert search.most_placed(owner, cluster, PROFILES, kinds=[0, 1, 1, 1], paths=1) is None
     assert 3 == search.most_placed(owner, cluster, PROFILES, kinds=[0, 1, 1, 1], paths=20)
+
+
+def test_pods_placed_anew_leave_the_places_of_those_that_run() -> None:
+    """Three pods of zone a would be one in each zone."""
+    running = [own(f"web-{at}", "n-a") for at in range(3)]
+    owner = web(spread_over(ZONE))
+    (constraint,) = spread.constraints(owner.template["spec"])
+
+    found = KnownCluster(cluster_of([*zones("a", "b", "c"), *running])).anew(owner, constraint)
+
+    assert found is not None
+    assert (("a", 1), ("b", 1), ("c", 1)) == found.domains
+
+
+def test_nothing_is_placed_anew_where_it_would_not_find_room() -> None:
+    owner = web(spread_over(ZONE, minDomains=3))
+    (constraint,) = spread.constraints(owner.template["spec"])
+    running = [own(f"web-{at}", "n-a") for at in range(3)]
+
+    assert KnownCluster(cluster_of([*zones("a", "b"), *running])).anew(owner, constraint) is None
+
+
+def test_nothing_is_said_of_where_pods_go_on_nodes_of_which_only_labels_are_known() -> None:
+    owner = web({**spread_over(ZONE), "whenUnsatisfiable": "ScheduleAnyway"}, count=2)
+    (constraint,) = spread.constraints(owner.template["spec"])
+    cluster = topology.from_domains({ZONE: ["a", "b"]})
+
+    assert Spread((("a", 1), ("b", 1)), is_certain=False) == KnownCluster(cluster).placed(owner, constraint)
+    assert KnownCluster(cluster, keys=frozenset({ZONE})).placed(owner, constraint) is None

@@ -4,7 +4,8 @@ The scheduler counts the pods of the pod's own namespace. A selector that is wid
 to spread several workloads together, counts none of those that stand in another namespace: each namespace is
 spread by itself, and all their pods may share the domains that come first.
 
-A workload of the same name in another namespace is taken for the same one in another environment.
+A workload of the same name in another namespace is taken for the same one in another environment. With cluster facts
+the pods that run in other namespaces are looked at as well.
 
 Example:
     apiVersion: apps/v1
@@ -50,10 +51,36 @@ from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import called
+from kubectl_spread.lint.wording import counted
+
+_HINT = "bring the workloads into one namespace, or select the own pods only"
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
-    """Find selectors whose only other matches are in another namespace of the input."""
+    """Find selectors whose only other matches are in another namespace, of the input or of the cluster."""
+    found = list(_among_files(subject, project))
+    yield from found or _among_pods(subject, project)
+
+
+def _among_pods(subject: Subject, project: Project) -> Iterator[Found]:
+    """Selectors of which only pods of other namespaces are selected beside the own."""
+    for constraint in subject.constraints if project.facts is not None and not subject.refusals else ():
+        elsewhere = project.facts.elsewhere(subject.workload, constraint) if project.facts is not None else ()
+        if not elsewhere or (project.facts is not None and project.facts.others(subject.workload, constraint)):
+            continue
+        route = subject.route(constraint, "labelSelector")
+        pods = ", ".join(f"{counted(number, 'pod')} of namespace `{namespace}`" for namespace, number in elsewhere)
+        is_or_are = "is" if sum(number for _, number in elsewhere) == 1 else "are"
+        yield Found(
+            f"{pods} {is_or_are} selected, and only pods of `{subject.workload.namespace}` are counted",
+            subject.place(route, key=True),
+            subject.path(route),
+            _HINT,
+        )
+
+
+def _among_files(subject: Subject, project: Project) -> Iterator[Found]:
+    """Selectors whose only other matches are in another namespace of the input."""
     own = subject.workload.namespace
     others = [namespace for namespace in project.namespaces if namespace != own]
     for constraint in subject.constraints if others else ():
@@ -73,6 +100,6 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 f"{called(first)} is in namespace `{first.namespace}`, and only pods of `{own}` are counted",
                 subject.place(route, key=True),
                 subject.path(route),
-                "bring the workloads into one namespace, or select the own pods only",
+                _HINT,
                 tuple(Label(item.place(("metadata",), key=True), "selected, but elsewhere") for item in found),
             )

@@ -3,6 +3,24 @@
 A pod with a constraint of its own gets none of the defaults. The `defaultConstraints` of the given configuration spread
 over a label that none of the workload's constraints names, so that nothing spreads its pods over it any more.
 
+Example, with --topology zones=3,nodes=2 --scheduler-config examples/scheduler-configs/zone-by-default.yaml:
+
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+
 Add a constraint over that label, if the pods are to be spread over it.
 """
 

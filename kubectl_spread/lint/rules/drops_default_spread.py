@@ -91,6 +91,7 @@ def _has_defaults(subject: Subject, project: Project) -> bool:
         and not subject.is_owned
         and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
         and not subject.spec.get("nodeName")
+        and not (project.facts is not None and project.facts.configured_defaults(subject.workload))  # SPR910
         and (minor is None or minor >= _FIRST_MINOR)
         and (project.facts is None or project.facts.configured_defaults(subject.workload) is None)
     )

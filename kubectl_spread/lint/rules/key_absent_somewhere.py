@@ -4,6 +4,36 @@ A DoNotSchedule constraint refuses a node without its `topologyKey`, so that the
 ScheduleAnyway constraint's label is missing, the node gets no score from any of the pod's soft constraints, and its
 pods are not counted: most pods go elsewhere. Nodes that the pods may not use anyway are not looked at.
 
+A node that lacks the label of one DoNotSchedule constraint is counted by none of them. Where a whole zone lacks the
+rack label, the constraint over zones does not count that zone either: all pods may end up in one zone, none is Pending,
+and no event tells of it.
+
+Example, with --topology examples/pains/18-second-key-hides-a-zone/cluster-three-zones.yaml:
+
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 4
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: db}}
+          - maxSkew: 1
+            topologyKey: rack
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: db}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+
 Label the nodes, or keep the pods off them with a nodeSelector.
 """
 
@@ -25,7 +55,8 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find constraints over labels that some usable nodes lack; one finding for a group of nodes."""
     told: set[str] = set()
-    for constraint, account in sorted(accounts(subject, project), key=lambda item: not item[0].is_hard):
+    known = sorted(accounts(subject, project), key=lambda item: not item[0].is_hard)
+    for constraint, account in known:
         key = constraint.topology_key
         lacking = [name for name in account.without_key if name not in told]
         if not lacking or (constraint.is_hard and not lacks_nowhere(account)) or speaks_of(constraint, project):
@@ -33,11 +64,21 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         told.update(lacking)
         route = subject.route(constraint, "topologyKey")
         yield Found(
-            _message(constraint, account, lacking),
+            _message(constraint, account, lacking) + (_hidden(known, constraint) if constraint.is_hard else ""),
             subject.place(route),
             subject.path(route),
             f"label them: kubectl label node {lacking[0]} {key}=...",
         )
+
+
+def _hidden(known: list[tuple[TopologySpreadConstraint, Account]], lacked: TopologySpreadConstraint) -> str:
+    """The domains of other hard constraints that are not counted for want of a label."""
+    told = [
+        f"; without it `{constraint.topology_key}` does not count {named(domain.value for domain in account.hidden)}"
+        for constraint, account in known
+        if constraint.is_hard and constraint.topology_key != lacked.topology_key and account.hidden
+    ]
+    return "".join(told)
 
 
 def _message(constraint: TopologySpreadConstraint, account: Account, lacking: list[str]) -> str:

@@ -3,7 +3,7 @@
 nodeSelector or required node affinity leaves the topology key one value. nodeAffinityPolicy, which is Honor by default,
 counts only nodes that the pod may use, so there is a single domain. It is its own minimum: the skew is 1 however many
 pods it holds, and the constraint spreads nothing. With `minDomains` of 2 or more the minimum is 0 instead, and the
-one domain gets at most `maxSkew` pods.
+one domain gets at most `maxSkew` pods, which is an error where there are more.
 
 Example:
     apiVersion: apps/v1
@@ -33,11 +33,14 @@ Allow more values, spread over a smaller domain (the hostname within the zone), 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Optional
 
 from kubectl_spread.lint import demands
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rules.min_domains_out_of_reach import allowed
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
@@ -62,7 +65,15 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.path(route),
             "allow more values, or remove the constraint",
             (Label(subject.place(_cause(subject, constraint), key=True), "what leaves one value"),),
+            severity=_severity(subject, constraint, project),
         )
+
+
+def _severity(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Severity]:
+    """An error where pods stay Pending in every cluster."""
+    least = project.replicas(subject).minimum
+    is_capped = bool(allowed(subject, constraint, project)) and constraint.is_hard
+    return Severity.ERROR if is_capped and least is not None and least > constraint.max_skew else None
 
 
 def _effect(constraint: TopologySpreadConstraint) -> str:

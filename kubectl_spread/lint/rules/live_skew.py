@@ -4,7 +4,30 @@ A constraint is looked at when a pod is scheduled, and never again: pods that en
 leave the others where they are. New pods go to the emptiest domains, and until these have caught up the fullest one
 gets none; one that cannot catch up keeps pods Pending.
 
-The descheduler's `RemovePodsViolatingTopologySpreadConstraint`, or a restart of the workload, spreads them anew.
+Example, with --snapshot examples/pains/48-zone-returns/snapshot.yaml:
+
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: db}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+
+The descheduler's `RemovePodsViolatingTopologySpreadConstraint`, or a restart of the workload, spreads them anew; the
+finding says where the scheduler would put them if none of them ran yet.
 """
 
 from __future__ import annotations
@@ -16,6 +39,9 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import named
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+
+_SHOWN = 6  # domains that a hint lists
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -33,5 +59,16 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             f"maxSkew is {account.max_skew}",
             subject.place(route),
             subject.path(route),
-            "nothing moves them: restart the workload, or let the descheduler do it",
+            _hint(subject, project, constraint=constraint, most_apart=account.max_skew),
         )
+
+
+def _hint(subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, most_apart: int) -> str:
+    """What to do, and what would come of it if the pods can be placed as the constraint has it."""
+    what = "nothing moves them: restart the workload, or let the descheduler do it"
+    anew = project.facts.anew(subject.workload, constraint) if project.facts is not None else None
+    counts = [number for _, number in anew.domains] if anew is not None else []
+    if anew is None or not counts or len(counts) > _SHOWN or max(counts) - min(counts) > most_apart:
+        return what
+    shown = ", ".join(f"`{value}` {number}" for value, number in anew.domains)
+    return f"{what}; placed anew they {'would' if anew.is_certain else 'could'} be {shown}"

@@ -4,6 +4,25 @@ An API server drops a field that it does not know, or whose feature gate is off:
 constraint works without it. The version is that of the control plane's kubelets; where none is among the nodes, that of
 the newest kubelet, and it is a warning, for the server may be up to three minor versions newer.
 
+Example, with --snapshot examples/clusters/control-plane-1.25.yaml:
+
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: db}}
+            nodeTaintsPolicy: Honor
+
 Upgrade the cluster, or do without the field. `--kubernetes-version` says another version.
 """
 

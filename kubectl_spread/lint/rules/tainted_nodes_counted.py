@@ -12,8 +12,8 @@ rarer, and told as info. With `Honor` (from 1.26) nodes whose taints the pod doe
 Nothing is said where the pods tolerate every NoSchedule taint, where they are too few to exceed `maxSkew`, where an
 older API server does not have the field, and where anti-affinity or a port of the node admits one pod to a domain
 anyway. Nor where `Ignore` is written out: that is a decision, and the right one where new nodes start with a taint
-that is taken off when they are ready, as pods would pile up elsewhere before that. With cluster facts the nodes
-themselves decide (SPR903), and this rule keeps silent.
+that is taken off when they are ready, as pods would pile up elsewhere before that. Where the nodes with a constraint's
+label are known, these decide (SPR903), and this rule keeps silent about it.
 
 Example:
     apiVersion: apps/v1
@@ -62,9 +62,11 @@ _FIELD = "nodeTaintsPolicy"
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints that leave nodeTaintsPolicy to its default."""
-    if project.facts is not None or not history.stores(_FIELD, project.target.minor) or _is_never_kept_off(subject):
+    if not history.stores(_FIELD, project.target.minor) or _is_never_kept_off(subject):
         return
     for constraint in subject.hard:
+        if _is_known(subject, constraint, project):
+            continue
         if constraint.node_taints_policy is None and _can_stall(subject, constraint, project):
             route = subject.route(constraint, _FIELD)
             is_zone = constraint.topology_key == ZONE
@@ -86,6 +88,13 @@ _ZONES = (
     "a zone of cordoned and tainted nodes counts with 0 pods: while there is one the minimum stays 0, "
     "and every other zone gets at most {}"
 )
+
+
+def _is_known(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Whether the cluster facts have the nodes that a constraint counts: they may be about other labels only."""
+    if project.facts is None:
+        return False
+    return bool(subject.refusals) or project.facts.account(subject.workload, constraint) is not None
 
 
 def _is_never_kept_off(subject: Subject) -> bool:

@@ -2,7 +2,8 @@
 
 While the cluster has fewer domains than `minDomains`, the smallest counts as empty, so that no domain gets more than
 `maxSkew` pods. What does not fit into these waits for nodes in another domain, whatever room there is. The nodes
-inside the pod's node affinity make the domains.
+inside the pod's node affinity make the domains; where it allows fewer values than `minDomains`, that is the fault
+(SPR207, SPR312).
 
 Example, with --topology zones=2,nodes=2:
 
@@ -39,6 +40,7 @@ from kubectl_spread.lint.accounts import hard_accounts
 from kubectl_spread.lint.accounts import outcome
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rules.min_domains_out_of_reach import allowed
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import counted
 
@@ -47,7 +49,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints that wait for a domain which the cluster does not have."""
     for constraint, account in hard_accounts(subject, project):
         domains = len(account.counted)
-        if not account.is_below_min_domains or not domains:
+        if not account.is_below_min_domains or not domains or allowed(subject, constraint, project):
             continue
         became = outcome(subject, project)
         if became is None or not became.falls_short or became.pods <= account.room:

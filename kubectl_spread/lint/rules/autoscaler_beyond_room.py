@@ -1,0 +1,74 @@
+"""An autoscaler may ask for more pods than the constraints let in.
+
+The files' own number of replicas finds room, and the maximum of the HorizontalPodAutoscaler or ScaledObject does not.
+With DoNotSchedule the smallest domain that is full holds back all others: no domain gets more than `maxSkew` beyond it,
+whatever room there is. It shows under load, when the pods are needed.
+
+The maximum is placed as `check` places replicas. Nodes that an autoscaler of nodes would add are not reckoned with.
+
+Example, with --topology examples/pains/07-smallest-zone-full/cluster.yaml:
+
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: db}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+    ---
+    apiVersion: autoscaling/v2
+    kind: HorizontalPodAutoscaler
+    metadata: {name: db}
+    spec:
+      scaleTargetRef: {apiVersion: apps/v1, kind: StatefulSet, name: db}
+      minReplicas: 3
+      maxReplicas: 12
+
+Make room in the smallest domain, allow a larger `maxSkew`, or lower the maximum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.accounts import hard_accounts
+from kubectl_spread.lint.accounts import outcome
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rules.unreachable_domain import faults
+from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import counted
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find workloads whose fewest replicas are placed, and whose most are not because of a hard constraint."""
+    replicas = project.replicas(subject)
+    least, most = replicas.minimum, replicas.maximum
+    if project.facts is None or replicas.autoscaler is None or least is None or most is None or least >= most:
+        return
+    now = outcome(subject, project)
+    if now is None or now.pending or not any(hard_accounts(subject, project)) or any(faults(subject, project)):
+        return
+    then = project.facts.outcome(subject.workload._replace(replicas=most))
+    if then is None or not then.falls_short or not any(text.startswith(FIELD) for text in then.conflict):
+        return
+    route = (*subject.spec_route, FIELD)
+    yield Found(
+        f"{replicas.autoscaler.kind} {replicas.autoscaler.name} may ask for {counted(most, 'pod')}, of which "
+        f"{then.placed} find a node as they are placed here; in the way are {', '.join(then.conflict)}",
+        subject.place(route, key=True),
+        subject.path(route),
+        "make room in the smallest domain, allow a larger maxSkew, or lower the maximum",
+    )

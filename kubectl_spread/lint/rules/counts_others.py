@@ -1,0 +1,89 @@
+"""A constraint counts running pods of other workloads, and these are spread unevenly.
+
+A selector of few labels, such as `app.kubernetes.io/instance` alone, matches what else a release runs: a DaemonSet, of
+whose pods the zone with more nodes has more, a canary, a cache. Their pods fill domains as the workload's own do. With
+DoNotSchedule the own ones go where the others are not, however uneven that makes them, and stay Pending where there is
+no room.
+
+Other workloads among the files read are another rule's (SPR502). Pods that are as many in each domain, and pods without
+a controller, are not reported.
+
+Example, with --snapshot examples/pains/28-daemonset-counted/snapshot.yaml:
+
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {instance: foo, component: web}}
+      template:
+        metadata: {labels: {instance: foo, component: web}}
+        spec:
+          containers: [{name: web, image: web}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {instance: foo}}
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {instance: foo}}
+
+Add a label that only this workload's pods have, often `app.kubernetes.io/component`. Where workloads are meant to be
+spread as one, ignore the rule.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.lint.accounts import hard_accounts
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import counted
+from kubectl_spread.objects.account import Account
+from kubectl_spread.objects.account import Others
+
+_NAMED = 3
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find hard constraints that start from a skew which is not the workload's own."""
+    if subject.workload.kind == "Pod" or project.facts is None:
+        return  # pods written one by one are spread as a group, if at all
+    read = {(item.workload.kind, item.workload.name) for item in project.subjects}
+    for constraint, account in hard_accounts(subject, project):
+        others = [
+            item for item in project.facts.others(subject.workload, constraint) if (item.kind, item.name) not in read
+        ]
+        message = _message(others, account)
+        if message is not None:
+            route = subject.route(constraint, "labelSelector")
+            yield Found(
+                message,
+                subject.place(route, key=True),
+                subject.path(route),
+                "add a label that only this workload's pods have",
+            )
+
+
+def _message(others: list[Others], account: Account) -> Optional[str]:
+    """None where each domain has as many of their pods."""
+    numbers = Counter({domain.value: 0 for domain in account.counted})
+    for item in others:
+        numbers.update(value for value in item.domains if value in numbers)
+    if not others or len(set(numbers.values())) < 2:
+        return None
+    names = ", ".join(f"{item.kind} {item.name}" for item in others[:_NAMED])
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    fullest = max(numbers, key=lambda value: numbers[value])
+    emptiest = min(numbers, key=lambda value: numbers[value])
+    pods = counted(numbers.total(), "pod")
+    return (
+        f"the constraint also counts {pods} of {names}{more}: `{fullest}` starts with {numbers[fullest]}, "
+        f"`{emptiest}` with {numbers[emptiest]}"
+    )

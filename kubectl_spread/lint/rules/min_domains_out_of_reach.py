@@ -1,0 +1,84 @@
+"""`minDomains` is more than the domains that node affinity allows.
+
+Only nodes that the pod's nodeSelector and required node affinity allow make domains (`nodeAffinityPolicy` is `Honor` by
+default). Where these name two zones and `minDomains` is 3, there are never enough: the minimum is 0 in every cluster,
+each zone gets at most `maxSkew` pods, and the rest stays Pending however many nodes are added.
+
+It is an error where the workload has more pods than that, else a warning. A single value is SPR207's.
+
+Example:
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 5
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          affinity:
+            nodeAffinity:
+              requiredDuringSchedulingIgnoredDuringExecution:
+                nodeSelectorTerms:
+                - matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [eu-1a, eu-1b]}]
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            minDomains: 3
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: db}}
+            nodeTaintsPolicy: Honor
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: db}}
+
+Lower `minDomains` to the number of values, or allow more of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint import demands
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects import history
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find hard constraints that wait for a domain which no node may be in."""
+    for constraint in subject.hard:
+        values = allowed(subject, constraint, project)
+        if not values or len(values) < 2:
+            continue
+        least = project.replicas(subject).minimum
+        room = len(values) * constraint.max_skew
+        route = subject.route(constraint, "minDomains")
+        yield Found(
+            f"node affinity allows {len(values)} values of `{constraint.topology_key}`, minDomains is "
+            f"{constraint.min_domains}: each gets at most {constraint.max_skew} in any cluster, room for {room} pods",
+            subject.place(route),
+            subject.path(route),
+            f"write minDomains: {len(values)}, or allow more values",
+            severity=Severity.WARNING if least is None or least <= room else None,
+        )
+
+
+def allowed(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> frozenset[str]:
+    """The values that node affinity allows, where they are fewer than minDomains; empty where they are not."""
+    if (
+        subject.workload.kind == "DaemonSet"
+        or constraint.min_domains is None
+        or constraint.node_affinity_policy == IGNORE
+        or not history.stores("minDomains", project.target.minor)
+        or not subject.is_in_its_group(constraint)
+    ):
+        return frozenset()
+    values = demands.node_values(subject, constraint.topology_key)
+    return values if values is not None and len(values) < constraint.min_domains else frozenset()

@@ -1,0 +1,67 @@
+"""Fewer replicas may leave the running pods further apart than `maxSkew`.
+
+A ReplicaSet does not ask any constraint which pods to remove. Of pods that run and are ready it removes first those
+whose node holds the most of them, and the numbers are taken once: where two zones have a node with three pods each and
+a third has them on two nodes, the two zones lose all of theirs before the third loses any. What is left is uneven, and
+nothing moves it.
+
+The pods of the cluster facts are compared with the fewest replicas that the files ask for: `replicas`, or the minimum
+of an autoscaler. The youngest go first among equals, and pods that are not ready before all others, which is not known
+here; so the finding tells of the worst that may be.
+
+Example, with --snapshot examples/pains/47-scale-down/snapshot.yaml:
+
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 3
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec:
+          containers: [{name: web, image: web}]
+          topologySpreadConstraints:
+          - maxSkew: 1
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: web}}
+            matchLabelKeys: [pod-template-hash]
+          - maxSkew: 1
+            topologyKey: kubernetes.io/hostname
+            whenUnsatisfiable: ScheduleAnyway
+            labelSelector: {matchLabels: {app: web}}
+
+Spread over nodes as well, so that each holds as many; or restart the workload after it was scaled down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.accounts import hard_accounts
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.wording import named
+
+
+def check(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find hard constraints that running pods meet now, and may not once there are as few as the files allow."""
+    fewest = project.replicas(subject).minimum
+    if project.facts is None or not fewest:
+        return
+    for constraint, account in hard_accounts(subject, project):
+        now = project.facts.live(subject.workload, constraint)
+        then = project.facts.scaled_down(subject.workload, constraint, fewest)
+        if now is None or then is None or now.skew > account.max_skew or then.skew <= account.max_skew:
+            continue
+        route = subject.route(constraint, "maxSkew")
+        yield Found(
+            f"scaled down to {fewest}, the workload may keep {then.most} pods in `{then.fullest}` and {then.least} in "
+            f"{named(then.emptiest)}, and maxSkew is {account.max_skew}: a ReplicaSet removes pods by node, not by "
+            f"constraint",
+            subject.place(route),
+            subject.path(route),
+            "spread over nodes as well, or restart the workload afterwards",
+        )

@@ -1,0 +1,60 @@
+"""Which pods a ReplicaSet removes, as far as that is known.
+
+Of pods that all run and are ready, and have no deletion cost, those go first whose node holds the most of them; the
+numbers are taken once, before any is removed. Of several with the same number the youngest goes, which is not known
+here. So whole groups of equal numbers go, and of the last group any may.
+
+Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2); pkg/controller/replicaset/replica_set.go,
+getPodsRankedByRelatedPodsOnSameNode.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Optional
+
+from kubectl_spread.objects.account import Live
+
+_MOST_DOMAINS = 64  # as each is compared with each
+
+
+def most_uneven(pods: Sequence[tuple[str, Optional[str]]], others: Mapping[str, int], replicas: int) -> Optional[Live]:
+    """The widest that domains may be apart with so many pods left; None where none is to go, or for many domains.
+
+    Args:
+        pods: the node and the domain of each; None where it is not counted.
+        others: domain -> the pods counted there that are not of these.
+        replicas: how many are to be left.
+    """
+    if replicas >= len(pods) or not 1 < len(others) <= _MOST_DOMAINS:
+        return None
+    kept, last, left = _kept(pods, replicas)
+    base = {domain: count + kept[domain] for domain, count in others.items()}
+    pairs = [_apart(base, last, left, fullest=one, emptiest=two) for one in base for two in base if one != two]
+    return max(pairs, key=lambda live: live.skew)
+
+
+def _kept(
+    pods: Sequence[tuple[str, Optional[str]]], replicas: int
+) -> tuple[Counter[Optional[str]], Counter[Optional[str]], int]:
+    """The domains of pods that stay, those of the group of which some stay, and how many of it."""
+    ranks = Counter(node for node, _ in pods)
+    kept: Counter[Optional[str]] = Counter()
+    left = replicas
+    for rank in sorted(set(ranks.values())):
+        group = [domain for node, domain in pods if ranks[node] == rank]
+        if len(group) > left:
+            return kept, Counter(group), left
+        kept.update(group)
+        left -= len(group)
+    return kept, Counter(), 0
+
+
+def _apart(base: Mapping[str, int], last: Counter[Optional[str]], left: int, *, fullest: str, emptiest: str) -> Live:
+    """As many of the last group in one domain as can be, and as few as can be in another."""
+    here = min(last[fullest], left)
+    elsewhere = last.total() - last[fullest] - last[emptiest]
+    there = max(0, left - here - elsewhere)
+    return Live(fullest, base[fullest] + here, (emptiest,), base[emptiest] + there)
