@@ -21,15 +21,16 @@ from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import wants_colour
+from kubectl_spread.cli.outcome import complete_outputs
 from kubectl_spread.cli.outcome import Counts
 from kubectl_spread.cli.outcome import exit_code
+from kubectl_spread.cli.outcome import FORMATS
 from kubectl_spread.cli.outcome import Outcome
 from kubectl_spread.cli.outcome import Output
+from kubectl_spread.cli.outcome import outputs
 from kubectl_spread.cli.outcome import print_outcome
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SourceError
-
-_FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")  # as in report.check
 
 
 @click.command()
@@ -39,10 +40,16 @@ _FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "ju
 @kustomize_option
 @cluster_facts
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace of objects that name none.  [default: default]")
-@click.option("-o", "--output", multiple=True, type=click.Choice(_FORMATS), help="Output format.  [default: text]")
 @click.option(
-    "--output-file", multiple=True, metavar="FILE", help="Write the format of the -o in the same place to a file."
+    "-o",
+    "--output",
+    multiple=True,
+    metavar="FORMAT[=FILE]",
+    callback=outputs,
+    shell_complete=complete_outputs,
+    help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; with = also the file it goes to.  [default: text]",
 )
+@click.option("--output-file", metavar="FILE", help="The file that a single output goes to.")
 @choice_options
 @fixing.fix_options
 @click.option("--statistics", is_flag=True, help="Say at the end how many findings each rule has.")
@@ -55,8 +62,8 @@ def command(
     kustomize: tuple[str, ...],
     facts: FactOptions,
     namespace: Optional[str],
-    output: tuple[str, ...],
-    output_file: tuple[str, ...],
+    output: tuple[Output, ...],
+    output_file: Optional[str],
     choices: ChoiceOptions,
     fixes: fixing.FixOptions,
     statistics: bool,
@@ -101,9 +108,9 @@ def command(
 
     \b
       # For code scanning, and for people
-      kubectl spread check -R deploy/ -o sarif --output-file spread.sarif -o text
+      kubectl spread check -R deploy/ -o sarif=spread.sarif -o text
     """  # noqa: D301
-    outputs = _outputs(output, output_file)
+    chosen = _chosen(output, output_file)
     fixes.check((*filename, *files), kustomize)
     config = load_config(choices)
     given = inputs((*filename, *files), choices, config, recursive=recursive, kustomized=kustomize)
@@ -128,8 +135,8 @@ def command(
     counts = Counts(read.files, len(judged.workloads), read.rejected, judged.ignored, fresh.known, read.fixed)
     names = tuple(result.source.name for result in read.results)
     outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, fresh.notes)
-    print_outcome(outcome, outputs, colour=wants_colour(color), statistics=statistics)
-    return exit_code(outcome, outputs, fail_on=choices.fail_on or config.fail_on or "error")
+    print_outcome(outcome, chosen, colour=wants_colour(color), statistics=statistics)
+    return exit_code(outcome, chosen, fail_on=choices.fail_on or config.fail_on or "error")
 
 
 def _show_files(given: Inputs) -> int:
@@ -145,11 +152,14 @@ def _show_files(given: Inputs) -> int:
     return Exit.UNREADABLE if errors else Exit.CLEAN
 
 
-def _outputs(formats: tuple[str, ...], files: tuple[str, ...]) -> list[Output]:
-    """Which format goes where: to the files in order, what is left to standard output."""
-    chosen = formats or ("text",)
-    if len(files) > len(chosen):
-        raise click.UsageError("more --output-file than -o: each takes the format of the -o in its place")
-    if len(chosen) - len(files) > 1:
-        raise click.UsageError("only one format can go to standard output: name an --output-file for the others")
-    return [Output(name, files[at] if at < len(files) else "") for at, name in enumerate(chosen)]
+def _chosen(asked: tuple[Output, ...], file: Optional[str]) -> list[Output]:
+    """What goes where; text to standard output where nobody says anything."""
+    chosen = list(asked or (Output("text", ""),))
+    if file is not None:
+        if len(chosen) > 1 or chosen[0].file:
+            raise click.UsageError(f"--output-file is for one output: write -o {chosen[-1].format}={file}")
+        return [chosen[0]._replace(file=file)]
+    if sum(not output.file for output in chosen) > 1:
+        name = chosen[-1].format
+        raise click.UsageError(f"only one format can go to standard output: name a file, -o {name}=FILE")
+    return chosen

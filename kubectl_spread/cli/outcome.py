@@ -20,12 +20,32 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.simulate.placement import Placement
 
+FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")  # as in report.check
+
 
 class Output(NamedTuple):
     """A format, and the file it goes to; standard output where there is none."""
 
     format: str
     file: str
+
+
+def outputs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[Output, ...]:
+    """What `FORMAT` and `FORMAT=FILE` mean; wrong usage where there is no such format, or no file is named."""
+    found = []
+    for value in values:
+        name, separator, file = value.partition("=")
+        if name not in FORMATS:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(map(repr, FORMATS))}.", ctx, param)
+        if separator and not file:
+            raise click.BadParameter(f"no file is named: {value}", ctx, param)
+        found.append(Output(name, file))
+    return tuple(found)
+
+
+def complete_outputs(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The formats, for a shell."""
+    return [name for name in FORMATS if name.startswith(incomplete)]
 
 
 class Counts(NamedTuple):

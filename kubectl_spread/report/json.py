@@ -124,7 +124,8 @@ def _fix(repair: Repair) -> Optional[dict[str, Any]]:
         {**_place(Place(repair.source, Span(edit.start, edit.end))), "text": edit.text}
         for edit in possible_edits(repair)
     ]
-    return {"title": repair.fix.title, "safe": repair.fix.is_safe, "edits": edits} if edits else None
+    safety = "safe" if repair.fix.is_safe else "unsafe"
+    return {"title": repair.fix.title, "safety": safety, "edits": edits} if edits else None
 
 
 def _place(place: Place) -> dict[str, Any]:

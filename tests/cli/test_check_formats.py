@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from kubectl_spread.cli import check as check_command
+from kubectl_spread.cli import outcome
 from kubectl_spread.cli.main import run
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.report.check import FORMATS
@@ -53,7 +53,7 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def test_the_command_line_offers_every_format() -> None:
-    assert tuple(FORMATS) == check_command._FORMATS
+    assert tuple(FORMATS) == outcome.FORMATS
 
 
 def test_concise_has_a_line_each(check: Check) -> None:
@@ -204,7 +204,7 @@ def test_several_formats_in_one_run(check: Check) -> None:
     """The first goes to the file, the second to standard output; the file keeps its mode."""
     Path("out.sarif").write_text("old")
     Path("out.sarif").chmod(0o640)
-    code, out = check("a b,1%.yaml", "-o", "sarif", "--output-file", "out.sarif", "-o", "concise")
+    code, out = check("a b,1%.yaml", "-o", "sarif=out.sarif", "-o", "concise")
 
     assert 0 == code
     assert 2 == len(out.splitlines()) == len(sarif(Path("out.sarif").read_text())["results"])
@@ -213,7 +213,15 @@ def test_several_formats_in_one_run(check: Check) -> None:
 
 
 @pytest.mark.parametrize(
-    "args", [("-o", "json", "-o", "text"), ("-o", "json", "--output-file", "a", "--output-file", "b"), ("-o", "xml")]
+    "args",
+    [
+        ("-o", "json", "-o", "text"),
+        ("-o", "json=a", "--output-file", "b"),
+        ("-o", "json", "-o", "text", "--output-file", "a"),
+        ("-o", "json="),
+        ("-o", "xml"),
+        ("-o", "xml=a"),
+    ],
 )
 def test_outputs_that_do_not_match_are_wrong_usage(check: Check, args: tuple[str, ...]) -> None:
     assert (2, "") == check("good.yaml", *args)

@@ -211,7 +211,7 @@ def test_the_report_holds_the_edits(fixed: Fixed, capsys: pytest.CaptureFixture[
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
 
     edit = {"file": "web.yaml", "line": 15, "column": 28, "endLine": 15, "endColumn": 41, "text": "DoNotSchedule"}
-    assert {"title": "write DoNotSchedule", "safe": True, "edits": [edit]} == finding["fix"]
+    assert {"title": "write DoNotSchedule", "safety": "safe", "edits": [edit]} == finding["fix"]
 
 
 @pytest.mark.parametrize(
