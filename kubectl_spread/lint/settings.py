@@ -108,8 +108,8 @@ class Policy(NamedTuple):
             elif finding.rule.code in settings.codes:
                 if finding.rule.code in only_errors and finding.rule.severity is not Severity.ERROR:
                     continue
-                stated = finding.rule if severity is None else finding.rule._replace(severity=severity)
-                kept.append(finding._replace(rule=stated))
+                stated = finding.rule._replace(severity=severity) if severity else finding.rule
+                kept.append(finding if stated is finding.rule else finding._replace(rule=stated))
         return kept
 
 

@@ -64,8 +64,9 @@ class Subject:
         self.spec_route: Route = at.spec
         self.spec: Plain = owner.template.get("spec") or {} if spec is None else spec
         written = self.spec.get(FIELD) or ()
+        self._written = spread.constraints(self.spec)
         self.constraints: tuple[TopologySpreadConstraint, ...] = tuple(
-            item for item in spread.constraints(self.spec) if "$patch" not in (written[item.position] or ())
+            item for item in self._written if "$patch" not in (written[item.position] or ())
         )
 
     @cached_property
@@ -165,7 +166,7 @@ class Subject:
             compiled(constraint.label_selector).plus(
                 *(Requirement(key, "In", (labels[key],)) for key in constraint.match_label_keys if key in labels)
             )
-            for constraint in spread.constraints(self.spec)
+            for constraint in self._written
         ]
 
     @cached_property
@@ -215,8 +216,10 @@ def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[Repair]:
     """A fix of an object as one of its document."""
     if fix is None:
         return None
-    changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
-    return Repair(fix._replace(changes=changes), manifest.document.source, manifest.document)
+    if manifest.route:  # of an item of a List
+        changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
+        fix = fix._replace(changes=changes)
+    return Repair(fix, manifest.document.source, manifest.document)
 
 
 def is_live(manifest: Manifest) -> bool:

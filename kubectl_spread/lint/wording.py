@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from kubectl_spread.objects.workload import Workload
+if TYPE_CHECKING:  # 10 ms, and --help needs none of it
+    from kubectl_spread.objects.workload import Workload
 
 _NAMED = 3
 

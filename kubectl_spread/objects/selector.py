@@ -12,7 +12,7 @@ from typing import Optional
 
 from kubectl_spread.objects.labels import Labels
 
-_INT64_TEXT = re.compile(r"[+-]?0*([0-9]{1,19})\Z")
+_INT64_TEXT = r"[+-]?0*([0-9]{1,19})\Z"  # compiled where Gt and Lt are met
 
 
 class Requirement(NamedTuple):
@@ -86,7 +86,7 @@ def compiled(selector: Optional[LabelSelector]) -> Selector:
 
 def parse_int64(text: str) -> Optional[int]:
     """Go's ParseInt(text, 10, 64), None where it fails."""
-    match = _INT64_TEXT.match(text)
+    match = re.match(_INT64_TEXT, text)
     if match is None:
         return None
     number = -int(match[1]) if text[0] == "-" else int(match[1])

@@ -14,7 +14,7 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 def render(before: SourceFile, text: str, *, colour: bool) -> str:
     """The diff of one file, with the line ends of the file."""
-    name = safe(before.name)
+    name = safe(before.name).lstrip("/")
     lines = difflib.unified_diff(_lines(before.text), _lines(text), f"a/{name}", f"b/{name}")
     return "".join(_shown(line, colour=colour) for line in lines)
 

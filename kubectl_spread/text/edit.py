@@ -23,7 +23,7 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.node import Scalar
 from kubectl_spread.text.node import Sequence
 
-_STEP = 2  # columns that a level is indented by
+_STEP = 2  # columns that a level is indented by where the document does not show it
 _PLAIN = r"[A-Za-z0-9_./][A-Za-z0-9_./-]*\Z"
 _LIST_BELOW_KEY = r"(?m)^( *)(?:- )*[^#\s][^#\n]*:[ \t]*\r?\n(\1 *)- "
 
@@ -227,7 +227,7 @@ class _Editor:
             return [Edit(old.start, old.end, ("" if old.text else " ") + self._flow(value))]
         start = len(self.text[: old.start].rstrip(" "))
         end = self._line_end(old.end)
-        lines = self._break + self._block(value, self._column(parent.pairs[0][0].start) + _STEP)
+        lines = self._break + self._block(value, self._column(parent.pairs[0][0].start) + self._step)
         return [Edit(start, old.end, ""), Edit(end, end, lines)] if old.end < end else [Edit(start, end, lines)]
 
     def _add(self, parent: Mapping, name: str, value: Any) -> Edit:
@@ -247,8 +247,9 @@ class _Editor:
         if self._is_flow(parent):
             return [self._add_to_flow(parent, self._flow(value), parent.items)]
         end = self._line_end(self._content_end(parent))
-        column = self._column(self._dash(parent.items[0]))
-        return [Edit(end, end, self._break + self._block([value], column))]
+        dash, last = self._dash(parent.items[0]), parent.items[-1]
+        gap = max(_STEP, last.start - self._dash(last)) if self._column(last.start) > self._column(dash) else _STEP
+        return [Edit(end, end, self._break + self._block([value], self._column(dash), gap=gap))]
 
     def _add_to_flow(self, parent: Node, written: str, before: list[Node]) -> Edit:
         """After the last entry, on a line of its own where that has one."""
@@ -330,26 +331,35 @@ class _Editor:
     def _field(self, name: str, value: Any, column: int) -> str:
         head = " " * column + self._key(name) + ":"
         if isinstance(value, dict) and value:
-            return head + self._break + self._block(value, column + _STEP)
+            return head + self._break + self._block(value, column + self._step)
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
             return head + self._break + self._block(value, column + self._list_step)
         return f"{head} {self._flow(value)}"
 
-    def _block(self, value: Any, column: int) -> str:
-        """The lines of a collection, the last without its break."""
+    def _block(self, value: Any, column: int, *, gap: int = _STEP) -> str:
+        """The lines of a collection, the last without its break; `gap` is from the dash of an item to what it holds."""
         if isinstance(value, dict):
             return self._break.join(self._field(key, item, column) for key, item in value.items())
         items = []
         for item in value:
-            written = self._block(item, column + _STEP) if isinstance(item, dict) and item else self._flow(item)
-            items.append(" " * column + "- " + written.lstrip(" "))
+            written = self._block(item, column + gap) if isinstance(item, dict) and item else self._flow(item)
+            items.append(" " * column + "-" + " " * (gap - 1) + written.lstrip(" "))
         return self._break.join(items)
+
+    @property
+    def _step(self) -> int:
+        """How far this text indents the fields of a mapping below its key, as far as its first levels show."""
+        pairs = self.root.pairs if isinstance(self.root, Mapping) else []
+        for key, value in pairs:
+            if isinstance(value, Mapping) and value.pairs and value.origin is None and not self._is_flow(value):
+                return max(1, self._column(value.pairs[0][0].start) - self._column(key.start))
+        return _STEP
 
     @property
     def _list_step(self) -> int:
         """How far this text indents a list below its key."""
         found = re.compile(_LIST_BELOW_KEY).search(self.text, self.root.start, self.root.end)
-        return _STEP if found is not None and len(found[2]) > len(found[1]) else 0
+        return self._step if found is not None and len(found[2]) > len(found[1]) else 0
 
 
 def _has_item(parent: Node, at: int) -> bool:

@@ -12,7 +12,7 @@ import os
 import re
 from typing import NamedTuple
 
-_SET = re.compile(r"\[(!?)(\]?[^\]]*)\]")
+_SET = r"\[(!?)(\]?[^\]]*)\]"
 
 
 class Globs(NamedTuple):
@@ -61,7 +61,7 @@ def _step(step: str) -> str:
     """The regular expression of what stands between two slashes."""
     parts, at = [], 0
     while at < len(step):
-        found = _SET.match(step, at)
+        found = re.compile(_SET).match(step, at)
         if found is not None and found[2]:
             members = re.sub(r"([\\\[\]^&~|])", r"\\\1", found[2])
             parts.append(f"(?!/)[{'^' if found[1] else ''}{members}]")

@@ -65,7 +65,7 @@ class Duplicate(NamedTuple):
 class Mapping:
     """A mapping; `pairs` as written, `fields` by key text, merges resolved, the last of equal keys."""
 
-    __slots__ = ("_fields", "end", "origin", "pairs", "start")
+    __slots__ = ("_fields", "_has_merge", "end", "origin", "pairs", "start")
 
     def __init__(self, start: int, end: int, pairs: list[tuple[Node, Node]]) -> None:
         self.start = start
@@ -73,16 +73,19 @@ class Mapping:
         self.pairs = pairs
         self.origin: Optional[Node] = None
         self._fields: Optional[dict[str, Field]] = None
+        self._has_merge = False
 
     @property
     def fields(self) -> dict[str, Field]:
         if self._fields is None:
-            self._fields = _fields(self)
+            fields = {_key_text(pair[0]): Field(*pair) for pair in self.pairs}
+            self._has_merge = "<<" in fields
+            self._fields = _merged_fields(self) if self._has_merge else fields
         return self._fields
 
     def duplicates(self) -> list[Duplicate]:
         """Keys written more than once in this mapping; merged keys do not count."""
-        if len({_key_text(key) for key, _ in self.pairs}) == len(self.pairs):
+        if len(self.fields) == len(self.pairs) and not self._has_merge:
             return []
         seen: dict[str, Node] = {}
         found = []
@@ -186,15 +189,12 @@ def _key_text(key: Node) -> str:
     return value if isinstance(value, str) else scalars.key_text(value)
 
 
-def _fields(mapping: Mapping) -> dict[str, Field]:
+def _merged_fields(mapping: Mapping) -> dict[str, Field]:
     """The last of equal keys; a `<<` overrides the keys before it, as kubectl has it (YAML says: no key).
 
     Source: go.yaml.in/yaml/v2 decode.go, mapping.
     """
-    fields = {_key_text(pair[0]): Field(*pair) for pair in mapping.pairs}
-    if "<<" not in fields:
-        return fields
-    fields = {}
+    fields: dict[str, Field] = {}
     for key, value in mapping.pairs:
         if is_merge(key):
             fields.update(_merged(value))

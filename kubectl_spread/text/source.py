@@ -7,7 +7,7 @@ from bisect import bisect_right
 from typing import NamedTuple
 from typing import Optional
 
-_ORIGIN = re.compile(r"^# Source: (\S(?:[^\r\n]*\S)?)", re.MULTILINE)
+_ORIGIN = r"(?m)^# Source: (\S(?:[^\r\n]*\S)?)"  # compiled where it is met
 
 
 class Span(NamedTuple):
@@ -61,7 +61,7 @@ class SourceFile:
         The nearest note before the place counts, also beyond a `---`: a template may hold several documents.
         """
         if self._origins is None:
-            self._origins = list(_ORIGIN.finditer(self.text))
+            self._origins = list(re.finditer(_ORIGIN, self.text)) if "# Source: " in self.text else []
         at = bisect_right(self._origins, offset, key=re.Match.start)
         return self._origins[at - 1][1] if at else ""
 

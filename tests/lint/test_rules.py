@@ -107,4 +107,4 @@ def test_the_example_of_a_rule_breaks_that_rule_alone_and_has_its_fixes(
     assert {rule.code} == {finding["code"] for finding in found}
     if rule not in WITH_A_MODULE:
         fixes = [finding["fix"] for finding in found if finding["fix"]]
-        assert rule.fixes == {Safety.SAFE if fix["safe"] else Safety.UNSAFE for fix in fixes}
+        assert rule.fixes == {Safety(fix["safety"]) for fix in fixes}

@@ -209,3 +209,11 @@ def test_a_change_means_what_it_says_or_is_refused(case: tuple[str, Change]) -> 
     text, change = case
     with contextlib.suppress(NoEditError):
         edited(text, change)
+
+
+def test_what_is_added_is_indented_as_the_text_is() -> None:
+    """Levels and dashes."""
+    text = "spec:\n    list:\n    -   a: 1\n        b: 2\n"
+    added = "    -   a:\n            c: 3\n        d: 4\n"
+
+    assert text + added == edited(text, Append(("spec", "list"), {"a": {"c": 3}, "d": 4}))
