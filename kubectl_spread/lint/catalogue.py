@@ -572,7 +572,7 @@ RULES: dict[str, RuleMeta] = dict(
         _about_workloads(
             "SPR914",
             "scale-down-skew",
-            "fewer replicas may leave running pods further apart than maxSkew",
+            "fewer replicas leave running pods further apart than maxSkew",
             Severity.INFO,
             needs_facts=True,
         ),
@@ -587,6 +587,7 @@ RULES: dict[str, RuleMeta] = dict(
             "SPR916",
             "volumes-exclude-domain",
             "a hard constraint counts domains where a claim's StorageClass makes no volume",
+            Severity.WARNING,
             needs_facts=True,
             around=("StorageClass",),
         ),

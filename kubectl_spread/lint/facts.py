@@ -49,7 +49,7 @@ class ClusterFacts(Protocol):
         ...
 
     def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
-        """Where the pods would be if none of them ran yet; None where not all of them would find a node."""
+        """Where the pods that run would be if none of them did; None where not all of them would find a node."""
         ...
 
     def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
@@ -65,7 +65,7 @@ class ClusterFacts(Protocol):
         ...
 
     def scaled_down(self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int) -> Optional[Live]:
-        """The most uneven that a Deployment's or ReplicaSet's running pods may be with only so many left of them."""
+        """The least uneven that a Deployment's or ReplicaSet's running pods may be with only so many left of them."""
         ...
 
     def has_claims(self, workload: Workload) -> bool:

@@ -168,13 +168,13 @@ class KnownCluster:
         return Live(fullest.value, fullest.matching, emptiest, report.global_minimum)
 
     def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
-        """Where the pods would be if none of them ran yet; None where not all of them would find a node."""
+        """Where the pods that run would be if none of them did; None where not all of them would find a node."""
         found, report = self._hard(workload, constraint)
         if found is None or report is None:
             return None
         gone = {pod.key for pod in found.own}
         without = self._cluster._replace(pods=tuple(pod for pod in self._cluster.pods if pod.key not in gone))
-        (placement,) = replicas.place([found.owner], without, self._profiles)
+        (placement,) = replicas.place([found.owner._replace(replicas=len(found.own))], without, self._profiles)
         return None if len(placement.placed) < placement.replicas else _spread(placement, constraint)
 
     def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
@@ -216,7 +216,7 @@ class KnownCluster:
         return tuple(sorted(numbers.items()))
 
     def scaled_down(self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int) -> Optional[Live]:
-        """The most uneven that the ReplicaSet controller may leave the running pods."""
+        """The least uneven that the ReplicaSet controller may leave the running pods."""
         found, report = self._hard(workload, constraint)
         counts = None if found is None or report is None else _counts(report, found)
         if found is None or report is None or counts is None or len({pod.owner for pod in found.own}) != 1:
@@ -226,7 +226,7 @@ class KnownCluster:
         pods = [(pod.node_name, _domain_of(pod, counts, found)) for pod in found.own]
         own = _own_matching(report, found)
         base = {item.value: item.matching - own.get(item.value, 0) for item in report.domains if item.eligible}
-        return scale_down.most_uneven(pods, base, replicas)
+        return scale_down.least_uneven(pods, base, replicas)
 
     def has_claims(self, workload: Workload) -> bool:
         """Whether a claim that a StatefulSet makes for one of its pods is there already."""

@@ -2,7 +2,7 @@
 
 Of pods that all run and are ready, and have no deletion cost, those go first whose node holds the most of them; the
 numbers are taken once, before any is removed. Of several with the same number the youngest goes, which is not known
-here. So whole groups of equal numbers go, and of the last group any may.
+here. So whole groups of equal numbers go, and of the last group any may: the best choice is taken.
 
 Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2); pkg/controller/replicaset/replica_set.go,
 getPodsRankedByRelatedPodsOnSameNode.
@@ -17,11 +17,11 @@ from typing import Optional
 
 from kubectl_spread.objects.account import Live
 
-_MOST_DOMAINS = 64  # as each is compared with each
+_MOST_DOMAINS = 64  # as each pod that stays looks for the emptiest
 
 
-def most_uneven(pods: Sequence[tuple[str, Optional[str]]], others: Mapping[str, int], replicas: int) -> Optional[Live]:
-    """The widest that domains may be apart with so many pods left; None where none is to go, or for many domains.
+def least_uneven(pods: Sequence[tuple[str, Optional[str]]], others: Mapping[str, int], replicas: int) -> Optional[Live]:
+    """How even the domains can be with so many pods left; None where none is to go, or for many domains.
 
     Args:
         pods: the node and the domain of each; None where it is not counted.
@@ -32,8 +32,9 @@ def most_uneven(pods: Sequence[tuple[str, Optional[str]]], others: Mapping[str, 
         return None
     kept, last, left = _kept(pods, replicas)
     base = {domain: count + kept[domain] for domain, count in others.items()}
-    pairs = [_apart(base, last, left, fullest=one, emptiest=two) for one in base for two in base if one != two]
-    return max(pairs, key=lambda live: live.skew)
+    uncounted = sum(number for domain, number in last.items() if domain not in base)
+    fewest = max(0, left - uncounted)
+    return min((_filled(base, last, number) for number in range(fewest, left + 1)), key=lambda live: live.skew)
 
 
 def _kept(
@@ -52,9 +53,15 @@ def _kept(
     return kept, Counter(), 0
 
 
-def _apart(base: Mapping[str, int], last: Counter[Optional[str]], left: int, *, fullest: str, emptiest: str) -> Live:
-    """As many of the last group in one domain as can be, and as few as can be in another."""
-    here = min(last[fullest], left)
-    elsewhere = last.total() - last[fullest] - last[emptiest]
-    there = max(0, left - here - elsewhere)
-    return Live(fullest, base[fullest] + here, (emptiest,), base[emptiest] + there)
+def _filled(base: Mapping[str, int], last: Counter[Optional[str]], number: int) -> Live:
+    """So many pods of the last group, or as many as it has, each where the fewest are."""
+    counts, room = dict(base), Counter({domain: last[domain] for domain in base})
+    for _ in range(number):
+        open_to = [domain for domain in counts if room[domain]]
+        if not open_to:
+            break
+        emptiest = min(open_to, key=lambda domain: counts[domain])
+        counts[emptiest] += 1
+        room[emptiest] -= 1
+    fullest, least = max(counts, key=lambda domain: counts[domain]), min(counts.values())
+    return Live(fullest, counts[fullest], tuple(domain for domain in counts if counts[domain] == least), least)

@@ -319,6 +319,18 @@ def test_pods_placed_anew_leave_the_places_of_those_that_run() -> None:
     assert (("a", 1), ("b", 1), ("c", 1)) == found.domains
 
 
+def test_as_many_are_placed_anew_as_run() -> None:
+    """An autoscaler may have made more than are written."""
+    running = [own(f"web-{at}", "n-a") for at in range(4)]
+    owner = web(spread_over(ZONE), count=1)
+    (constraint,) = spread.constraints(owner.template["spec"])
+
+    found = KnownCluster(cluster_of([*zones("a", "b"), *running])).anew(owner, constraint)
+
+    assert found is not None
+    assert (("a", 2), ("b", 2)) == found.domains
+
+
 def test_nothing_is_placed_anew_where_it_would_not_find_room() -> None:
     owner = web(spread_over(ZONE, minDomains=3))
     (constraint,) = spread.constraints(owner.template["spec"])

@@ -10,22 +10,22 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kubectl_spread.simulate.scale_down import most_uneven
+from kubectl_spread.simulate.scale_down import least_uneven
 
 NODES = {"a1": "a", "a2": "a", "b1": "b", "c1": "c", "x1": None}
 
 
-def widest(nodes: list[str], others: dict[str, int], replicas: int) -> int:
-    """The most that domains are apart, over all ways to remove pods of equal rank."""
+def narrowest(nodes: list[str], others: dict[str, int], replicas: int) -> int:
+    """The least that domains are apart, over all ways to remove pods of equal rank."""
     ranks = Counter(nodes)
-    skews = [0]
+    skews = []
     for kept in itertools.combinations(range(len(nodes)), replicas):
         gone = [at for at in range(len(nodes)) if at not in kept]
         if all(ranks[nodes[stays]] <= ranks[nodes[goes]] for stays in kept for goes in gone):
             counts = Counter(NODES[nodes[at]] for at in kept)
             left = [others[domain] + counts[domain] for domain in others]
             skews.append(max(left) - min(left))
-    return max(skews)
+    return min(skews)
 
 
 @settings(deadline=None, derandomize=True, database=None, max_examples=300)
@@ -34,18 +34,18 @@ def widest(nodes: list[str], others: dict[str, int], replicas: int) -> int:
     st.fixed_dictionaries({domain: st.integers(0, 2) for domain in "abc"}),
     st.integers(0, 6),
 )
-def test_no_order_of_removing_leaves_more_apart(nodes: list[str], others: dict[str, int], replicas: int) -> None:
+def test_no_order_of_removing_leaves_less_apart(nodes: list[str], others: dict[str, int], replicas: int) -> None:
     pods: list[tuple[str, Optional[str]]] = [(node, NODES[node]) for node in nodes]
-    found = most_uneven(pods, others, replicas)
+    found = least_uneven(pods, others, replicas)
 
     if replicas >= len(nodes):
         assert found is None
     else:
         assert found is not None
-        assert widest(nodes, others, replicas) == max(0, found.skew)
+        assert narrowest(nodes, others, replicas) == found.skew
 
 
 def test_many_domains_are_not_compared() -> None:
     others = {f"n{at}": 0 for at in range(65)}
 
-    assert most_uneven([("n1", "n1"), ("n2", "n2")], others, 1) is None
+    assert least_uneven([("n1", "n1"), ("n2", "n2")], others, 1) is None

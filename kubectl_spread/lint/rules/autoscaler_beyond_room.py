@@ -4,7 +4,9 @@ The files' own number of replicas finds room, and the maximum of the HorizontalP
 With DoNotSchedule the smallest domain that is full holds back all others: no domain gets more than `maxSkew` beyond it,
 whatever room there is. It shows under load, when the pods are needed.
 
-The maximum is placed as `check` places replicas. Nodes that an autoscaler of nodes would add are not reckoned with.
+The maximum is placed as `check` places replicas. Nodes that an autoscaler of nodes would add are not reckoned with, and
+nothing is said where the config, or `--autoscaler`, names one; nor where pods of the replicas that are written are
+Pending already.
 
 Example, with --topology examples/pains/07-smallest-zone-full/cluster.yaml:
 
@@ -56,10 +58,19 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find workloads whose fewest replicas are placed, and whose most are not because of a hard constraint."""
     replicas = project.replicas(subject)
     least, most = replicas.minimum, replicas.maximum
-    if project.facts is None or replicas.autoscaler is None or least is None or most is None or least >= most:
+    if (
+        project.facts is None
+        or project.target.autoscaler
+        or replicas.autoscaler is None
+        or least is None
+        or most is None
+        or least >= most
+    ):
         return
-    now = outcome(subject, project)
-    if now is None or now.pending or not any(hard_accounts(subject, project)) or any(faults(subject, project)):
+    now, written = outcome(subject, project), project.facts.outcome(subject.workload)
+    if now is None or now.pending or written is None or written.pending:
+        return
+    if not any(hard_accounts(subject, project)) or any(faults(subject, project)):
         return
     then = project.facts.outcome(subject.workload._replace(replicas=most))
     if then is None or not then.falls_short or not any(text.startswith(FIELD) for text in then.conflict):

@@ -51,8 +51,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(
-            f"as many pods on each value of `{constraint.topology_key}`: none gets more than {constraint.max_skew} "
-            f"beyond the smallest, whatever room it has",
+            f"no value of `{constraint.topology_key}` gets more than {constraint.max_skew} beyond the smallest, "
+            f"whatever room it has: the pods are shared out evenly",
             subject.place(route),
             subject.path(route),
             "let it be ScheduleAnyway, or spread over a label with as many values as the share takes",

@@ -5,8 +5,9 @@ whose pods the zone with more nodes has more, a canary, a cache. Their pods fill
 DoNotSchedule the own ones go where the others are not, however uneven that makes them, and stay Pending where there is
 no room.
 
-Other workloads among the files read are another rule's (SPR502). Pods that are as many in each domain, and pods without
-a controller, are not reported.
+It is a warning where the others alone are further apart than `maxSkew`, else information. Other workloads among the
+files read are another rule's (SPR502). Pods that are as many in each domain, and pods without a controller, are not
+reported.
 
 Example, with --snapshot examples/pains/28-daemonset-counted/snapshot.yaml:
 
@@ -38,10 +39,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Optional
 
 from kubectl_spread.lint.accounts import hard_accounts
 from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import counted
@@ -60,24 +61,28 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         others = [
             item for item in project.facts.others(subject.workload, constraint) if (item.kind, item.name) not in read
         ]
-        message = _message(others, account)
-        if message is not None:
+        numbers = _numbers(others, account)
+        apart = max(numbers.values(), default=0) - min(numbers.values(), default=0)
+        if apart:
             route = subject.route(constraint, "labelSelector")
             yield Found(
-                message,
+                _message(others, numbers),
                 subject.place(route, key=True),
                 subject.path(route),
                 "add a label that only this workload's pods have",
+                severity=None if apart > account.max_skew else Severity.INFO,
             )
 
 
-def _message(others: list[Others], account: Account) -> Optional[str]:
-    """None where each domain has as many of their pods."""
+def _numbers(others: list[Others], account: Account) -> Counter[str]:
+    """How many of their pods each domain has that is counted."""
     numbers = Counter({domain.value: 0 for domain in account.counted})
     for item in others:
         numbers.update(value for value in item.domains if value in numbers)
-    if not others or len(set(numbers.values())) < 2:
-        return None
+    return numbers
+
+
+def _message(others: list[Others], numbers: Counter[str]) -> str:
     names = ", ".join(f"{item.kind} {item.name}" for item in others[:_NAMED])
     more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
     fullest = max(numbers, key=lambda value: numbers[value])

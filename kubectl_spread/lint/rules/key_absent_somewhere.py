@@ -72,7 +72,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _hidden(known: list[tuple[TopologySpreadConstraint, Account]], lacked: TopologySpreadConstraint) -> str:
-    """The domains of other hard constraints that are not counted for want of a label."""
+    """The domains of other hard constraints that are not counted for want of a label, where only one is."""
+    if sum(1 for constraint, account in known if constraint.is_hard and account.without_key) > 1:
+        return ""
     told = [
         f"; without it `{constraint.topology_key}` does not count {named(domain.value for domain in account.hidden)}"
         for constraint, account in known

@@ -3,7 +3,8 @@
 nodeSelector or required node affinity leaves the topology key one value. nodeAffinityPolicy, which is Honor by default,
 counts only nodes that the pod may use, so there is a single domain. It is its own minimum: the skew is 1 however many
 pods it holds, and the constraint spreads nothing. With `minDomains` of 2 or more the minimum is 0 instead, and the
-one domain gets at most `maxSkew` pods, which is an error where there are more.
+one domain gets at most `maxSkew` pods, which is an error where there are more. The pods of a Job end and make room, and
+another scheduler may have other rules: there it is a warning, too.
 
 Example:
     apiVersion: apps/v1
@@ -41,6 +42,7 @@ from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rules.min_domains_out_of_reach import allowed
+from kubectl_spread.lint.rules.min_domains_out_of_reach import stays_pending
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
@@ -49,8 +51,8 @@ from kubectl_spread.text.node import Route
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find constraints over a label of which the pods accept one value; those with Ignore are SPR307's."""
-    if subject.workload.kind == "DaemonSet":
-        return  # SPR206
+    if subject.workload.kind == "DaemonSet" or subject.spec.get("nodeName"):
+        return  # SPR206, SPR210
     for constraint in subject.constraints:
         values = demands.node_values(subject, constraint.topology_key)
         if values is None or len(values) != 1 or constraint.node_affinity_policy == IGNORE:
@@ -58,9 +60,10 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if not subject.is_in_its_group(constraint) or project.group_size(subject, constraint) in (0, 1):
             continue
         (value,) = values
+        effect = _effect(subject, constraint, project)
         route = subject.route(constraint, "topologyKey")
         yield Found(
-            f"the pods may only run where `{constraint.topology_key}` is `{value}`: {_effect(constraint)}",
+            f"the pods may only run where `{constraint.topology_key}` is `{value}`: {effect}",
             subject.place(route),
             subject.path(route),
             "allow more values, or remove the constraint",
@@ -72,12 +75,16 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 def _severity(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Severity]:
     """An error where pods stay Pending in every cluster."""
     least = project.replicas(subject).minimum
-    is_capped = bool(allowed(subject, constraint, project)) and constraint.is_hard
-    return Severity.ERROR if is_capped and least is not None and least > constraint.max_skew else None
+    is_too_many = least is not None and least > constraint.max_skew and stays_pending(subject)
+    return Severity.ERROR if is_too_many and _is_capped(subject, constraint, project) else None
 
 
-def _effect(constraint: TopologySpreadConstraint) -> str:
-    if constraint.is_hard and (constraint.min_domains or 1) > 1:
+def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    return constraint.is_hard and bool(allowed(subject, constraint, project))
+
+
+def _effect(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> str:
+    if _is_capped(subject, constraint, project):
         return f"1 domain is less than minDomains {constraint.min_domains}, so it gets at most {constraint.max_skew}"
     return "1 domain is its own minimum, so the constraint spreads nothing"
 

@@ -4,7 +4,9 @@ Only nodes that the pod's nodeSelector and required node affinity allow make dom
 default). Where these name two zones and `minDomains` is 3, there are never enough: the minimum is 0 in every cluster,
 each zone gets at most `maxSkew` pods, and the rest stays Pending however many nodes are added.
 
-It is an error where the workload has more pods than that, else a warning. A single value is SPR207's.
+It is an error where the workload has more pods than that, and a warning where a rolling update or an autoscaler may
+have, or nobody says how many there are. A single value is SPR207's. The pods of a Job end and make room, and another
+scheduler may have other rules: there it is a warning, too.
 
 Example:
     apiVersion: apps/v1
@@ -45,6 +47,7 @@ from kubectl_spread.lint import demands
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rules.max_skew_never_binds import surge
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects import history
 from kubectl_spread.objects.constraint import IGNORE
@@ -57,8 +60,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         values = allowed(subject, constraint, project)
         if not values or len(values) < 2:
             continue
-        least = project.replicas(subject).minimum
+        replicas = project.replicas(subject)
+        least, most = replicas.minimum, replicas.maximum
         room = len(values) * constraint.max_skew
+        if most is not None and most + surge(subject, constraint, most) <= room:
+            continue
         route = subject.route(constraint, "minDomains")
         yield Found(
             f"node affinity allows {len(values)} values of `{constraint.topology_key}`, minDomains is "
@@ -66,14 +72,21 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.place(route),
             subject.path(route),
             f"write minDomains: {len(values)}, or allow more values",
-            severity=Severity.WARNING if least is None or least <= room else None,
+            severity=None if least is not None and least > room and stays_pending(subject) else Severity.WARNING,
         )
+
+
+def stays_pending(subject: Subject) -> bool:
+    """Whether a pod that finds no room waits for good: those of a Job end, and other schedulers may not refuse it."""
+    is_job = subject.workload.kind in ("Job", "CronJob")
+    return not is_job and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
 
 
 def allowed(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> frozenset[str]:
     """The values that node affinity allows, where they are fewer than minDomains; empty where they are not."""
     if (
         subject.workload.kind == "DaemonSet"
+        or subject.spec.get("nodeName")  # SPR210
         or constraint.min_domains is None
         or constraint.node_affinity_policy == IGNORE
         or not history.stores("minDomains", project.target.minor)

@@ -1,4 +1,4 @@
-"""Fewer replicas may leave the running pods further apart than `maxSkew`.
+"""Fewer replicas leave the running pods further apart than `maxSkew`.
 
 A ReplicaSet does not ask any constraint which pods to remove. Of pods that run and are ready it removes first those
 whose node holds the most of them, and the numbers are taken once: where two zones have a node with three pods each and
@@ -6,8 +6,9 @@ a third has them on two nodes, the two zones lose all of theirs before the third
 nothing moves it.
 
 The pods of the cluster facts are compared with the fewest replicas that the files ask for: `replicas`, or the minimum
-of an autoscaler. The youngest go first among equals, and pods that are not ready before all others, which is not known
-here; so the finding tells of the worst that may be.
+of an autoscaler, to which they are scaled down at once. Of nodes that hold as many pods any may lose theirs, the
+youngest first: the finding tells of the best that can come of it. Pods that are not ready go before all others, and
+so do those with a lower deletion cost; neither is known here.
 
 Example, with --snapshot examples/pains/47-scale-down/snapshot.yaml:
 
@@ -47,7 +48,7 @@ from kubectl_spread.lint.wording import named
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
-    """Find hard constraints that running pods meet now, and may not once there are as few as the files allow."""
+    """Find hard constraints that running pods meet now, and do not once there are as few as the files allow."""
     fewest = project.replicas(subject).minimum
     if project.facts is None or not fewest:
         return
@@ -58,9 +59,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         route = subject.route(constraint, "maxSkew")
         yield Found(
-            f"scaled down to {fewest}, the workload may keep {then.most} pods in `{then.fullest}` and {then.least} in "
-            f"{named(then.emptiest)}, and maxSkew is {account.max_skew}: a ReplicaSet removes pods by node, not by "
-            f"constraint",
+            f"scaled down to {fewest} at once, pods stay {then.skew} apart at best, `{then.fullest}` {then.most} and "
+            f"{named(then.emptiest)} {then.least}, and maxSkew is {account.max_skew}: a ReplicaSet removes pods by "
+            f"node, not by constraint",
             subject.place(route),
             subject.path(route),
             "spread over nodes as well, or restart the workload afterwards",

@@ -22,7 +22,8 @@ Example, with --topology examples/pains/19-shared-hostname/cluster.yaml:
             whenUnsatisfiable: DoNotSchedule
             labelSelector: {matchLabels: {app: db}}
 
-Give each node its own value: the kubelet's `--hostname-override`, or `kubectl label --overwrite`.
+Give each machine a hostname of its own, or its kubelet a `--hostname-override`. A value written with `kubectl label
+--overwrite` helps until the kubelet restarts, which writes its own again.
 """
 
 from __future__ import annotations
@@ -43,12 +44,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if not constraint.is_hard or not account.sharing:
             continue
         route = subject.route(constraint, "topologyKey")
-        last = account.sharing[0][1][-1]
         yield Found(
             _message(account),
             subject.place(route),
             subject.path(route),
-            f"give each its own value: kubectl label --overwrite node {last} {constraint.topology_key}={last}",
+            "give each machine its own hostname; a label put right by hand lasts until the kubelet restarts",
         )
 
 

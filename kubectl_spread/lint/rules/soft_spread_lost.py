@@ -2,7 +2,8 @@
 
 A soft constraint is one score among many. Node affinity that is preferred, taints that are to be avoided, free
 resources and images that are there already count as well, and together they may count for more; a domain without room
-is no choice at all. The pods run, and nothing says that they are not spread.
+is no choice at all. The pods run, and nothing says that they are not spread. Pods of other workloads that the
+constraint counts are reckoned with.
 
 What is told is the placement that `check` prints. Where the scheduler has a choice among nodes of equal score, it is
 one of several. Nothing is told of workloads with a DoNotSchedule constraint, which comes first, and of pods that run.
@@ -76,12 +77,14 @@ def _message(spread: Spread, account: Account) -> Optional[str]:
     numbers = {value: number for value, number in spread.domains if value in usable}
     if len(numbers) < 2:
         return None
-    fullest = max(numbers, key=lambda value: numbers[value])
-    emptiest = min(numbers, key=lambda value: numbers[value])
-    if numbers[fullest] - numbers[emptiest] <= account.max_skew:
+    counted = {domain.value: numbers[domain.value] + domain.matching for domain in account.domains if domain.usable}
+    fullest = max(counted, key=lambda value: counted[value])
+    emptiest = min(counted, key=lambda value: counted[value])
+    if counted[fullest] - counted[emptiest] <= account.max_skew:
         return None
     gets = "gets" if spread.is_certain else "may get"
+    already = "" if counted == numbers else ", with those that run there"
     return (
-        f"`{fullest}` {gets} {numbers[fullest]} of the pods and `{emptiest}` {numbers[emptiest]}, more than maxSkew "
-        f"{account.max_skew} apart: ScheduleAnyway is a preference, and others or a lack of room outweigh it"
+        f"`{fullest}` {gets} {counted[fullest]} of the pods and `{emptiest}` {counted[emptiest]}{already}, more than "
+        f"maxSkew {account.max_skew} apart: ScheduleAnyway is a preference, and others or a lack of room outweigh it"
     )

@@ -5,7 +5,8 @@ else, but the constraint counts every domain that the cluster's nodes have: one 
 smallest, and the others get at most `maxSkew` pods more than it has.
 
 Reported are the claims of StatefulSets and of ephemeral volumes, where the class waits for the pod and no volume of
-it lies ready. It is an error where the workload has more pods than find room.
+it lies ready, and none of the pods runs. The placement that `check` prints leaves volumes aside that are yet to be
+made: it may show a node for each pod, while more of them than find room here stay Pending.
 
 Example, with --topology zones=3,nodes=1:
 
@@ -51,7 +52,6 @@ from collections.abc import Iterator
 from kubectl_spread.lint import volumes
 from kubectl_spread.lint.accounts import hard_accounts
 from kubectl_spread.lint.finding import Found
-from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.volumes import ClaimTemplate
@@ -66,26 +66,34 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     claims = [*volumes.claim_templates(subject), *volumes.ephemeral_claims(subject)]
     if project.facts is None or not claims or project.facts.has_claims(subject.workload):
         return
-    replicas = project.replicas(subject)
+    most = project.replicas(subject).maximum
     for constraint, account in hard_accounts(subject, project):
         for claim in claims:
             excluded = _excluded(claim, account, project, key=constraint.topology_key)
-            if not excluded or account.is_below_min_domains:
+            runs = project.facts.live(subject.workload, constraint) is not None
+            if not excluded or account.is_below_min_domains or runs:
                 continue
             most_in_a_domain = account.max_skew + min(domain.matching for domain in (*excluded, *account.unreachable))
             room = _room(account, excluded, most_in_a_domain)
-            if replicas.maximum is not None and replicas.maximum <= room:
+            if most is not None and most <= room:
                 continue
             route = (*claim.route, "storageClassName")
             yield Found(
                 f"StorageClass makes no volume in {named(domain.value for domain in excluded)}, which the constraint "
                 f"over `{constraint.topology_key}` counts: no other gets more than {most_in_a_domain}, room for "
-                f"{counted(room, 'pod')}",
+                f"{counted(room, 'pod')}{_shown(subject, project, room=room)}",
                 subject.place(route),
                 subject.path(route),
                 "allow the class in every domain, or keep the pods to its domains with node affinity",
-                severity=Severity.WARNING if replicas.minimum is None or replicas.minimum <= room else None,
             )
+
+
+def _shown(subject: Subject, project: Project, *, room: int) -> str:
+    """What explains a placement of more pods."""
+    became = project.facts.outcome(subject.workload) if project.facts is not None else None
+    if became is None or became.placed <= room:
+        return ""
+    return f"; the placement, which leaves volumes to come aside, has {became.placed}"
 
 
 def _excluded(claim: ClaimTemplate, account: Account, project: Project, *, key: str) -> list[Domain]:
