@@ -126,7 +126,7 @@ def command(
     if fixes.diff or fixes.fix:
         mended = fixing.mended(read.results, judge, fixes, recheck=asked.check)
         if fixes.diff:
-            return fixing.show(read.results, mended, errors=[*read.errors, *unread], colour=wants_colour(color))
+            return fixing.show(read.results, mended, fixes, errors=[*read.errors, *unread], colour=wants_colour(color))
         read = checking.written(read, mended)
         placements = checking.placed(read, known, namespace=asked.namespace)
         judge = checking.judge(read, asked, known=known, placements=placements)
@@ -134,7 +134,8 @@ def command(
     fresh = acceptance.fresh(judged.findings, read, asked)
     counts = Counts(read.files, len(judged.workloads), read.rejected, judged.ignored, fresh.known, read.fixed)
     names = tuple(result.source.name for result in read.results)
-    outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, fresh.notes)
+    offer = fixing.offer(fresh.findings, fixes)
+    outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, fresh.notes, offer)
     print_outcome(outcome, chosen, colour=wants_colour(color), statistics=statistics)
     return exit_code(outcome, chosen, fail_on=choices.fail_on or config.fail_on or "error")
 

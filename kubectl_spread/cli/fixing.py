@@ -19,6 +19,7 @@ from kubectl_spread.lint.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.lint.finding import Repair
     from kubectl_spread.lint.judge import Judged
     from kubectl_spread.lint.mend import Mended
     from kubectl_spread.lint.run import Result
@@ -31,6 +32,10 @@ class FixOptions(NamedTuple):
     fix: bool
     unsafe_fixes: bool
     diff: bool
+
+    def wants(self, repair: Repair) -> bool:
+        """Whether a fix is to be made, in the file or in a diff."""
+        return (self.fix or self.diff) and (self.unsafe_fixes or repair.fix.is_safe)
 
     def check(self, paths: tuple[str, ...], kustomized: tuple[str, ...]) -> None:
         """Raise a usage error where this cannot be done."""
@@ -52,9 +57,9 @@ _OPTIONS = (
 fix_options = gathering("fixes", FixOptions, _OPTIONS)
 
 
-def offer(findings: list[Finding]) -> str:
-    """A line that says how many findings can be fixed, and how."""
-    repairs = [item.repair for item in findings if item.repair is not None]
+def offer(findings: list[Finding], tried: FixOptions) -> str:
+    """A line that says how many findings can be fixed, and how; what was tried is done, or told to be impossible."""
+    repairs = [item.repair for item in findings if item.repair is not None and not tried.wants(item.repair)]
     safe = sum(repair.fix.is_safe for repair in repairs)
     parts = [f"{safe} with --fix"] if safe else []
     parts += [f"{len(repairs) - safe} with --fix --unsafe-fixes"] if safe < len(repairs) else []
@@ -76,7 +81,7 @@ def mended(
         results,
         lambda found: judge(found).findings,
         recheck=recheck,
-        is_wanted=lambda repair: fixes.unsafe_fixes or repair.fix.is_safe,
+        is_wanted=fixes.wants,
     )
     for finding, reason in outcome.refused:
         warn(f"{location(finding.place)}: {finding.rule.code} is not fixed: {reason}")
@@ -101,7 +106,7 @@ def write(before: list[Result], after: list[Result]) -> list[SourceError]:
     return errors
 
 
-def show(before: list[Result], outcome: Mended, *, errors: list[SourceError], colour: bool) -> int:
+def show(before: list[Result], outcome: Mended, fixes: FixOptions, *, errors: list[SourceError], colour: bool) -> int:
     """Print the diff of every text that would change, and the errors; the exit code."""
     from kubectl_spread.report.diff import render
 
@@ -115,7 +120,7 @@ def show(before: list[Result], outcome: Mended, *, errors: list[SourceError], co
     for source, text in changes:
         click.echo(render(source, text, colour=colour), nl=False, color=True)
     would = f"would fix {counted(len(outcome.fixed), 'finding')} in {counted(len(changes), 'file')}"
-    click.echo(would if changes else f"nothing to fix{offer(outcome.findings)}", err=True)
+    click.echo(would if changes else f"nothing to fix{offer(outcome.findings, fixes)}", err=True)
     if errors:
         return Exit.UNREADABLE
     return Exit.FINDINGS if changes else Exit.CLEAN

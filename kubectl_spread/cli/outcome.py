@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli import fixing
 from kubectl_spread.cli.choices import LEVELS
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.stderr import complain
@@ -60,7 +59,7 @@ class Counts(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """All that a run found; `names` are those of the files that were read, `notes` are for people."""
+    """All that a run found; `names` are those of the files that were read; `notes` and `offer` are for people."""
 
     findings: list[Finding]
     placements: list[Placement]
@@ -68,6 +67,7 @@ class Outcome(NamedTuple):
     counts: Counts
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    offer: str = ""
 
 
 def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
@@ -112,7 +112,7 @@ def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str) -> int:
 
 def _summary(outcome: Outcome) -> str:
     text = f"{_checked(outcome)}: {', '.join(_results(outcome))}"
-    text = "\nnote: ".join((text, *outcome.notes)) + fixing.offer(outcome.findings)
+    text = "\nnote: ".join((text, *outcome.notes)) + outcome.offer
     if any(pod.hosts > 1 for placement in outcome.placements for pod in placement.placed):
         text += "\nnote: where several nodes have the highest score, the scheduler may take any of them; "
         text += "here it is the first by name, or with --seed one that is drawn"
