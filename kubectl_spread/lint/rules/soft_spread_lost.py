@@ -83,8 +83,10 @@ def _message(spread: Spread, account: Account) -> Optional[str]:
     if counted[fullest] - counted[emptiest] <= account.max_skew:
         return None
     gets = "gets" if spread.is_certain else "may get"
-    already = "" if counted == numbers else ", with those that run there"
+    pods = f"{counted[fullest]} of the pods and `{emptiest}` {counted[emptiest]}"
+    if counted != numbers:
+        pods = f"to {counted[fullest]} and `{emptiest}` to {counted[emptiest]} with the pods of others that are counted"
     return (
-        f"`{fullest}` {gets} {counted[fullest]} of the pods and `{emptiest}` {counted[emptiest]}{already}, more than "
-        f"maxSkew {account.max_skew} apart: ScheduleAnyway is a preference, and others or a lack of room outweigh it"
+        f"`{fullest}` {gets} {pods}, more than maxSkew {account.max_skew} apart: ScheduleAnyway is a preference, and "
+        f"others or a lack of room outweigh it"
     )
