@@ -50,6 +50,7 @@ from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import named
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.labels import HOSTNAME
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -78,7 +79,7 @@ def _hidden(known: list[tuple[TopologySpreadConstraint, Account]], lacked: Topol
     told = [
         f"; without it `{constraint.topology_key}` does not count {named(domain.value for domain in account.hidden)}"
         for constraint, account in known
-        if constraint.is_hard and constraint.topology_key != lacked.topology_key and account.hidden
+        if constraint.is_hard and constraint.topology_key not in (lacked.topology_key, HOSTNAME) and account.hidden
     ]
     return "".join(told)
 
