@@ -86,6 +86,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.path(route),
                 "allow the class in every domain, or keep the pods to its domains with node affinity",
             )
+            break  # the other claims are likely of the same class
 
 
 def _shown(subject: Subject, project: Project, *, room: int) -> str:
