@@ -34,7 +34,7 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import IGNORE
 
-_KEYS = frozenset(("eks.amazonaws.com/capacityType", "karpenter.sh/capacity-type"))
+CAPACITY_TYPES = frozenset(("eks.amazonaws.com/capacityType", "karpenter.sh/capacity-type"))
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -42,7 +42,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if subject.workload.kind == "DaemonSet":
         return
     for constraint in subject.hard:
-        if constraint.topology_key not in _KEYS or not subject.is_in_its_group(constraint):
+        if constraint.topology_key not in CAPACITY_TYPES or not subject.is_in_its_group(constraint):
             continue
         values = demands.node_values(subject, constraint.topology_key)
         pods = project.group_size(subject, constraint)
