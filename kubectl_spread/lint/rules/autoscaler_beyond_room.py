@@ -75,10 +75,10 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     then = project.facts.outcome(subject.workload._replace(replicas=most))
     if then is None or not then.falls_short or not any(text.startswith(FIELD) for text in then.conflict):
         return
-    route = (*subject.spec_route, FIELD)
+    route, are = (*subject.spec_route, FIELD), "is" if len(then.conflict) == 1 else "are"
     yield Found(
         f"{replicas.autoscaler.kind} {replicas.autoscaler.name} may ask for {counted(most, 'pod')}, of which "
-        f"{then.placed} find a node as they are placed here; in the way are {', '.join(then.conflict)}",
+        f"{then.placed} find a node as they are placed here; in the way {are} {', '.join(then.conflict)}",
         subject.place(route, key=True),
         subject.path(route),
         "make room in the smallest domain, allow a larger maxSkew, or lower the maximum",
