@@ -53,6 +53,8 @@ from kubectl_spread.lint.subject import FIELD
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import counted
 
+_MOST = 10_000  # replicas that are placed, as a maximum may be any number
+
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find workloads whose fewest replicas are placed, and whose most are not because of a hard constraint."""
@@ -72,7 +74,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return
     if not any(hard_accounts(subject, project)) or any(faults(subject, project)):
         return
-    then = project.facts.outcome(subject.workload._replace(replicas=most))
+    then = project.facts.outcome(subject.workload._replace(replicas=min(most, _MOST)))
     if then is None or not then.falls_short or not any(text.startswith(FIELD) for text in then.conflict):
         return
     route, are = (*subject.spec_route, FIELD), "is" if len(then.conflict) == 1 else "are"
