@@ -13,6 +13,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Target
+from kubectl_spread.lint.gates import GATES
 from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import reference
@@ -29,7 +30,7 @@ def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Fin
     for subject in project.subjects:
         seen = project.seen_from(subject.manifest)
         for rule in rules:
-            if _may_fire(rule, subject):
+            if _may_fire(rule, subject, seen):
                 found = module(rule).check(subject, seen)
                 findings += [_finding(rule, subject.manifest, item) for item in found if not is_filled_in(item.place)]
     for rule in _rules(project, Target.AROUND, codes):
@@ -40,11 +41,14 @@ def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Fin
     return findings
 
 
-def _may_fire(rule: RuleMeta, subject: Subject) -> bool:
-    """Whether the words of a workload leave a rule something to find."""
+def _may_fire(rule: RuleMeta, subject: Subject, project: Project) -> bool:
+    """Whether the words of a workload, and the rule's gate, leave it something to find."""
     words = subject.words
     has_words = rule.needs <= words and (not rule.one_of or not rule.one_of.isdisjoint(words))
-    return has_words and not (rule.needs_whole and subject.is_partial)
+    if not has_words or (rule.needs_whole and subject.is_partial):
+        return False
+    gate = GATES.get(rule.code)
+    return gate is None or gate(subject, project)
 
 
 def _rules(project: Project, target: Target, codes: Container[str]) -> list[RuleMeta]:
