@@ -10,12 +10,10 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -24,7 +22,6 @@ from kubectl_spread.explain.explanation import ConstraintReport
 from kubectl_spread.explain.explanation import passes_all_but_spread
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import AntiAffinity
-from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.account import Impossible
 from kubectl_spread.objects.account import Live
 from kubectl_spread.objects.account import Others
@@ -32,7 +29,6 @@ from kubectl_spread.objects.account import Outcome
 from kubectl_spread.objects.account import Server
 from kubectl_spread.objects.account import Spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
@@ -45,12 +41,9 @@ from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler import config
 from kubectl_spread.scheduler.beyond import not_evaluated
-from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate import replicas
 from kubectl_spread.simulate import scale_down
@@ -58,6 +51,13 @@ from kubectl_spread.simulate import search
 from kubectl_spread.simulate.controllers import admitted
 from kubectl_spread.simulate.controllers import as_running
 from kubectl_spread.simulate.controllers import as_stored
+from kubectl_spread.simulate.evidence import account_of
+from kubectl_spread.simulate.evidence import counts_of
+from kubectl_spread.simulate.evidence import domain_of
+from kubectl_spread.simulate.evidence import Evidence
+from kubectl_spread.simulate.evidence import own_matching
+from kubectl_spread.simulate.evidence import passes
+from kubectl_spread.simulate.evidence import without_own
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.placement import Placement
 
@@ -71,27 +71,6 @@ _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes
 _WORK = 50_000  # replicas times nodes that one search looks at, about a second
 _FEWEST_PATHS, _MOST_PATHS = 5, 200
 _SEARCHES = 3  # all workloads together
-
-
-class _Evidence(NamedTuple):
-    """What the plugins say of a workload's first replica, `own` being the pods that run.
-
-    chosen, candidates, usable: bool (N,), nodes that its node affinity allows, that it may use however full they are,
-    and that take it as if none of its own pods were there. pod: the first replica; `cls` is its class without what
-    others decide. positions: where the constraints that were asked about are written.
-    """
-
-    owner: Workload
-    pod: Pod
-    cls: PodClass
-    filtered: Filtered
-    chosen: Bools
-    candidates: Bools
-    usable: Bools
-    own: tuple[Pod, ...]
-    reports: dict[int, ConstraintReport]
-    positions: tuple[int, ...]
-    accounts: dict[int, Account]  # as far as somebody asked
 
 
 class KnownCluster:
@@ -121,7 +100,7 @@ class KnownCluster:
         self._namespace = namespace
         self._keys = keys
         self._placements = {_key(placement.workload): placement for placement in placements}
-        self._evidence: dict[tuple[Any, ...], tuple[Workload, Optional[_Evidence]]] = {}
+        self._evidence: dict[tuple[Any, ...], tuple[Workload, Optional[Evidence]]] = {}
         self._known: dict[tuple[Any, ...], tuple[Workload, Optional[Placement]]] = {}
         self._impossible: dict[tuple[Any, ...], tuple[Workload, Optional[Impossible]]] = {}
         self._searched = 0
@@ -153,7 +132,7 @@ class KnownCluster:
             return None
         position = found.positions.index(constraint.position)
         if position not in found.accounts and position in found.reports:
-            account = _account(found.reports[position], found)
+            account = account_of(found.reports[position], found)
             # A combination of labels is not a node, and says nothing of how many there are.
             found.accounts[position] = account if self._keys is None else account._replace(sharing=())
         return found.accounts.get(position)
@@ -187,7 +166,7 @@ class KnownCluster:
     def others(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[Others, ...]:
         """The workloads whose running pods a hard constraint counts beside the own; pods of no workload left aside."""
         found, report = self._hard(workload, constraint)
-        counts = None if found is None or report is None else _counts(report, found)
+        counts = None if found is None or report is None else counts_of(report, found)
         if found is None or report is None or counts is None or report.selector.is_empty:
             return ()
         own = {pod.key for pod in found.own}
@@ -195,7 +174,7 @@ class KnownCluster:
         for pod in self._by_namespace.get(found.cls.namespace, ()):
             owner = self._cluster.top_owner(pod)
             if owner is not None and pod.key not in own and report.selector.matches(dict(pod.cls.labels)):
-                value = _domain_of(pod, counts, found)
+                value = domain_of(pod, counts, found)
                 if value is not None:
                     domains.setdefault(owner, []).append(value)
         return tuple(Others(key.kind, key.name, tuple(sorted(domains[key]))) for key in sorted(domains))
@@ -218,13 +197,13 @@ class KnownCluster:
     def scaled_down(self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int) -> Optional[Live]:
         """The least uneven that the ReplicaSet controller may leave the running pods."""
         found, report = self._hard(workload, constraint)
-        counts = None if found is None or report is None else _counts(report, found)
+        counts = None if found is None or report is None else counts_of(report, found)
         if found is None or report is None or counts is None or len({pod.owner for pod in found.own}) != 1:
             return None
         if workload.kind not in ("Deployment", "ReplicaSet") or any(pod.phase != "Running" for pod in found.own):
             return None
-        pods = [(pod.node_name, _domain_of(pod, counts, found)) for pod in found.own]
-        own = _own_matching(report, found)
+        pods = [(pod.node_name, domain_of(pod, counts, found)) for pod in found.own]
+        own = own_matching(report, found)
         base = {item.value: item.matching - own.get(item.value, 0) for item in report.domains if item.eligible}
         return scale_down.least_uneven(pods, base, replicas)
 
@@ -314,20 +293,20 @@ class KnownCluster:
 
     def _hard(
         self, workload: Workload, constraint: TopologySpreadConstraint
-    ) -> tuple[Optional[_Evidence], Optional[ConstraintReport]]:
+    ) -> tuple[Optional[Evidence], Optional[ConstraintReport]]:
         """What the plugin says of a hard constraint."""
         found = self._evidence_of(workload)
         if found is None or constraint.position not in found.positions or not constraint.is_hard:
             return None, None
         return found, found.reports.get(found.positions.index(constraint.position))
 
-    def _evidence_of(self, workload: Workload) -> Optional[_Evidence]:
+    def _evidence_of(self, workload: Workload) -> Optional[Evidence]:
         key = _identity(workload)
         if key not in self._evidence:
             self._evidence[key] = workload, self._ask(workload)
         return self._evidence[key][1]
 
-    def _ask(self, workload: Workload) -> Optional[_Evidence]:
+    def _ask(self, workload: Workload) -> Optional[Evidence]:
         spec = workload.template.get("spec") or {}
         if workload.kind in ("DaemonSet", "PodTemplate") or spec.get("nodeName") or not self._cluster.nodes:
             return None
@@ -344,9 +323,9 @@ class KnownCluster:
         if filtered.rejection is not None:
             return None
         reports = {item.constraint.position: item for item in constraint_reports(cls, filtered) if not item.is_default}
-        chosen, candidates = _passes(filtered, (names.NODE_AFFINITY,)), _passes(filtered, _ABOUT_THE_NODE)
-        usable = _without_own(passes_all_but_spread(filtered), filtered, own)
-        return _Evidence(owner, pod, cls, filtered, chosen, candidates, usable, own, reports, positions, {})
+        chosen, candidates = passes(filtered, (names.NODE_AFFINITY,)), passes(filtered, _ABOUT_THE_NODE)
+        usable = without_own(passes_all_but_spread(filtered), filtered, own)
+        return Evidence(owner, pod, cls, filtered, chosen, candidates, usable, own, reports, positions, {})
 
     def _without_others(self, cls: PodClass, owner: Workload) -> PodClass:
         """The class without what other pods and claims yet to come decide."""
@@ -420,108 +399,6 @@ def _is_same(placed: Workload, owner: Workload) -> bool:
 def _identity(workload: Workload) -> tuple[Any, ...]:
     """A workload's template is known by its object, which whoever keeps the answer keeps as well."""
     return (*_key(workload), workload.replicas, id(workload.template))
-
-
-def _passes(filtered: Filtered, plugins: tuple[str, ...]) -> Bools:
-    """Bool (N,): nodes that none of the plugins refuses."""
-    passes: Bools = filtered.considered.copy()
-    for verdict in filtered.verdicts:
-        if verdict.plugin in plugins:
-            passes &= verdict.bits == 0
-    return passes
-
-
-def _without_own(usable: Bools, filtered: Filtered, own: tuple[Pod, ...]) -> Bools:
-    """Add the nodes that take a pod once the workload's own pods there are gone."""
-    by_node: dict[int, list[Pod]] = {}
-    for pod in own:
-        at = filtered.columns.index.get(pod.node_name)
-        if at is not None and filtered.considered[at] and not usable[at]:
-            by_node.setdefault(at, []).append(pod)
-    for at, pods in by_node.items():
-        usable[at] = not any(
-            verdict.bits[at] and verdict.state.what_if(at, pods, ())
-            for verdict in filtered.verdicts
-            if verdict.plugin != names.POD_TOPOLOGY_SPREAD
-        )
-    return usable
-
-
-def _account(report: ConstraintReport, found: _Evidence) -> Account:
-    columns = found.filtered.columns
-    topology = columns.topology(report.constraint.topology_key)
-    has_key = topology.codes >= 0
-    size = len(topology.values)
-    chosen = np.bincount(topology.codes[has_key & found.chosen], minlength=size).tolist()
-    usable = np.bincount(topology.codes[has_key & found.usable], minlength=size).tolist()
-    candidates = np.bincount(topology.codes[has_key & found.candidates], minlength=size).tolist()
-    at = {value: code for code, value in enumerate(topology.values)}
-    own = _own_matching(report, found)
-    return Account(
-        max_skew=report.constraint.max_skew,
-        min_domains=report.min_domains,
-        counts_own=report.self_match and not report.selector.is_empty,
-        nodes=columns.n,
-        nodes_with_key=int(has_key.sum()),
-        candidates=int(found.candidates.sum()),
-        without_key=tuple(columns.nodes[node].name for node in np.flatnonzero(found.candidates & ~has_key)),
-        domains=tuple(
-            Domain(
-                value=domain.value,
-                nodes=domain.nodes,
-                chosen=chosen[at[domain.value]],
-                usable=usable[at[domain.value]],
-                matching=domain.matching - own.get(domain.value, 0),
-                counted=domain.eligible,
-                unusable_because="" if usable[at[domain.value]] else domain.unusable_because,
-                candidates=candidates[at[domain.value]],
-            )
-            for domain in report.domains
-        ),
-        sharing=_sharing(report, found) if report.constraint.topology_key == HOSTNAME else (),
-    )
-
-
-def _sharing(report: ConstraintReport, found: _Evidence) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The values of `kubernetes.io/hostname` of several nodes which the pod may use and a hard constraint counts."""
-    counts = _counts(report, found)
-    if counts is None:
-        return ()
-    nodes: dict[str, list[str]] = {}
-    for at in np.flatnonzero(found.candidates & counts.included).tolist():
-        nodes.setdefault(counts.topology.values[counts.topology.codes[at]], []).append(
-            found.filtered.columns.nodes[at].name
-        )
-    return tuple((value, tuple(names)) for value, names in sorted(nodes.items()) if len(names) > 1)
-
-
-def _counts(report: ConstraintReport, found: _Evidence) -> Optional[DomainCounts]:
-    """A hard constraint's own account."""
-    position = report.constraint.position
-    states = [verdict.state for verdict in found.filtered.verdicts if isinstance(verdict.state, PreFilterState)]
-    return next((item for state in states for item in state.counts if item.constraint.position == position), None)
-
-
-def _domain_of(pod: Pod, counts: DomainCounts, found: _Evidence) -> Optional[str]:
-    """The domain in which a constraint counts a pod, if its node is counted."""
-    at = found.filtered.columns.index.get(pod.node_name)
-    if at is None or not counts.included[at]:
-        return None
-    value: str = counts.topology.values[counts.topology.codes[at]]
-    return value
-
-
-def _own_matching(report: ConstraintReport, found: _Evidence) -> dict[str, int]:
-    """How many of the workload's own pods a hard constraint counts in each domain."""
-    counts = _counts(report, found)
-    numbers: dict[str, int] = {}
-    if counts is None or report.selector.is_empty:
-        return numbers
-    for pod in found.own:
-        value = _domain_of(pod, counts, found)
-        if value is not None and report.selector.matches(dict(pod.cls.labels)):
-            numbers[value] = numbers.get(value, 0) + 1
-    return numbers
 
 
 def _spread(placement: Placement, constraint: TopologySpreadConstraint) -> Spread:
