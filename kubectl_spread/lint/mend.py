@@ -76,6 +76,7 @@ def mend(
         recheck: reads a source anew.
         is_wanted: whether a fix is to be made; an unsafe one may not be.
     """
+    recheck = _remembering(recheck)
     results, findings = list(results), judge(results)
     fixed: list[Finding] = []
     refused: list[Refusal] = []
@@ -93,6 +94,18 @@ def mend(
             break
         findings = judge(results)
     return Mended(results, findings, fixed, refused)
+
+
+def _remembering(read: Callable[[SourceFile], Result]) -> Callable[[SourceFile], Result]:
+    """The text that a pass ends with was read to see whether it is sound: it is not read again."""
+    last: list[Result] = []
+
+    def again(source: SourceFile) -> Result:
+        if not last or (last[0].source.name, last[0].source.text) != (source.name, source.text):
+            last[:] = [read(source)]
+        return last[0]
+
+    return again
 
 
 def edits_of(repair: Repair) -> tuple[Edit, ...]:

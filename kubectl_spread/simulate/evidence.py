@@ -44,11 +44,11 @@ class Evidence(NamedTuple):
 
 def passes(filtered: Filtered, plugins: tuple[str, ...]) -> Bools:
     """Bool (N,): nodes that none of the plugins refuses."""
-    passes: Bools = filtered.considered.copy()
+    left: Bools = filtered.considered.copy()
     for verdict in filtered.verdicts:
         if verdict.plugin in plugins:
-            passes &= verdict.bits == 0
-    return passes
+            left &= verdict.bits == 0
+    return left
 
 
 def without_own(usable: Bools, filtered: Filtered, own: tuple[Pod, ...]) -> Bools:
@@ -68,6 +68,7 @@ def without_own(usable: Bools, filtered: Filtered, own: tuple[Pod, ...]) -> Bool
 
 
 def account_of(report: ConstraintReport, found: Evidence) -> Account:
+    """A constraint on the cluster without the workload's own pods."""
     columns = found.filtered.columns
     topology = columns.topology(report.constraint.topology_key)
     has_key = topology.codes >= 0
