@@ -7,6 +7,9 @@ from typing import Any
 
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Condition
+from kubectl_spread.cluster.snapshot import Controller
+from kubectl_spread.cluster.snapshot import Event
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.snapshot import PriorityClass
 from kubectl_spread.cluster.snapshot import Service
@@ -14,11 +17,15 @@ from kubectl_spread.objects import decode
 from kubectl_spread.objects import read
 from kubectl_spread.objects import spread
 from kubectl_spread.objects import storage
+from kubectl_spread.objects import workload_shape
+from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.workload import workload
 
 Plain = dict[str, Any]
 
@@ -30,6 +37,44 @@ def _with_spec(kind: str, fields: dict[str, Any]) -> decode.Struct:
 _STRING_MAP = decode.MapOf(decode.Atom.STRING)
 _STRINGS = decode.ListOf(decode.Atom.STRING)
 _SELECTED_BY_LABELS = {"selector": decode.LABEL_SELECTOR}
+_CONDITIONS = decode.ListOf(
+    decode.Struct(
+        "Condition", dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), decode.Atom.STRING)
+    )
+)
+
+
+def _controller(kind: str) -> decode.Struct:
+    """A workload: what its pods depend on, what it selects, and its conditions."""
+    shape = workload_shape.shape(KINDS[kind])
+    spec = shape.fields["spec"]
+    selector: dict[str, Any] = {} if kind in ("Job", "CronJob") else _SELECTED_BY_LABELS
+    if kind in ("ReplicationController", "DeploymentConfig"):
+        selector = {"selector": _STRING_MAP}
+    fields = {**spec.fields, **selector}
+    status = decode.Struct(f"{kind}Status", {"conditions": _CONDITIONS})
+    return shape._replace(fields={**shape.fields, "spec": spec._replace(fields=fields), "status": status})
+
+
+# What has pods and may be in the facts. (Service is that of the core.)
+_CONTROLLERS = tuple(kind for kind in KINDS if kind not in ("Pod", "PodTemplate", "Service"))
+_OBJECT_REFERENCE = decode.Struct("ObjectReference", dict.fromkeys(("kind", "namespace", "name"), decode.Atom.STRING))
+_EVENT = decode.Struct(
+    "Event",
+    {
+        "metadata": decode.OBJECT_META,
+        **dict.fromkeys(("involvedObject", "regarding"), _OBJECT_REFERENCE),
+        **dict.fromkeys(
+            ("reason", "message", "note", "type", "eventTime", "lastTimestamp", "firstTimestamp"), decode.Atom.STRING
+        ),
+        **dict.fromkeys(("deprecatedLastTimestamp", "reportingComponent", "reportingController"), decode.Atom.STRING),
+        **dict.fromkeys(("count", "deprecatedCount"), decode.Atom.INT32),
+        "series": decode.Struct("EventSeries", {"count": decode.Atom.INT32, "lastObservedTime": decode.Atom.STRING}),
+        **dict.fromkeys(
+            ("source", "deprecatedSource"), decode.Struct("EventSource", {"component": decode.Atom.STRING})
+        ),
+    },
+)
 
 # Every kind that is looked at, and what of it must decode.
 SHAPES: dict[str, decode.Struct] = {
@@ -37,10 +82,8 @@ SHAPES: dict[str, decode.Struct] = {
     "Pod": decode.POD,
     "Namespace": decode.Struct("Namespace", {"metadata": decode.OBJECT_META}),
     "Service": _with_spec("Service", {"selector": _STRING_MAP}),
-    "ReplicationController": _with_spec("ReplicationController", {"selector": _STRING_MAP}),
-    "ReplicaSet": _with_spec("ReplicaSet", _SELECTED_BY_LABELS),
-    "StatefulSet": _with_spec("StatefulSet", _SELECTED_BY_LABELS),
-    "Job": decode.Struct("Job", {"metadata": decode.OBJECT_META}),
+    **{kind: _controller(kind) for kind in _CONTROLLERS},
+    "Event": _EVENT,
     "PersistentVolumeClaim": _with_spec(
         "PersistentVolumeClaim",
         {
@@ -162,6 +205,8 @@ class Assembler:
         self._budgets: dict[str, Budget] = {}
         self._device_classes: dict[str, str] = {}
         self._priority_classes: dict[str, PriorityClass] = {}
+        self._controllers: dict[OwnerKey, Controller] = {}
+        self._events: dict[str, Event] = {}
         self._storage = _StorageAssembler()
 
     @property
@@ -183,15 +228,12 @@ class Assembler:
         elif kind == "PodDisruptionBudget":
             budget = _budget(namespace, spec, plain.get("status") or {})
             self._budgets[f"{namespace}/{name}"] = budget._replace(name=name)
-        elif kind == "PriorityClass":
-            self._priority_classes[name] = _priority_class(plain)
-        elif kind == "DeviceClass":
-            if spec.get("extendedResourceName"):
-                self._device_classes[spec["extendedResourceName"]] = name
-        elif kind in ("ReplicationController", "ReplicaSet", "StatefulSet", "Job"):
-            self._add_controller(OwnerKey(str(kind), namespace, name), metadata, spec)
+        elif kind in _CONTROLLERS:
+            self._add_controller(OwnerKey(str(kind), namespace, name), plain)
+        elif kind == "Event":
+            self._events[f"{namespace}/{name}"] = _event(plain)
         else:
-            self._storage.add(str(kind), name, plain)
+            self._add_rare(str(kind), name, plain)
 
     def add_pod(self, pod: Pod) -> None:
         """Take a pod that was read already."""
@@ -210,10 +252,25 @@ class Assembler:
             storage=self._storage.storage(),
             device_classes=self._device_classes,
             priority_classes={**Cluster(()).priority_classes, **self._priority_classes},
+            controllers=self._controllers,
+            events=_by_object(self._events.values()),
         )
 
-    def _add_controller(self, key: OwnerKey, metadata: Plain, spec: Plain) -> None:
-        owner = read.controller(metadata)
+    def _add_rare(self, kind: str, name: str, plain: Plain) -> None:
+        if kind == "PriorityClass":
+            self._priority_classes[name] = _priority_class(plain)
+        elif kind == "DeviceClass":
+            resource = (plain.get("spec") or {}).get("extendedResourceName")
+            if resource:
+                self._device_classes[resource] = name
+        else:
+            self._storage.add(kind, name, plain)
+
+    def _add_controller(self, key: OwnerKey, plain: Plain) -> None:
+        spec, status = plain.get("spec") or {}, plain.get("status") or {}
+        conditions = tuple(map(_condition, mappings(status.get("conditions"))))
+        self._controllers[key] = Controller(workload(plain, key.kind), conditions)
+        owner = read.controller(plain.get("metadata") or {})
         if owner is not None:
             self._owners[key] = OwnerKey(owner.kind, key.namespace, owner.name)
         if key.kind == "ReplicationController":
@@ -221,7 +278,7 @@ class Assembler:
             self._owner_selectors[key] = Selector(
                 tuple(Requirement(label, "In", (value or "",)) for label, value in sorted(equal.items()))
             )
-        elif key.kind != "Job":
+        elif key.kind in ("ReplicaSet", "StatefulSet"):
             self._owner_selectors[key] = compiled(spread.label_selector(spec.get("selector")))
 
 
@@ -274,6 +331,39 @@ def cluster_of(objects: Iterable[Plain]) -> Cluster:
     for plain in objects:
         assembler.add(plain)
     return assembler.cluster()
+
+
+def _condition(plain: Plain) -> Condition:
+    fields = ("type", "status", "reason", "message", "lastTransitionTime")
+    return Condition(*(plain.get(field) or "" for field in fields))
+
+
+def _event(plain: Plain) -> Event:
+    """An Event of v1 or of events.k8s.io/v1."""
+    about = plain.get("involvedObject") or plain.get("regarding") or {}
+    series = plain.get("series") or {}
+    times = (
+        series.get("lastObservedTime"),
+        plain.get("lastTimestamp") or plain.get("deprecatedLastTimestamp"),
+        plain.get("eventTime") or plain.get("firstTimestamp"),
+    )
+    source = plain.get("source") or plain.get("deprecatedSource") or {}
+    return Event(
+        about=OwnerKey(about.get("kind") or "", about.get("namespace") or "default", about.get("name") or ""),
+        reason=plain.get("reason") or "",
+        message=plain.get("message") or plain.get("note") or "",
+        kind=plain.get("type") or "",
+        times=series.get("count") or plain.get("count") or plain.get("deprecatedCount") or 1,
+        last=next((time for time in times if time), ""),
+        source=source.get("component") or plain.get("reportingComponent") or plain.get("reportingController") or "",
+    )
+
+
+def _by_object(events: Iterable[Event]) -> dict[OwnerKey, tuple[Event, ...]]:
+    found: dict[OwnerKey, list[Event]] = {}
+    for event in events:
+        found.setdefault(event.about, []).append(event)
+    return {about: tuple(sorted(own, key=lambda event: event.last, reverse=True)) for about, own in found.items()}
 
 
 def _priority_class(plain: Plain) -> PriorityClass:

@@ -11,6 +11,7 @@ from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.storage import Storage
+from kubectl_spread.objects.workload import Workload
 
 
 class Service(NamedTuple):
@@ -53,11 +54,41 @@ class OwnerKey(NamedTuple):
     name: str
 
 
+class Condition(NamedTuple):
+    """A condition of an object's status; `since` is when it changed last, as the API server writes times."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    since: str = ""
+
+
+class Controller(NamedTuple):
+    """A workload that the cluster has, and what its controller says of it."""
+
+    workload: Workload
+    conditions: tuple[Condition, ...] = ()
+
+
+class Event(NamedTuple):
+    """Something that was reported of an object; `last` is when it was seen last, as the API server writes times."""
+
+    about: OwnerKey
+    reason: str
+    message: str
+    kind: str = ""  # Normal or Warning
+    times: int = 1
+    last: str = ""
+    source: str = ""
+
+
 class Cluster(NamedTuple):
     """Nodes in the order of their names, as a scheduler lists them when it starts; pods bound and pending.
 
     `owners` leads from a controller that is itself controlled to its own controller: ReplicaSet to Deployment.
-    `owner_selectors` holds what ReplicationControllers, ReplicaSets and StatefulSets select.
+    `owner_selectors` holds what ReplicationControllers, ReplicaSets and StatefulSets select; `controllers` the
+    workloads themselves, as far as the facts have them.
     """
 
     nodes: tuple[Node, ...]
@@ -70,6 +101,8 @@ class Cluster(NamedTuple):
     storage: Storage = Storage()
     priority_classes: dict[str, PriorityClass] = _BUILT_IN
     device_classes: dict[str, str] = {}  # noqa: RUF012  # extended resource -> the class whose devices it stands for
+    controllers: dict[OwnerKey, Controller] = {}  # noqa: RUF012
+    events: dict[OwnerKey, tuple[Event, ...]] = {}  # noqa: RUF012  # by what they are about, the latest first
 
     def bound(self) -> list[Pod]:
         """Pods that count: bound to a node, and neither succeeded nor failed."""

@@ -109,6 +109,11 @@ class Pod(NamedTuple):
     start_time: str = ""
     message: str = ""  # of its PodScheduled condition
     is_preempted: bool = False  # terminating, because the scheduler evicted it
+    reason: str = ""  # of its PodScheduled condition
+    created: str = ""  # times are as the API server writes them
+    refused_since: str = ""  # when its PodScheduled condition became False
+    deleted: str = ""  # when its deletion was asked for
+    finalizers: tuple[str, ...] = ()
 
     @property
     def namespace(self) -> str:

@@ -62,6 +62,7 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
     status = plain.get("status") or {}
     bound_to = spec.get("nodeName") or ""
     namespace = metadata.get("namespace") or "default"
+    refused = {} if bound_to else _refused(status)
     return Pod(
         name=_pod_name(metadata),
         uid=_uid(namespace, metadata),
@@ -71,8 +72,13 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
         terminating=metadata.get("deletionTimestamp") is not None,
         nominated_node=status.get("nominatedNodeName") or "",
         start_time=status.get("startTime") or "",
-        message=_scheduled_message(status),
+        message=refused.get("message") or "",
         is_preempted=_is_preempted(status),
+        reason=refused.get("reason") or "",
+        created=_text(metadata.get("creationTimestamp")),
+        refused_since=_text(refused.get("lastTransitionTime")),
+        deleted=_text(metadata.get("deletionTimestamp")),
+        finalizers=_texts(metadata.get("finalizers")),
     )
 
 
@@ -283,8 +289,18 @@ def _is_preempted(status: Plain) -> bool:
     return False
 
 
-def _scheduled_message(status: Plain) -> str:
+def _refused(status: Plain) -> Plain:
+    """The condition that says why a pod has no node."""
     for condition in mappings(status.get("conditions")):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
-            return condition.get("message") or ""
-    return ""
+            return condition
+    return {}
+
+
+def _text(value: Any) -> str:
+    """A field that nothing depends on, so that it need not decode."""
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(filter(None, map(_text, value))) if isinstance(value, list) else ()
