@@ -254,9 +254,10 @@ def _workloads(read: Iterable[Union[Input, SourceError]], namespace: str, errors
 
 def _print(found: list[Explanation], output: str, *, colour: bool) -> None:
     if output == "json":
-        from kubectl_spread.report import json as documents
+        from kubectl_spread.report import explanation_json
+        from kubectl_spread.report.json import dumps
 
-        click.echo(documents.dumps(documents.explanations(found)))
+        click.echo(dumps(explanation_json.explanations(found)))
         return
     from kubectl_spread.report import explanations
 

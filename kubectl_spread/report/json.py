@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 from typing import Optional
 from typing import TYPE_CHECKING
@@ -16,9 +15,6 @@ from kubectl_spread.report.check import CheckReport
 from kubectl_spread.text.source import Span
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.explain.explanation import ConstraintReport
-    from kubectl_spread.explain.explanation import DomainReport
-    from kubectl_spread.explain.explanation import Explanation
     from kubectl_spread.simulate.placement import Placement
 
 API_VERSION = "kubectl-spread/v1"
@@ -43,60 +39,6 @@ def check_report(report: CheckReport) -> dict[str, Any]:
         "placements": [_placement(item) for item in report.placements],
         "errors": [_error(item) for item in report.errors],
         "checked": report.checked,
-    }
-
-
-def explanations(items: Iterable[Explanation]) -> dict[str, Any]:
-    """One Explanation, or an ExplanationList of several."""
-    documents = [explanation(item) for item in items]
-    if len(documents) == 1:
-        return documents[0]
-    return {"apiVersion": API_VERSION, "kind": "ExplanationList", "items": documents}
-
-
-def explanation(item: Explanation) -> dict[str, Any]:
-    """An Explanation."""
-    pod = item.pod
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Explanation",
-        "pod": {"namespace": pod.namespace, "name": pod.name, "node": pod.node_name},
-        "verdict": item.verdict.value,
-        "message": item.message,
-        "nominatedNode": item.nominated_node,
-        "victims": [victim.key for victim in item.victims],
-        "reportedMessage": item.reported,
-        "feasible": list(item.diagnosis.feasible),
-        "nodes": [
-            {
-                "name": node.name,
-                "plugin": node.recorded.plugin,
-                "code": node.recorded.code.value,
-                "reasons": list(node.recorded.reasons),
-                "also": [{"plugin": status.plugin, "reasons": list(status.reasons)} for status in node.also],
-            }
-            for node in item.nodes
-        ],
-        "constraints": [_constraint(report) for report in item.constraints],
-        "conflicts": [
-            {
-                "requirements": [
-                    {
-                        "plugin": requirement.plugin,
-                        "text": requirement.text,
-                        "nodes": [
-                            name for name, fits in zip(item.node_names, requirement.allowed, strict=True) if fits
-                        ],
-                    }
-                    for requirement in conflict.requirements
-                ],
-                "nodes": [],  # that meet all of them: none, or it would be no conflict
-            }
-            for conflict in item.conflicts
-        ],
-        "notPredictable": list(item.beyond),
-        "others": list(item.others),
-        "ignoredFields": list(item.ignored.fields),
     }
 
 
@@ -180,43 +122,4 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "unpredicted": [{"pod": item.pod.name, "dependsOn": list(item.reasons)} for item in placement.unpredicted],
         "notCounted": list(placement.not_counted),
         "ignoredFields": list(placement.ignored.fields),
-    }
-
-
-def _constraint(report: ConstraintReport) -> dict[str, Any]:
-    from kubectl_spread.report.explanations import selector_text
-
-    constraint = report.constraint
-    return {
-        "index": constraint.position,
-        "origin": "scheduler" if report.is_default else "pod",
-        "topologyKey": constraint.topology_key,
-        "maxSkew": constraint.max_skew,
-        "whenUnsatisfiable": constraint.when_unsatisfiable,
-        "minDomains": report.min_domains,
-        "nodeAffinityPolicy": constraint.node_affinity_policy or "Honor",
-        "nodeTaintsPolicy": constraint.node_taints_policy or "Ignore",
-        "selector": selector_text(report.selector),
-        "selfMatch": report.self_match,
-        "globalMinimum": report.global_minimum,
-        "minimumIn": list(report.minimum_in),
-        "eligibleDomains": report.eligible_domains,
-        "nodesWithoutKey": list(report.without_key),
-        "ignoredPods": report.ignored_pods,
-        "domains": [_domain(domain) for domain in report.domains],
-    }
-
-
-def _domain(domain: DomainReport) -> dict[str, Any]:
-    return {
-        "value": domain.value,
-        "nodes": domain.nodes,
-        "countedNodes": domain.counted,
-        "usableNodes": domain.usable,
-        "matching": domain.matching,
-        "eligible": domain.eligible,
-        "whyNot": domain.why_not,
-        "skewIfPlaced": domain.skew_if_placed,
-        "fits": domain.fits,
-        "unusableBecause": domain.unusable_because,
     }

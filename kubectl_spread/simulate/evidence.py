@@ -8,7 +8,7 @@ from typing import Optional
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
-from kubectl_spread.explain.explanation import ConstraintReport
+from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.labels import HOSTNAME

@@ -17,9 +17,9 @@ import numpy as np
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.explain.explanation import constraint_reports
-from kubectl_spread.explain.explanation import ConstraintReport
-from kubectl_spread.explain.explanation import passes_all_but_spread
+from kubectl_spread.explain.constraints import constraint_reports
+from kubectl_spread.explain.constraints import ConstraintReport
+from kubectl_spread.explain.constraints import passes_all_but_spread
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import AntiAffinity
 from kubectl_spread.objects.account import Impossible
