@@ -269,7 +269,7 @@ class Assembler:
     def _add_controller(self, key: OwnerKey, plain: Plain) -> None:
         spec, status = plain.get("spec") or {}, plain.get("status") or {}
         conditions = tuple(map(_condition, mappings(status.get("conditions"))))
-        self._controllers[key] = Controller(workload(plain, key.kind), conditions)
+        self._controllers[key] = Controller(workload(plain, key.kind), conditions, spec)
         owner = read.controller(plain.get("metadata") or {})
         if owner is not None:
             self._owners[key] = OwnerKey(owner.kind, key.namespace, owner.name)

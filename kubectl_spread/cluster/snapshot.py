@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
@@ -65,10 +66,11 @@ class Condition(NamedTuple):
 
 
 class Controller(NamedTuple):
-    """A workload that the cluster has, and what its controller says of it."""
+    """A workload that the cluster has, its spec as it is stored, and what its controller says of it."""
 
     workload: Workload
     conditions: tuple[Condition, ...] = ()
+    spec: dict[str, Any] = {}  # noqa: RUF012 (never written to)
 
 
 class Event(NamedTuple):

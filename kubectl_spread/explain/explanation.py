@@ -34,6 +34,7 @@ class Verdict(Enum):
     GATED = "SchedulingGated"
     FINISHED = "Finished"
     NO_SCHEDULER = "NoScheduler"  # no profile has the name that the pod asks for
+    NOT_CREATED = "NotCreated"  # its controller could not create it, or has not yet
     NOT_PREDICTABLE = "NotPredictable"  # it depends on something that is not evaluated
 
 
@@ -77,19 +78,33 @@ class Explanation(NamedTuple):
     ignored: Ignored = Ignored()
 
 
+class Examined(NamedTuple):
+    """An explanation and what it was made from; without a scheduler where no plugin was asked."""
+
+    explanation: Explanation
+    scheduler: Optional[Scheduler] = None
+    filtered: Optional[Filtered] = None
+
+
 def explain(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Explanation:
     """Explain one pod: pending, or about to be created."""
+    return examine(pod, cluster, profiles).explanation
+
+
+def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> Examined:
+    """Explain one pod, and keep what the plugins said; `all_nodes` as in `Scheduler`."""
     nothing = Diagnosis(len(cluster.nodes))
     if not pod.is_visible:
-        return Explanation(pod, Verdict.FINISHED, nothing)
+        return Examined(Explanation(pod, Verdict.FINISHED, nothing))
     if pod.node_name:
-        return Explanation(pod, Verdict.RUNNING, nothing)
+        return Examined(Explanation(pod, Verdict.RUNNING, nothing))
     if pod.cls.gates:
-        return Explanation(pod, Verdict.GATED, nothing, reported=pod.message)
+        return Examined(Explanation(pod, Verdict.GATED, nothing, reported=pod.message))
     if pod.cls.scheduler_name not in profiles:
-        return without_scheduler(pod, cluster)
-    scheduler = Scheduler(Columns(cluster), profiles)
-    return explain_filtered(pod, scheduler.filter(pod), scheduler)
+        return Examined(without_scheduler(pod, cluster))
+    scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
+    filtered = scheduler.filter(pod)
+    return Examined(explain_filtered(pod, filtered, scheduler), scheduler, filtered)
 
 
 def without_scheduler(pod: Pod, cluster: Cluster) -> Explanation:

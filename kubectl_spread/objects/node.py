@@ -18,3 +18,4 @@ class Node(NamedTuple):
     images: tuple[tuple[str, int], ...] = ()  # name, bytes
     features: tuple[str, ...] = ()  # declared
     kubelet_version: str = ""
+    created: str = ""  # as the API server writes times

@@ -53,6 +53,7 @@ def node(plain: Plain) -> Node:
         ),
         features=strings(status.get("declaredFeatures")),
         kubelet_version=(status.get("nodeInfo") or {}).get("kubeletVersion") or "",
+        created=_text(metadata.get("creationTimestamp")),
     )
 
 

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.objects.pod import Pod
@@ -80,6 +81,7 @@ class Placement(NamedTuple):
     not_predictable: tuple[str, ...] = ()
     matching: dict[str, dict[str, int]] = {}  # noqa: RUF012 (never written to)
     first: Optional[Explanation] = None  # of the first pod that was placed, where it was asked for
+    moment: Optional[Cluster] = None  # the cluster when the first pod stayed Pending, else when the first was placed
     unpredicted: tuple[Unpredicted, ...] = ()
     not_counted: tuple[str, ...] = ()
     ignored: Ignored = Ignored()

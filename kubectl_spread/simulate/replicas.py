@@ -152,6 +152,7 @@ class _Placing:
         self._unpredicted: list[Unpredicted] = []
         self._beyond: dict[str, None] = {}
         self._first: Optional[Explanation] = None
+        self._moment: Optional[Cluster] = None
         class_name = (owner.template.get("spec") or {}).get("priorityClassName") or ""
         if class_name and class_name not in cluster.priority_classes and not _priority(owner):
             self._beyond[f"the priority class {class_name}, which is not in the cluster facts"] = None
@@ -179,6 +180,7 @@ class _Placing:
             not_predictable=tuple(self._beyond),
             matching=_matching(self._owner, self._scheduler.columns),
             first=self._first,
+            moment=self._moment,
             unpredicted=tuple(self._unpredicted),
         )
 
@@ -203,9 +205,11 @@ class _Placing:
             return
         filtered = scheduler.filter(pod)
         if not filtered.feasible.any():
+            self._remember(is_first=not self._pending)
             self._wait(PendingPod(pod, explain_filtered(pod, filtered, scheduler)))
             return
         if self._explain_first and self._first is None:
+            self._remember(is_first=True)
             self._first = explain_filtered(pod, filtered, scheduler)
         try:
             hosts = scheduler.hosts(pod, filtered)
@@ -217,6 +221,12 @@ class _Placing:
         name = scheduler.columns.nodes[node].name
         self._placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
         scheduler.bind(self._labelled(pod, node), node)
+
+    def _remember(self, *, is_first: bool) -> None:
+        """Keep the cluster as this pod found it."""
+        if self._explain_first and is_first:
+            others = self._cluster.pending()
+            self._moment = self._cluster._replace(pods=(*self._scheduler.columns.bound_pods, *others))
 
     def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
         """A pod whose node nobody can tell: it takes no room, and is not counted anywhere."""

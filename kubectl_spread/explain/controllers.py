@@ -1,0 +1,114 @@
+"""A workload whose pods are not there: how many are missing, and what its controllers say of that."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Controller
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.workload import NAMED_BY_LABEL
+from kubectl_spread.objects.workload import replica_name
+
+
+class Failure(NamedTuple):
+    """Why a controller did not create a pod, in its words; `at` and `times` as far as an event says it."""
+
+    about: OwnerKey
+    reason: str
+    message: str
+    at: str = ""
+    times: int = 1
+
+
+class WorkloadState(NamedTuple):
+    """The pods of a workload, finished ones left out; `wanted` is None where the facts do not have the workload.
+
+    waiting: of a StatefulSet that creates its pods in order, the pod that the next one waits for.
+    """
+
+    key: OwnerKey
+    wanted: Optional[int]
+    running: tuple[Pod, ...] = ()
+    pending: tuple[Pod, ...] = ()
+    terminating: tuple[Pod, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    waiting: str = ""
+    is_paused: bool = False
+
+    @property
+    def missing(self) -> int:
+        """How many pods were never created, or are gone."""
+        return 0 if self.wanted is None else max(0, self.wanted - len(self.running) - len(self.pending))
+
+
+def state_of(key: OwnerKey, cluster: Cluster) -> Optional[WorkloadState]:
+    """What the facts know of a workload; None where they have neither it nor a pod of it."""
+    controller = cluster.controllers.get(key)
+    pods = [pod for pod in pods_of(key, cluster) if pod.is_visible]
+    if controller is None and not pods:
+        return None
+    staying = [pod for pod in pods if not pod.terminating]
+    pending = tuple(pod for pod in staying if not pod.node_name)
+    state = WorkloadState(
+        key=key,
+        wanted=_wanted(controller),
+        running=tuple(pod for pod in staying if pod.node_name),
+        pending=pending,
+        terminating=tuple(pod for pod in pods if pod.terminating),
+    )
+    if controller is None or not state.missing:
+        return state
+    return state._replace(
+        failures=tuple(_failures(key, cluster)),
+        waiting=_waiting(controller, staying),
+        is_paused=bool(controller.spec.get("paused") or controller.spec.get("suspend")),
+    )
+
+
+def pods_of(key: OwnerKey, cluster: Cluster) -> list[Pod]:
+    """The pods that a workload controls, itself or through another, or that carry the label that names it."""
+    label = NAMED_BY_LABEL.get(key.kind)
+    if label is not None:
+        named = (label, key.name)
+        return [pod for pod in cluster.pods if pod.namespace == key.namespace and named in pod.cls.labels]
+    return [pod for pod in cluster.pods if key in cluster.owners_of(pod)]
+
+
+def _wanted(controller: Optional[Controller]) -> Optional[int]:
+    """How many pods the controller is to keep; None where that is not a number of its own."""
+    if controller is None or controller.workload.kind in ("DaemonSet", "Job", "CronJob"):
+        return None
+    return controller.workload.replicas
+
+
+def _failures(key: OwnerKey, cluster: Cluster) -> list[Failure]:
+    """What the workload and those it made report, each message once, the latest first."""
+    makers = [key, *(made for made, owner in cluster.owners.items() if owner == key)]
+    found: dict[str, Failure] = {}
+    for maker in makers:
+        for event in cluster.events.get(maker, ()):
+            if event.reason.startswith("Failed"):
+                found.setdefault(event.message, Failure(maker, event.reason, event.message, event.last, event.times))
+    for maker in makers:
+        controller = cluster.controllers.get(maker)
+        for condition in controller.conditions if controller is not None else ():
+            is_failure = condition.type == "ReplicaFailure" and condition.status == "True"
+            if is_failure and not any(condition.message in message for message in found):
+                found[condition.message] = Failure(maker, condition.reason, condition.message, condition.since)
+    return sorted(found.values(), key=lambda failure: failure.at, reverse=True)
+
+
+def _waiting(controller: Controller, pods: list[Pod]) -> str:
+    """The first pod that an ordered StatefulSet has and that is not on a node yet, if others come after it."""
+    owner = controller.workload
+    if owner.kind != "StatefulSet" or controller.spec.get("podManagementPolicy") == "Parallel":
+        return ""
+    by_name = {pod.name: pod for pod in pods}
+    for ordinal in range(owner.replicas or 0):
+        pod = by_name.get(replica_name(owner, ordinal))
+        if pod is not None and not pod.node_name:
+            return pod.name
+    return ""
