@@ -16,7 +16,10 @@ from kubectl_spread.explain.requirements import conflicts
 from kubectl_spread.explain.requirements import Requirement
 from kubectl_spread.explain.requirements import requirements
 from kubectl_spread.objects.history import ignored_in
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -72,6 +75,8 @@ class Explanation(NamedTuple):
     requirements: tuple[Requirement, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     node_names: tuple[str, ...] = ()
+    domain_key: str = ""  # the label by which many nodes are told: that of the first constraint, else the zone
+    domain_of: tuple[str, ...] = ()  # its value on each of `node_names`; empty where a node lacks it
     beyond: tuple[str, ...] = ()
     nominated_node: str = ""
     victims: tuple[Pod, ...] = ()
@@ -134,11 +139,18 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Expl
         requirements=tuple(found),
         conflicts=tuple(conflicts(found)) if is_pending else (),
         node_names=tuple(node.name for node in filtered.columns.nodes),
+        domain_key=(key := _domain_key(pod.cls)),
+        domain_of=tuple(node.labels.get(key, "") for node in filtered.columns.nodes),
         beyond=beyond,
         nominated_node="" if preemption is None else preemption.node,
         victims=() if preemption is None else preemption.victims,
         ignored=Ignored(f"1.{profile.minor}", ignored_in(pod.cls.constraints, profile.minor)),
     )
+
+
+def _domain_key(cls: PodClass) -> str:
+    keys = [item.topology_key for item in cls.constraints if item.topology_key != HOSTNAME]
+    return keys[0] if keys else ZONE
 
 
 def _verdict(*, is_predictable: bool, is_pending: bool) -> Verdict:

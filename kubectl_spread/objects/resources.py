@@ -198,3 +198,15 @@ def _raise_to(total: Quantities, floor: Quantities) -> None:
     for name, amount in floor.items():
         if name not in total or amount > total[name]:
             total[name] = amount
+
+
+def amount(resource: str, number: int) -> str:
+    """An amount as kubectl writes it: cores or milli-cores, the largest binary unit that is exact, or a count."""
+    if resource == CPU:
+        return str(number // 1000) if number % 1000 == 0 else f"{number}m"
+    if resource in (MEMORY, EPHEMERAL_STORAGE) or resource.startswith("hugepages-"):
+        for unit in ("Ti", "Gi", "Mi", "Ki"):
+            size = 1024 ** ("KMGT".index(unit[0]) + 1)
+            if number and number % size == 0:
+                return f"{number // size}{unit}"
+    return str(number)

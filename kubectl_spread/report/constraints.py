@@ -71,7 +71,7 @@ def _domain_table(report: ConstraintReport) -> list[str]:
                 str(domain.nodes),
                 str(domain.usable),
                 str(domain.matching) if domain.eligible else "-",
-                _inequality(domain, report),
+                inequality(domain, report),
                 _fits(domain, report),
             )
         )
@@ -89,7 +89,8 @@ def _shown(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
     return tuple(ordered[:_MOST_DOMAINS])
 
 
-def _inequality(domain: DomainReport, report: ConstraintReport) -> str:
+def inequality(domain: DomainReport, report: ConstraintReport) -> str:
+    """`1 + 1 - 0 = 2 > 1`, or why the domain does not count."""
     if domain.skew_if_placed is None:
         return f"not eligible: {domain.why_not}"
     holds = domain.skew_if_placed <= report.constraint.max_skew

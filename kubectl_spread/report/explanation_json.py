@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from kubectl_spread.cluster.snapshot import Event
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.explain.constraints import DomainReport
-from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.controllers import WorkloadState
+from kubectl_spread.explain.one_node import OneNode
 from kubectl_spread.report.constraints import selector_text
+from kubectl_spread.report.explained import PodReport
 from kubectl_spread.report.json import API_VERSION
 
 
-def explanations(items: Iterable[Explanation]) -> dict[str, Any]:
+def explanations(items: Iterable[PodReport]) -> dict[str, Any]:
     """One Explanation, or an ExplanationList of several."""
     documents = [explanation(item) for item in items]
     if len(documents) == 1:
@@ -20,8 +23,9 @@ def explanations(items: Iterable[Explanation]) -> dict[str, Any]:
     return {"apiVersion": API_VERSION, "kind": "ExplanationList", "items": documents}
 
 
-def explanation(item: Explanation) -> dict[str, Any]:
+def explanation(report: PodReport) -> dict[str, Any]:
     """An Explanation."""
+    item = report.explanation
     pod = item.pod
     return {
         "apiVersion": API_VERSION,
@@ -63,6 +67,79 @@ def explanation(item: Explanation) -> dict[str, Any]:
         "notPredictable": list(item.beyond),
         "others": list(item.others),
         "ignoredFields": list(item.ignored.fields),
+        "lastMessage": {"message": report.words.message, "at": report.words.at, "times": report.words.times},
+        "changedSince": {
+            "nodes": list(report.changes.nodes),
+            "placedPods": list(report.changes.placed),
+            "deletedPods": list(report.changes.deleted),
+        },
+        "events": [_event(event) for event in report.notices],
+        "workload": None if report.workload is None else _workload(report.workload),
+        "node": None if report.node is None else _one_node(report.node),
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "reason": event.reason,
+        "message": event.message,
+        "type": event.kind,
+        "times": event.times,
+        "last": event.last,
+        "source": event.source,
+    }
+
+
+def _workload(state: WorkloadState) -> dict[str, Any]:
+    return {
+        "kind": state.key.kind,
+        "namespace": state.key.namespace,
+        "name": state.key.name,
+        "wanted": state.wanted,
+        "onNodes": len(state.running),
+        "pending": len(state.pending),
+        "terminating": len(state.terminating),
+        "missing": state.missing,
+        "paused": state.is_paused,
+        "waitsFor": state.waiting,
+        "failures": [
+            {
+                "kind": failure.about.kind,
+                "name": failure.about.name,
+                "reason": failure.reason,
+                "message": failure.message,
+                "at": failure.at,
+                "times": failure.times,
+            }
+            for failure in state.failures
+        ],
+    }
+
+
+def _one_node(found: OneNode) -> dict[str, Any]:
+    return {
+        "name": found.node.name,
+        "considered": found.is_considered,
+        "fits": found.fits,
+        "unschedulable": found.node.unschedulable,
+        "pods": found.pods,
+        "taints": [{"taint": str(answer.taint), "tolerated": answer.is_tolerated} for answer in found.taints],
+        "plugins": [{"plugin": answer.plugin, "reasons": list(answer.reasons)} for answer in found.plugins],
+        "resources": [
+            {
+                "resource": room.resource,
+                "allocatable": room.allocatable,
+                "requested": room.requested,
+                "asked": room.asked,
+                "fits": room.is_enough,
+            }
+            for room in found.rooms
+        ],
+        "refusedBy": [item.text for item in found.refusing],
+        "domains": [
+            {"index": report.constraint.position, "value": None if domain is None else domain.value}
+            for report, domain in found.domains
+        ],
     }
 
 

@@ -1,41 +1,78 @@
-"""An explanation as text: the verdict, the evidence, and what together leaves no node."""
+"""An answer of `explain` as text: the verdict, the evidence, and what to do."""
 
 from __future__ import annotations
 
-from kubectl_spread.explain.explanation import Explanation
+from collections.abc import Iterable
+
+from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.explain.controllers import WorkloadState
 from kubectl_spread.explain.explanation import Ignored
-from kubectl_spread.explain.explanation import NodeReport
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report import conflicts
 from kubectl_spread.report import constraints
+from kubectl_spread.report import layout
+from kubectl_spread.report import nodes
+from kubectl_spread.report import one_node
+from kubectl_spread.report import verdict
+from kubectl_spread.report.explained import PodReport
+from kubectl_spread.report.explained import Style
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
-from kubectl_spread.report.table import table
 
 _MOST_NAMES = 6
+_MOST_FAILURES = 3
+_MOST_NOTICES = 4
+_WITH_NODES = (Verdict.PENDING, Verdict.SCHEDULABLE, Verdict.NOT_PREDICTABLE, Verdict.NOT_CREATED)
 
 
-def lines(explanation: Explanation, *, colour: bool) -> list[str]:
+def text(reports: Iterable[PodReport], style: Style) -> str:
+    """All answers of one run; the pods of a workload come under one headline."""
+    blocks: list[str] = []
+    headed: set[object] = set()
+    for report in reports:
+        state = report.workload
+        head = [] if state is None or state.key in headed else _headline(state, style)
+        if state is not None:
+            headed.add(state.key)
+        blocks.append("\n".join([*head, *lines(report, style)]))
+    return "\n\n".join(blocks)
+
+
+def lines(report: PodReport, style: Style) -> list[str]:
     """One pod, told from the verdict to the evidence."""
-    out = [paint(verdict_sentence(explanation), "bold", colour=colour)]
+    explanation = report.explanation
+    sentence = layout.wrapped(verdict.sentence(explanation), style.width)
+    out = [paint(line, "bold", colour=style.colour) for line in sentence]
     if explanation.others:
-        out.append(f"The same holds for {listed(explanation.others, most=_MOST_NAMES)}.")
+        out += layout.wrapped(f"The same holds for {listed(explanation.others, most=_MOST_NAMES)}.", style.width)
     if explanation.verdict is Verdict.NOT_PREDICTABLE:
-        needs = safe(" and ".join(explanation.beyond))
-        out.append(f"Not predictable: the pod depends on {needs}, which the dry run does not evaluate.")
+        needs = " and ".join(explanation.beyond)
+        what = f"Not predictable: the pod depends on {needs}, which the dry run does not evaluate."
+        out += layout.wrapped(what, style.width)
     if explanation.ignored.fields:
         out.append(ignored_sentence(explanation.ignored))
-    out += _message(explanation)
-    if explanation.nodes:
-        out += ["", f"Nodes ({len(explanation.diagnosis.feasible)} of {len(explanation.node_names)} fit):"]
-        out += _nodes(explanation)
-    for report in explanation.constraints:
-        out += ["", *constraints.lines(report)]
-    if explanation.conflicts:
-        out += ["", *conflicts.lines(explanation)]
+    for part in _parts(report, style):
+        if part:
+            out += ["", paint(part[0], "cyan", colour=style.colour), *part[1:]]
     return out
+
+
+def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
+    """The evidence, each part with its heading."""
+    explanation = report.explanation
+    if report.node is not None:
+        yield one_node.lines(report.node, style)
+        return
+    yield _message(report, style)
+    if explanation.verdict in _WITH_NODES and explanation.node_names:
+        yield nodes.lines(explanation, style)
+    for account in explanation.constraints:
+        yield constraints.lines(account)
+    if explanation.conflicts:
+        yield conflicts.lines(explanation)
+    yield _notices(report.notices, style)
 
 
 def ignored_sentence(ignored: Ignored) -> str:
@@ -43,74 +80,59 @@ def ignored_sentence(ignored: Ignored) -> str:
     return f"ignored by {ignored.version}: {', '.join(ignored.fields)}"
 
 
-def verdict_sentence(explanation: Explanation) -> str:
-    """The one sentence that answers the question."""
-    pod = safe(explanation.pod.key)
-    if explanation.verdict is Verdict.RUNNING:
-        return f"Pod {pod} is bound to node {safe(explanation.pod.node_name)}."
-    if explanation.verdict is Verdict.FINISHED:
-        return f"Pod {pod} has finished ({explanation.pod.phase}); the scheduler does not look at it."
-    if explanation.verdict is Verdict.GATED:
-        return f"Pod {pod} waits for its scheduling gates: {listed(explanation.pod.cls.gates, most=_MOST_NAMES)}."
-    if explanation.verdict is Verdict.NO_SCHEDULER:
-        name = safe(explanation.pod.cls.scheduler_name)
-        return f"Pod {pod} waits for a scheduler named {name}, which is not one of the profiles known here."
-    if explanation.verdict is Verdict.NOT_PREDICTABLE:
-        return f"Pod {pod} is not predictable: {_by_the_other_rules(explanation)}."
-    if explanation.verdict is Verdict.SCHEDULABLE:
-        nodes = listed(explanation.diagnosis.feasible, most=_MOST_NAMES)
-        fit = counted(len(explanation.diagnosis.feasible), "node")
-        return f"Pod {pod} can be scheduled: it fits on {fit}: {nodes}."
-    return f"Pod {pod} stays Pending: {_why_pending(explanation)}."
+def _headline(state: WorkloadState, style: Style) -> list[str]:
+    """What there is of a workload, and why the rest is not."""
+    key = f"{state.key.kind} {state.key.namespace}/{state.key.name}"
+    parts = [f"{len(state.running)} on nodes", f"{len(state.pending)} Pending" if state.pending else ""]
+    parts += [f"{len(state.terminating)} terminating" if state.terminating else ""]
+    parts += [f"{state.missing} not created" if state.missing else ""]
+    wanted = f" wants {counted(state.wanted, 'pod')}" if state.wanted is not None else ""
+    out = layout.wrapped(f"{key}{wanted}: {', '.join(part for part in parts if part)}.", style.width)
+    if state.is_paused:
+        out.append("  It is paused: its controller creates nothing until it is resumed.")
+    if state.waiting:
+        what = (
+            f"  A StatefulSet with podManagementPolicy OrderedReady creates the next pod when "
+            f"{state.waiting} is Ready, and that one has no node yet."
+        )
+        out += layout.wrapped(what.strip(), style.width, indent="  ")
+    for failure in state.failures[:_MOST_FAILURES]:
+        when = _when(failure.at, failure.times)
+        head = f"{failure.about.kind} {failure.about.name}: {failure.reason}{when}:"
+        out += layout.wrapped(head, style.width, indent="  ")
+        out += layout.wrapped(failure.message, style.width, indent="    ")
+    if state.missing and not (state.failures or state.waiting or state.is_paused):
+        what = "The facts do not say why; kubectl describe of its ReplicaSet or of itself shows the events."
+        out += layout.wrapped(what, style.width, indent="  ")
+    return [*out, ""]
 
 
-def _by_the_other_rules(explanation: Explanation) -> str:
-    feasible = explanation.diagnosis.feasible
-    if not feasible:
-        return f"by the other rules {_why_pending(explanation)}"
-    nodes = listed(feasible, most=_MOST_NAMES)
-    return f"by the other rules it fits on {counted(len(feasible), 'node')}: {nodes}"
-
-
-def _why_pending(explanation: Explanation) -> str:
-    diagnosis = explanation.diagnosis
-    if not diagnosis.node_count:
-        return "the cluster has no nodes"
-    if diagnosis.pre_filter_message:
-        return f"{diagnosis.pre_filter_plugin} rejects it on every node: {safe(diagnosis.pre_filter_message)}"
-    if not explanation.conflicts:
-        return "no node fits"
-    return conflicts.refusal(explanation.conflicts[0])
-
-
-def _message(explanation: Explanation) -> list[str]:
-    if not explanation.message and not explanation.reported:
+def _message(report: PodReport, style: Style) -> list[str]:
+    explanation = report.explanation
+    if not explanation.message and not report.words.message:
         return []
-    out = [""]
+    out = ["Message:"]
     if explanation.message:
-        out += ["Message:", f"  {safe(explanation.message)}"]
+        out += layout.wrapped(explanation.message, style.width, indent="  ")
     if explanation.nominated_node:
         victims = listed((pod.key for pod in explanation.victims), most=_MOST_NAMES)
-        out.append(f"Preemption would evict {victims} on node {safe(explanation.nominated_node)}.")
-    if explanation.reported and explanation.reported != explanation.message:
-        out += ["Last message in the cluster:", f"  {safe(explanation.reported)}"]
+        what = f"Preemption would evict {victims} on node {explanation.nominated_node}."
+        out += layout.wrapped(what, style.width)
     return out
 
 
-def _nodes(explanation: Explanation) -> list[str]:
-    groups: dict[tuple[str, str], list[NodeReport]] = {}
-    for node in explanation.nodes:
-        also = "; ".join(_reasons(status.reasons) for status in node.also)
-        groups.setdefault((_reasons(node.recorded.reasons), also), []).append(node)
-    rows = [("NODES", "REASON", "ALSO FAILING", "NAMES")]
-    for (reason, also), nodes in sorted(groups.items(), key=lambda item: -len(item[1])):
-        names = listed((node.name for node in nodes), most=_MOST_NAMES)
-        rows.append((str(len(nodes)), reason, also or "-", names))
-    if explanation.diagnosis.feasible:
-        names = listed(explanation.diagnosis.feasible, most=_MOST_NAMES)
-        rows.append((str(len(explanation.diagnosis.feasible)), "fits", "-", names))
-    return table(rows, indent="  ")
+def _notices(events: tuple[Event, ...], style: Style) -> list[str]:
+    if not events:
+        return []
+    out = ["Other events of the pod:"]
+    for event in events[:_MOST_NOTICES]:
+        what = f"{event.reason}{_when(event.last, event.times)}: {event.message}"
+        out += layout.wrapped(what, style.width, indent="  ", hanging="  ")
+    return out
 
 
-def _reasons(reasons: tuple[str, ...]) -> str:
-    return ", ".join(reasons)
+def _when(at: str, times: int) -> str:
+    """` (7 times, last 2026-11-21T10:00:00Z)`."""
+    parts = [f"{times} times" if times > 1 else "", f"{'last ' if times > 1 else ''}{safe(at)}" if at else ""]
+    told = ", ".join(part for part in parts if part)
+    return f" ({told})" if told else ""

@@ -157,7 +157,8 @@ def test_a_default_constraint_is_told_by_its_own_name(
 
     assert 1 == code
     if output == "text":
-        assert f"every node is refused by a cordon or by defaultConstraints[0] ({ZONE}, maxSkew 1)." in told
+        cause = f"the cluster's default zone constraint ({ZONE}, maxSkew 1) lets it only into b, and there every node"
+        assert f"{cause} is refused by a cordon." in " ".join(told.split())
         assert f"\ndefaultConstraints[0]: {ZONE}, maxSkew 1, DoNotSchedule\n" in told
     else:
         jsonschema.validate(json.loads(told), schemas.load("explanation"))

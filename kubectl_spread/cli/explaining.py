@@ -1,0 +1,249 @@
+"""From what `explain` is asked about to its answers; loads numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+from kubectl_spread.cli.options import Facts
+from kubectl_spread.cli.options import kustomized
+from kubectl_spread.cli.options import place
+from kubectl_spread.cli.options import with_manifests
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.errors import NotFoundError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.explain.controllers import pods_of
+from kubectl_spread.explain.controllers import state_of
+from kubectl_spread.explain.controllers import WorkloadState
+from kubectl_spread.explain.explanation import examine
+from kubectl_spread.explain.explanation import Examined
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.one_node import one_node
+from kubectl_spread.explain.one_node import OneNode
+from kubectl_spread.explain.reported import changes_since
+from kubectl_spread.explain.reported import last_words
+from kubectl_spread.explain.reported import notices
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.run import check_source
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.report.explained import PodReport
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.sources.beside import looks_like_facts
+from kubectl_spread.sources.files import Input
+from kubectl_spread.sources.files import inputs
+from kubectl_spread.text.source import SourceFile
+
+
+class Target(NamedTuple):
+    """What is named on the command line."""
+
+    kind: str
+    name: str
+
+
+class Asked(NamedTuple):
+    """What every answer depends on; `node`: the only node that is asked about."""
+
+    namespace: str
+    known: Facts
+    node: str = ""
+
+
+class Answers(NamedTuple):
+    """The answers, what does not exist, what could not be read, and why there is no pod to explain."""
+
+    reports: list[PodReport]
+    missing: list[NotFoundError]
+    errors: list[SourceError]
+    notes: tuple[str, ...] = ()
+
+
+def targets(wanted: Iterable[Target], asked: Asked) -> Answers:
+    """Answers about pods and workloads of the cluster facts."""
+    reports: list[PodReport] = []
+    missing: list[NotFoundError] = []
+    for target in wanted:
+        try:
+            reports += _pod(target.name, asked) if target.kind == "Pod" else _workload(target, asked)
+        except NotFoundError as absent:
+            missing.append(absent)
+    return Answers(reports, missing, list(asked.known.errors))
+
+
+def files(paths: tuple[str, ...], directories: tuple[str, ...], asked: Asked) -> Answers:
+    """Answers about workloads of manifests: what `check` would place.
+
+    Each is explained at the first pod that finds no node, or at its first pod.
+    """
+    errors = list(asked.known.errors)
+    manifests = _read(_inputs(paths, directories), asked.namespace, errors)
+    applied = with_manifests(asked.known, manifests.sources, asked.namespace)
+    errors += applied.errors[len(asked.known.errors) :]
+    asked = asked._replace(known=applied)
+    reports: list[PodReport] = []
+    missing: list[NotFoundError] = []
+    notes: list[str] = []
+    for placement in place(manifests.workloads, applied, explain_first=True):
+        try:
+            found = list(_placement(placement, asked))
+        except NotFoundError as absent:
+            missing.append(absent)
+            continue
+        reports += found
+        if not found:
+            notes.append(f"{placement.workload.key}: {_why_nothing(placement)}")
+    return Answers(reports, missing, errors, tuple(notes))
+
+
+def _pod(name: str, asked: Asked) -> list[PodReport]:
+    cluster = asked.known.cluster
+    pods = [pod for pod in cluster.pods if pod.name == name and pod.namespace == asked.namespace]
+    if not pods:
+        raise NotFoundError(f'pods "{name}" not found in namespace "{asked.namespace}" of the cluster facts')
+    return [_report(pods[0], cluster, asked)]
+
+
+def _workload(target: Target, asked: Asked) -> list[PodReport]:
+    """The Pending pods of a workload, one of each class; without any, the pod that would come next."""
+    cluster = asked.known.cluster
+    key = OwnerKey(target.kind, asked.namespace, target.name)
+    state = state_of(key, cluster)
+    if state is None:
+        raise NotFoundError(
+            f'no pod of {target.kind.lower()} "{target.name}" in namespace "{asked.namespace}" of the cluster facts; '
+            "`explain -f FILE` explains a manifest"
+        )
+    classes: dict[object, list[Pod]] = {}
+    for pod in state.pending:
+        classes.setdefault(pod.cls, []).append(pod)
+    found = [
+        _report(first, cluster, asked, others=tuple(pod.name for pod in rest), state=state)
+        for first, *rest in classes.values()
+    ]
+    return found or [_next_pod(state, asked)]
+
+
+def _next_pod(state: WorkloadState, asked: Asked) -> PodReport:
+    """The pod that the workload's controller would create next: one that is missing, or one replica more."""
+    cluster = asked.known.cluster
+    controller = cluster.controllers.get(state.key)
+    if controller is not None and (state.wanted is not None or not state.running):
+        owner = controller.workload
+        replicas = len(state.running) + max(1, state.missing)
+        (placement,) = place([owner._replace(replicas=replicas)], asked.known, explain_first=True)
+        for report in _placement(placement, asked):
+            explanation = report.explanation
+            if state.missing and explanation.verdict in (Verdict.PENDING, Verdict.SCHEDULABLE):
+                explanation = explanation._replace(verdict=Verdict.NOT_CREATED)
+            return report._replace(explanation=explanation, workload=state)
+    model = (state.running or state.terminating or tuple(pods_of(state.key, cluster)))[0]
+    twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", model.cls)
+    return _report(twin, cluster, asked, state=state)
+
+
+def _placement(placement: Placement, asked: Asked) -> Iterator[PodReport]:
+    """Pods of one class that stay Pending, or the first pod."""
+    moment = placement.moment or asked.known.cluster
+    grouped: dict[object, list[Pod]] = {}
+    explanations: dict[object, Explanation] = {}
+    for item in placement.pending:
+        grouped.setdefault(item.pod.cls, []).append(item.pod)
+        explanations.setdefault(item.pod.cls, item.explanation)
+    for cls, (first, *rest) in grouped.items():
+        report = _report(first, moment, asked, others=tuple(pod.name for pod in rest))
+        told = explanations[cls]
+        if told.diagnosis.feasible:  # a plugin failed while it scored them
+            report = report._replace(explanation=told._replace(pod=first, others=report.explanation.others))
+        yield _with_ignored(report, placement)
+    if not grouped and placement.first is not None:
+        first_pod = placement.first.pod
+        if first_pod.node_name:
+            yield _with_ignored(PodReport(placement.first), placement)
+        else:
+            yield _with_ignored(_report(first_pod, moment, asked), placement)
+
+
+def _with_ignored(report: PodReport, placement: Placement) -> PodReport:
+    return report._replace(explanation=report.explanation._replace(ignored=placement.ignored))
+
+
+def _report(
+    pod: Pod, cluster: Cluster, asked: Asked, *, others: tuple[str, ...] = (), state: Optional[WorkloadState] = None
+) -> PodReport:
+    """One pod of a cluster, explained.
+
+    Raises:
+        NotFoundError: the one node that is asked about is not there.
+    """
+    examined = examine(pod, cluster, asked.known.profiles, all_nodes=asked.known.all_nodes)
+    examined = examined._replace(explanation=examined.explanation._replace(others=others))
+    words = last_words(pod, cluster)
+    return PodReport(
+        explanation=examined.explanation,
+        workload=state,
+        words=words,
+        changes=changes_since(words.at, cluster),
+        notices=notices(pod, cluster),
+        node=_one_node(examined, asked),
+    )
+
+
+def _one_node(examined: Examined, asked: Asked) -> Optional[OneNode]:
+    if not asked.node:
+        return None
+    if all(node.name != asked.node for node in asked.known.cluster.nodes):
+        raise NotFoundError(f'nodes "{asked.node}" not found in the cluster facts')
+    return one_node(asked.node, examined)
+
+
+def _why_nothing(placement: Placement) -> str:
+    """Why a workload has no pod to explain."""
+    if placement.gated:
+        return f"its pods wait for their scheduling gates: {placement.gated[0].message}"
+    if placement.not_predictable:
+        return f"not predictable: its pods need {', '.join(placement.not_predictable)}"
+    if placement.placed:
+        return f"all its pods run already, {len(placement.placed)} of them"
+    return "it asks for no pods"
+
+
+def _inputs(paths: tuple[str, ...], directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
+    yield from inputs(paths, recursive=False)
+    yield from kustomized(directories)
+
+
+class _Manifests(NamedTuple):
+    """What the manifests hold, and their texts."""
+
+    workloads: list[Workload]
+    sources: list[SourceFile]
+
+
+def _read(read: Iterable[Union[Input, SourceError]], namespace: str, errors: list[SourceError]) -> _Manifests:
+    subjects: list[Subject] = []
+    others: list[Manifest] = []
+    sources: list[SourceFile] = []
+    for given in read:
+        if isinstance(given, SourceError):
+            errors.append(given)
+            continue
+        sources.append(given.source)
+        result = check_source(given.source, named=True, codes=(), namespace=namespace)
+        refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
+        for finding in refused:
+            line, column = given.source.position(finding.place.span.start)
+            message = f"{finding.rule.code} {finding.message}"
+            errors.append(SourceError(given.source.name, message, line=line, column=column))
+        if not refused and not result.workloads and not looks_like_facts(given.source.text):
+            errors.append(SourceError(given.source.name, "no workload in it to explain"))
+        subjects += result.subjects
+        others += result.others
+    return _Manifests(Project(subjects, others, namespace=namespace).workloads, sources)

@@ -1,0 +1,42 @@
+"""What `explain` answers with: an explanation, and what the cluster itself says."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.explain.controllers import WorkloadState
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.one_node import OneNode
+from kubectl_spread.explain.reported import Changes
+from kubectl_spread.explain.reported import LastWords
+
+
+class PodReport(NamedTuple):
+    """One pod, or several of one class: why it is where it is.
+
+    `words` is what the scheduler wrote last, `changes` what the facts hold that is younger than that, `notices` what
+    others report of the pod.
+    """
+
+    explanation: Explanation
+    workload: Optional[WorkloadState] = None
+    words: LastWords = LastWords()
+    changes: Changes = Changes()
+    notices: tuple[Event, ...] = ()
+    node: Optional[OneNode] = None  # the only one that is asked about
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether nothing keeps the pod from its node."""
+        return self.explanation.verdict in (Verdict.SCHEDULABLE, Verdict.RUNNING, Verdict.FINISHED)
+
+
+class Style(NamedTuple):
+    """How wide a text may be, whether it is coloured, and whether long lists are told whole."""
+
+    width: int = 120
+    colour: bool = False
+    is_wide: bool = False

@@ -1,0 +1,63 @@
+"""Prose and tables that keep to a width; words are never broken, for they are copied."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from kubectl_spread.report.table import safe
+
+NARROWEST = 60
+_GAP = 3
+_LEAST = 16  # of a column that wraps
+
+
+def wrapped(text: str, width: int, *, indent: str = "", hanging: str = "") -> list[str]:
+    """A paragraph in lines of at most `width`, the first after `indent`, the others after `indent` and `hanging`."""
+    return textwrap.wrap(
+        safe(text),
+        max(width, NARROWEST),
+        initial_indent=indent,
+        subsequent_indent=indent + hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def table(rows: Sequence[tuple[str, ...]], width: int, *, indent: str = "") -> list[str]:
+    """Left-aligned columns whose cells wrap where a row is wider than `width`; the first row is the header.
+
+    The widest columns give way first. A word that is wider than its column sticks out.
+    """
+    cells = [tuple(safe(cell) or "<none>" for cell in row) for row in rows]
+    if not cells:
+        return []
+    widths = _widths(cells, max(width, NARROWEST) - len(indent))
+    out = []
+    for row in cells:
+        columns = [
+            textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False)
+            for cell, room in zip(row, widths, strict=True)
+        ]
+        for at in range(max(map(len, columns))):
+            line = (column[at] if at < len(column) else "" for column in columns)
+            padded = (" " * _GAP).join(cell.ljust(room) for cell, room in zip(line, widths, strict=True))
+            out.append((indent + padded).rstrip())
+    return out
+
+
+def _widths(cells: list[tuple[str, ...]], width: int) -> list[int]:
+    """The width of each column, so that a row fits where that can be."""
+    natural = [max(len(row[at]) for row in cells) for at in range(len(cells[0]))]
+    longest_word = [max(max(map(len, row[at].split()), default=0) for row in cells) for at in range(len(cells[0]))]
+    least = [min(room, max(word, _LEAST)) for room, word in zip(natural, longest_word, strict=True)]
+    widths = list(natural)
+    excess = sum(widths) + _GAP * (len(widths) - 1) - width
+    while excess > 0:
+        able = [at for at in range(len(widths)) if widths[at] > least[at]]
+        if not able:
+            break
+        widest = max(able, key=lambda at: widths[at])
+        widths[widest] -= 1
+        excess -= 1
+    return widths

@@ -1,0 +1,141 @@
+"""The sentence that answers the question, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kubectl_spread.explain.constraints import ConstraintReport
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.requirements import Conflict
+from kubectl_spread.explain.requirements import Requirement
+from kubectl_spread.lint.wording import counted
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.report.table import listed
+from kubectl_spread.report.table import safe
+
+_MOST_NAMES = 6
+_SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
+
+
+def sentence(explanation: Explanation) -> str:
+    """The verdict on one pod."""
+    pod = explanation.pod
+    name = f"Pod {safe(pod.key)}"
+    if explanation.verdict is Verdict.RUNNING:
+        waits = (
+            " The scheduler has done its part: what it waits for now is the kubelet's." if _starts(pod.phase) else ""
+        )
+        return f"{name} is bound to node {safe(pod.node_name)}.{waits}"
+    if explanation.verdict is Verdict.FINISHED:
+        return f"{name} has finished ({safe(pod.phase)}); the scheduler does not look at it."
+    if explanation.verdict is Verdict.GATED:
+        gates = listed(pod.cls.gates, most=_MOST_NAMES)
+        return f"{name} waits for its scheduling gates: {gates}. No node is sought until whoever set them removes them."
+    if explanation.verdict is Verdict.NO_SCHEDULER:
+        scheduler = safe(pod.cls.scheduler_name)
+        return f"{name} waits for a scheduler named {scheduler}, which is not one of the profiles known here."
+    if explanation.verdict is Verdict.NOT_PREDICTABLE:
+        return f"{name} is not predictable: {_by_the_other_rules(explanation)}."
+    if explanation.verdict is Verdict.NOT_CREATED:
+        return f"{name} was never created, so no scheduler has seen it; once it is, {_in_future(explanation)}."
+    if explanation.verdict is Verdict.SCHEDULABLE:
+        return f"{name} can be scheduled: it fits on {_fits(explanation)}."
+    return f"{name} stays Pending: {cause(explanation)}."
+
+
+def _starts(phase: str) -> bool:
+    return phase == "Pending"
+
+
+def _fits(explanation: Explanation) -> str:
+    feasible = explanation.diagnosis.feasible
+    return f"{counted(len(feasible), 'node')}: {listed(feasible, most=_MOST_NAMES)}"
+
+
+def _by_the_other_rules(explanation: Explanation) -> str:
+    if not explanation.diagnosis.feasible:
+        return f"by the other rules {cause(explanation)}"
+    return f"by the other rules it fits on {_fits(explanation)}"
+
+
+def _in_future(explanation: Explanation) -> str:
+    if explanation.diagnosis.feasible:
+        return f"it fits on {_fits(explanation)}"
+    return f"it stays Pending: {cause(explanation)}"
+
+
+def cause(explanation: Explanation) -> str:
+    """Why no node fits, from the smallest set of requirements that leaves none."""
+    diagnosis = explanation.diagnosis
+    if not diagnosis.node_count:
+        return "the cluster has no nodes"
+    if diagnosis.pre_filter_message:
+        return f"{diagnosis.pre_filter_plugin} rejects it on every node: {safe(diagnosis.pre_filter_message)}"
+    if not explanation.conflicts:
+        return safe(explanation.message) if diagnosis.feasible else "no node fits"
+    conflict = explanation.conflicts[0]
+    spread = [item for item in conflict.requirements if item.position is not None]
+    if not spread:
+        return _without_spread(conflict)
+    if len(spread) > 1:
+        return _contradiction(conflict, explanation)
+    reports = {report.constraint.position: report for report in explanation.constraints}
+    others = [item for item in conflict.requirements if item.position is None]
+    return _one_constraint(reports[spread[0].position or 0], others)
+
+
+def refused_by(items: Iterable[Requirement]) -> str:
+    """`taint x:NoSchedule, the cpu request`."""
+    return ", ".join(safe(item.text) for item in items)
+
+
+def _without_spread(conflict: Conflict) -> str:
+    if len(conflict.requirements) == 1:
+        return f"every node is refused by {refused_by(conflict.requirements)}"
+    parts = [f"{counted(int((~item.allowed).sum()), 'node')} by {safe(item.text)}" for item in conflict.requirements]
+    return f"every node is refused, {', '.join(parts)}"
+
+
+def _contradiction(conflict: Conflict, explanation: Explanation) -> str:
+    parts = []
+    for item in conflict.requirements:
+        left = [name for name, fits in zip(explanation.node_names, item.allowed, strict=True) if fits]
+        parts.append(f"{safe(item.text)} leaves {f'only {listed(left, most=3)}' if left else 'no node'}")
+    return f"no node meets all of these: {'; '.join(parts)}"
+
+
+def constraint_words(report: ConstraintReport) -> str:
+    """`its zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
+    key = report.constraint.topology_key
+    short = _SHORT.get(key)
+    own = "the cluster's default" if report.is_default else "its"
+    name = f"{own} {short} constraint ({key}," if short else f"{own} constraint ({key},"
+    return safe(f"{name} maxSkew {report.constraint.max_skew})")
+
+
+def _one_constraint(report: ConstraintReport, others: list[Requirement]) -> str:
+    words = constraint_words(report)
+    if not report.domains:
+        return f"no node has the label {safe(report.constraint.topology_key)}, which {words} asks for"
+    open_to = [domain for domain in report.domains if domain.eligible and domain.fits]
+    if not open_to:
+        return f"{words} lets it into no domain{_because_of_minimum(report)}"
+    where = listed((domain.value or '""' for domain in open_to), most=_MOST_NAMES)
+    if not others:
+        return f"{words} lets it only into {where}, and the nodes there do not fit"
+    return f"{words} lets it only into {where}, and there every node is refused by {refused_by(others)}"
+
+
+def _because_of_minimum(report: ConstraintReport) -> str:
+    if report.is_below_min_domains:
+        have = counted(report.eligible_domains, "domain")
+        return (
+            f": there are {have}, fewer than minDomains {report.min_domains}, so the minimum counts as 0, "
+            f"and each of them has {report.constraint.max_skew} or more"
+        )
+    if not report.eligible_domains:
+        return ", for none is counted"
+    return ""
