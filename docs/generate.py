@@ -56,7 +56,12 @@ def _part(match: re.Match[str]) -> str:
 def _screen(arguments: str) -> str:
     command = [sys.executable, "-m", "kubectl_spread", *arguments.split()]
     done = subprocess.run(  # noqa: S603 (our own program)
-        command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "NO_COLOR": "1"}
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "110"},
     )
     return f"```console\n$ kubectl spread {arguments}\n{done.stdout}```\n"
 
