@@ -50,6 +50,14 @@ class NodeReport(NamedTuple):
     also: tuple[Status, ...]
 
 
+class SchedulerPods(NamedTuple):
+    """The pods that name one scheduler, on nodes and waiting; `known` are the names of the profiles."""
+
+    placed: int = 0
+    waiting: int = 0
+    known: tuple[str, ...] = ()
+
+
 class Ignored(NamedTuple):
     """Fields that count for nothing in a release."""
 
@@ -82,6 +90,7 @@ class Explanation(NamedTuple):
     victims: tuple[Pod, ...] = ()
     others: tuple[str, ...] = ()  # pods of the same workload for which the same holds
     ignored: Ignored = Ignored()
+    scheduler: SchedulerPods = SchedulerPods()  # of a pod whose scheduler is not known
 
 
 class Examined(NamedTuple):
@@ -107,17 +116,20 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_
     if pod.cls.gates:
         return Examined(Explanation(pod, Verdict.GATED, nothing, reported=pod.message))
     if pod.cls.scheduler_name not in profiles:
-        return Examined(without_scheduler(pod, cluster))
+        return Examined(without_scheduler(pod, cluster, tuple(profiles)))
     scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
     filtered = scheduler.filter(pod)
     return Examined(explain_filtered(pod, filtered, scheduler), scheduler, filtered)
 
 
-def without_scheduler(pod: Pod, cluster: Cluster) -> Explanation:
-    """Explain a pod that no profile schedules."""
+def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Explanation:
+    """Explain a pod that no profile schedules; `known`: the names of those that there are."""
     beyond = not_evaluated(pod.cls, None, cluster)
     nothing = Diagnosis(len(cluster.nodes))
-    return Explanation(pod, Verdict.NO_SCHEDULER, nothing, reported=pod.message, beyond=beyond)
+    same = [other for other in cluster.pods if other.is_visible and other.cls.scheduler_name == pod.cls.scheduler_name]
+    placed = sum(bool(other.node_name) for other in same)
+    pods = SchedulerPods(placed, len(same) - placed, known)
+    return Explanation(pod, Verdict.NO_SCHEDULER, nothing, reported=pod.message, beyond=beyond, scheduler=pods)
 
 
 def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Explanation:

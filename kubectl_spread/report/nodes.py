@@ -66,7 +66,7 @@ def which(names: tuple[str, ...], explanation: Explanation, style: Style) -> str
         return ", ".join(names)
     domain_of = dict(zip(explanation.node_names, explanation.domain_of, strict=True))
     counts = Counter(domain_of[name] for name in names)
-    if len(counts) == 1 or not explanation.domain_key:
+    if set(counts) == {""}:
         return listed(names, most=3)
     parts = [f"{value or 'without the label'}: {count}" for value, count in sorted(counts.items())]
     more = f" and {len(parts) - _MOST_DOMAINS} more" if len(parts) > _MOST_DOMAINS else ""

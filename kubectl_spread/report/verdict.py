@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 
 from kubectl_spread.explain.constraints import ConstraintReport
@@ -35,8 +36,7 @@ def sentence(explanation: Explanation) -> str:
         gates = listed(pod.cls.gates, most=_MOST_NAMES)
         return f"{name} waits for its scheduling gates: {gates}. No node is sought until whoever set them removes them."
     if explanation.verdict is Verdict.NO_SCHEDULER:
-        scheduler = safe(pod.cls.scheduler_name)
-        return f"{name} waits for a scheduler named {scheduler}, which is not one of the profiles known here."
+        return f"{name} waits for a scheduler named {safe(pod.cls.scheduler_name)}, {_scheduler(explanation)}."
     if explanation.verdict is Verdict.NOT_PREDICTABLE:
         return f"{name} is not predictable: {_by_the_other_rules(explanation)}."
     if explanation.verdict is Verdict.NOT_CREATED:
@@ -44,6 +44,17 @@ def sentence(explanation: Explanation) -> str:
     if explanation.verdict is Verdict.SCHEDULABLE:
         return f"{name} can be scheduled: it fits on {_fits(explanation)}."
     return f"{name} stays Pending: {cause(explanation)}."
+
+
+def _scheduler(explanation: Explanation) -> str:
+    pods, own = explanation.scheduler, explanation.pod.cls.scheduler_name
+    what = "which is not one of the profiles known here"
+    near = difflib.get_close_matches(own, pods.known, 1)
+    if pods.placed:
+        what += f"; {counted(pods.placed, 'pod')} with that name are on nodes, so there was one"
+    elif pods.waiting > 1:
+        what += f"; none of the {pods.waiting} pods that name it has a node"
+    return what + (f"; is {safe(near[0])} meant?" if near else "")
 
 
 def _starts(phase: str) -> bool:

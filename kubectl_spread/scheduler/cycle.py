@@ -144,6 +144,11 @@ class Scheduler:
             if self.has_profile(pod.cls):  # another scheduler's queue is not looked at
                 self.nominate(pod)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that pods may give as their scheduler."""
+        return tuple(self._profiles)
+
     def profile_of(self, cls: PodClass) -> Profile:
         """The profile that a pod names.
 

@@ -237,7 +237,7 @@ class _Placing:
             if scheduler.has_profile(pod.cls) and not pod.node_name:
                 self._first = explain_filtered(pod, scheduler.filter(pod), scheduler)
             elif not pod.node_name:
-                self._first = without_scheduler(pod, self._cluster)
+                self._first = without_scheduler(pod, self._cluster, scheduler.names)
 
     def _wait(self, pending: PendingPod) -> None:
         """A pod that preemption makes room for is in the way of the pods after it."""
