@@ -93,9 +93,8 @@ def command(
     if message is not None:
         from kubectl_spread.cli.message import explain_message
 
-        if targets or filename or kustomize or any(facts):
-            raise click.UsageError("--message stands alone: it asks neither a pod, a manifest nor a cluster", ctx)
-        return explain_message(message, output, colour=wants_colour(color))
+        is_alone = not (targets or filename or kustomize or any(facts))
+        return explain_message(message, output, colour=wants_colour(color), is_alone=is_alone)
     if bool(targets) == bool(filename or kustomize):
         raise click.UsageError("name a pod or workload, or a manifest with -f", ctx)
     named = _named(targets, ctx)

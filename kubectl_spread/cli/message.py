@@ -15,15 +15,19 @@ from kubectl_spread.cli.stderr import flush
 _WIDTH = 80  # where the output goes to no terminal
 
 
-def explain_message(text: str, output: str, *, colour: bool) -> int:
+def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> int:
     """Print what a message says; `-` reads it from standard input.
 
     Returns:
         1 where parts were not understood, else 0.
 
     Raises:
-        click.UsageError: there is no text.
+        click.UsageError: there is no text, or a pod, a manifest or a cluster is named besides.
     """
+    if not is_alone:
+        raise click.UsageError(
+            "--message stands alone: name no pod, manifest or cluster beside it", click.get_current_context()
+        )
     from kubectl_spread.explain.messages import parse_all
     from kubectl_spread.report import messages as report
 
@@ -43,7 +47,9 @@ def explain_message(text: str, output: str, *, colour: bool) -> int:
     if not missed:
         return Exit.CLEAN
     flush()
-    complain("one part of the text was not understood" if missed == 1 else f"{missed} parts of the text were not understood")
+    complain(
+        "one part of the text was not understood" if missed == 1 else f"{missed} parts of the text were not understood"
+    )
     return Exit.FINDINGS
 
 

@@ -42,7 +42,7 @@ class Comparison(NamedTuple):
 
 class _Counted(NamedTuple):
     reason: str
-    count: int
+    number: int
 
 
 _Key = tuple[Kind, str]
@@ -65,7 +65,7 @@ def compare(reported: str, now: str) -> Comparison:
 
 
 def sentence(comparison: Comparison) -> str:
-    """`then 2 Insufficient cpu of 5 nodes; now 1 of 6`."""
+    """Tell a comparison: `then 2 Insufficient cpu of 5 nodes; now 1 of 6`."""
     if comparison.outcome is Outcome.SAME:
         return "the same as now"
     if comparison.outcome is Outcome.SAME_BUT_WORDING:
@@ -108,7 +108,7 @@ def _changes(
     found = []
     for key in dict.fromkeys((*then, *now)):
         before, after = then.get(key), now.get(key)
-        counts = (before.count if before else 0, after.count if after else 0)
+        counts = (before.number if before else 0, after.number if after else 0)
         if counts[0] != counts[1]:
             words = after or before
             found.append(Change(key[0], words.reason if words else "", *counts))
@@ -124,10 +124,10 @@ def _counts(parts: tuple[Part, ...], total: Optional[int], *, are_named: bool) -
         if part.kind is Kind.ANY_POD_AFFINITY and has_special:
             continue  # it says again, of the same nodes, what the special reason says
         key = _key(part, are_named=are_named)
-        count = part.count if part.count is not None else total or 0
+        count = part.number if part.number is not None else total or 0
         reason = "node(s) had untolerated taint(s)" if key == (Kind.TAINT, "") else part.reason
         known = out.get(key)
-        out[key] = _Counted(reason, count + (known.count if known else 0))
+        out[key] = _Counted(reason, count + (known.number if known else 0))
     return out
 
 

@@ -53,7 +53,7 @@ _POD = "kubectl describe pod NAME -n NAMESPACE"
 _BUDGETS = "kubectl get poddisruptionbudgets -n NAMESPACE"
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _CLAUSE = r"[^\n;]*"  # to the end of the line, or of what is said of one node pool
-_PATH = r"(?P<path>[\w.\[\]]{0,200}topologySpreadConstraints(?:\[\d+\])*(?:\.\{[^}]*\}|[\w.\[\]])*)"
+_PATH = r"(?<![\w.\[\]])(?P<path>[\w.\[\]]{0,200}topologySpreadConstraints(?:\[\d+\])*(?:\.\{[^}]*\}|[\w.\[\]])*)"
 
 FORMS = (
     Form("no-nodes", Component.SCHEDULER, r"no nodes available to schedule pods",
@@ -71,12 +71,15 @@ FORMS = (
          "A pod of higher priority took this pod's place on node {node}.",
          ("kubectl get pods -A --sort-by=.spec.priority",)),
     Form("permit", Component.SCHEDULER, r'pod "?(?P<pod>[^\s"]+)"? rejected while waiting on permit:?[^\n]*',
-         "A node was found, and a plugin that has the last word (gang scheduling, a quota) refused or waited too long."),
+         "A node was found, and a plugin that has the last word (gang scheduling, a quota) refused or waited too "
+         "long."),
     Form("plugin-error", Component.SCHEDULER,
          r'(?:error: *)?running (?P<plugin>"?\w+"? filter plugin|\w+ plugin "?\w+"?)[^\n]*',
          "A plugin of the scheduler failed, which says nothing of the nodes: the scheduler tries again.", (_POD,)),
-    Form("binding", Component.SCHEDULER, r"(?:binding volumes|binding rejected|failed to assume|assumePod failed)[^\n]*",
-         "A node was chosen, and then the pod or its volumes could not be bound to it.", ("kubectl get pvc -n NAMESPACE",)),
+    Form("binding", Component.SCHEDULER, r"(?:binding volumes|binding rejected|failed to assume|assumePod "
+                                         r"failed)[^\n]*",
+         "A node was chosen, and then the pod or its volumes could not be bound to it.", ("kubectl get pvc -n "
+                                                                                          "NAMESPACE",)),
     Form("scaled-up", Component.CLUSTER_AUTOSCALER, r"pod triggered scale-up:?(?P<groups> *\[[^\n]*\])?",
          "The autoscaler is adding a node for this pod; wait until it is ready.", ("kubectl get nodes",)),
     Form("scale-up-failed", Component.CLUSTER_AUTOSCALER,
@@ -85,20 +88,22 @@ FORMS = (
          "The autoscaler asked the cloud for a node and did not get it ({why}); until it does, the pod waits."),
     Form("no-place", Component.CLUSTER_AUTOSCALER,
          r"failed to find place for (?P<pod>\S+):(?: cannot put pod \S+ on any node)?(?P<why>[^\n]*)",
-         "The autoscaler would remove a node, and the pods on it, {pod} for one, would fit on no other: the node stays. "
+         "The autoscaler would remove a node, and the pods on it, {pod} for one, would fit on no other: the node "
+         "stays. "
          "A spread constraint counts as much here as room does.", (_EXPLAIN,)),
     Form("upcoming", Component.CLUSTER_AUTOSCALER,
-         r"pod (?P<pod>\S+) marked as unschedulable can be scheduled on (?:node )?(?P<node>\S+?)\. ignoring in scale up",
+         r"pod (?P<pod>\S+) marked as unschedulable can be scheduled on (?:node )?(?P<node>\S+?)\. ignoring in scale "
+         r"up",
          "The autoscaler believes the pod will fit on {node}, which is on its way or there already, and adds no other. "
          "If the pod stays Pending, the scheduler sees something the autoscaler does not.", (_EXPLAIN,)),
     Form("autoscaler-budget", Component.CLUSTER_AUTOSCALER,
          r"not enough pod disruption budget to move (?P<pod><[^>\s]+>|\S+)",
          "The node of {pod} cannot be emptied: its PodDisruptionBudget allows no eviction now.", (_BUDGETS,)),
     Form("not-removable", Component.CLUSTER_AUTOSCALER,
-         r"(?:node )?(?P<node>\S{1,253}) is not suitable for removal(?:: *| - )(?P<why>[^\n]*)",
+         r"(?:node )?(?<!\S)(?P<node>\S{1,253}) is not suitable for removal(?:: *| - )(?P<why>[^\n]*)",
          "The autoscaler keeps node {node}: {why}.", (_EXPLAIN,)),
     Form("predicate", Component.CLUSTER_AUTOSCALER,
-         r"(?:predicate checking error: *[^\n;]*; *)?predicateName=(?P<plugin>\w+); *reasons: *(?P<why>[^\n;]*)"
+         r"(?:predicate checking error: *[^\n;]{0,300}; *)?predicateName=(?P<plugin>\w+); *reasons: *(?P<why>[^\n;]*)"
          r"; *debugInfo=[^\n]*",
          "A new node of that group would be refused by the scheduler's plugin {plugin}: {why}.", (_EXPLAIN,)),
     Form("no-expansion", Component.CLUSTER_AUTOSCALER, r"no expansion opti+ons",
@@ -117,14 +122,16 @@ FORMS = (
     Form("karpenter-counts", Component.KARPENTER,
          r"\(?counts *= *(?P<counts>[^\n;]*?)(?:,? *podDomains *= *(?P<podDomains>[^\n;]*?), *nodeDomains *= *"
          r"(?P<nodeDomains>[^\n;]*?))?\)?(?= *(?:;|$|\n))",
-         "Karpenter's count of matching pods in each domain, the domains the pod may use, and those the node pool has."),
+         "Karpenter's count of matching pods in each domain, the domains the pod may use, and those the node pool "
+         "has."),
     Form("karpenter-pool", Component.KARPENTER,
          r"incompatible with (?P<what>nodepool|provisioner) (?P<pool>\"[^\"]*\"|\S+?)"
          r"(?:, *daemonset overhead=(?P<overhead>\{[^}]*\}|\S+?))?,? *(?=[^,\s]|$)",
          "Karpenter cannot make a node of {pool} for the pod; what follows says why."),
     Form("karpenter-requirements", Component.KARPENTER,
          r"incompatible requirements, *(?P<why>(?:label \"[^\"]*\"[^\n;]*|[^\n;]*?key (?P<key>[^\s,;]+)[^\n;]*))",
-         "What the pod asks of its node, by node selector, affinity or an earlier choice of a domain, is nothing the node "
+         "What the pod asks of its node, by node selector, affinity or an earlier choice of a domain, is nothing the "
+         "node "
          "pool may have: {why}."),
     Form("karpenter-instance", Component.KARPENTER,
          rf"no instance type (?:satisfied|has enough|met|which){_CLAUSE}",
@@ -136,7 +143,8 @@ FORMS = (
     Form("karpenter-no-pool", Component.KARPENTER, r"no (?:nodepools?|provisioners?) found",
          "Karpenter has no node pool to make nodes of.", ("kubectl get nodepools",)),
     Form("karpenter-nominated", Component.KARPENTER, r"pod should schedule on:? *(?P<node>[^\n]*)",
-         "Karpenter expects the pod to fit on {node}. If it stays Pending, the scheduler refuses what Karpenter counts on.",
+         "Karpenter expects the pod to fit on {node}. If it stays Pending, the scheduler refuses what Karpenter "
+         "counts on.",
          (_EXPLAIN,)),
     Form("karpenter-disruption", Component.KARPENTER,
          r"(?:cannot disrupt (?P<what>node|nodeclaim)|unconsolidatable)\b:? *(?P<why>[^\n]*)",
@@ -148,25 +156,29 @@ FORMS = (
          "Where the budget is met only once another pod runs, and that pod is Pending, it never does.", (_BUDGETS,)),
     Form("statefulset-create", Component.CONTROLLER,
          r"create pod (?P<pod>\S+) in statefulset (?P<owner>\S+) failed error:(?= )",
-         "The StatefulSet {owner} was accepted and its pod {pod} was not; what follows says why. Pods are checked only when "
+         "The StatefulSet {owner} was accepted and its pod {pod} was not; what follows says why. Pods are checked "
+         "only when "
          "they are created.", ("kubectl describe statefulset {owner} -n NAMESPACE",)),
     Form("quota", Component.CONTROLLER,
          r"(?:error creating: *)?pods \"(?P<pod>[^\"]*)\" is forbidden: *(?P<why>[^\n]*)",
          "The controller may not create the pod: {why}.", ("kubectl describe resourcequota -n NAMESPACE",)),
     Form("create", Component.CONTROLLER, r"error creating:(?= )",
-         "The workload was accepted and its pod was not; what follows says why. Pods are checked only when they are created.",
+         "The workload was accepted and its pod was not; what follows says why. Pods are checked only when they are "
+         "created.",
          ("kubectl get events -n NAMESPACE --field-selector reason=FailedCreate",)),
     Form("match-label-keys", Component.API_SERVER,
          rf"(?:(?:The )?\b\w{{1,60}} \"(?P<object>[^\"]*)\" is invalid: *)?(?:\[? *)?{_PATH}: *invalid value: *"
          rf"(?P<value>{_QUOTED}): *exists in both matchLabelKeys and labelSelector",
-         "The label {value} is in matchLabelKeys and in labelSelector of one constraint; it may be in one of them only. A "
+         "The label {value} is in matchLabelKeys and in labelSelector of one constraint; it may be in one of them "
+         "only. A "
          "workload's template is not checked for it, so that the workload stands and its pods are refused.", (_CHECK,)),
     Form("validation", Component.API_SERVER,
          rf"(?:(?:The )?\b\w{{1,60}} \"(?P<object>[^\"]*)\" is invalid: *)?(?:\[? *)?{_PATH}: *"
          rf"(?P<error>invalid value|required value|unsupported value|duplicate value|forbidden|too many|not found)"
          rf"(?P<why>(?:{_QUOTED}|[^\n\"])*)",
          "The API server refuses the object: {path} is not as it must be ({error}{why}).", (_CHECK,)),
-    Form("validation", Component.API_SERVER, r"(?:The )?(?P<path>[A-Z]\w{1,60} \"[^\"]{0,253}\") is invalid:(?P<error>)(?P<why>[^\n]*)",
+    Form("validation", Component.API_SERVER, r"(?:The )?\b(?P<path>[A-Z]\w{1,60} \"[^\"]{0,253}\") is "
+                                             r"invalid:(?P<error>)(?P<why>[^\n]*)",
          "The API server refuses the object {path}:{why}.", (_CHECK,)),
     Form("decoding", Component.API_SERVER,
          r"(?:error from server \(badrequest\): *)?(?:error when (?:creating|replacing|applying)[^\n:]*: *)?"
@@ -176,26 +188,32 @@ FORMS = (
          "The API server cannot read the object, as the text has another type, or a field, than it knows there."
          , (_CHECK,)),
     Form("null-selector", Component.API_SERVER,
-         r"(?:299 - *)?\"?(?P<path>[\w.\[\]]{0,200}topologySpreadConstraints\[\d+\]\.labelSelector): *a null labelSelector results in "
+         r"(?:299 - *)?\"?(?<![\w.\[\]])(?P<path>[\w.\[\]]{0,200}topologySpreadConstraints\[\d+\]\.labelSelector): "
+         r"*a null labelSelector results in "
          r"matching no pod\"?",
          "The constraint has no labelSelector: it counts no pod, so that it holds nothing apart.", (_CHECK,)),
     Form("unknown-field", Component.API_SERVER, r"(?:warning: *)?unknown field (?P<field>\"[^\"]*\")(?! in io\.)",
          "The API server knows no field {field} there and drops it; the constraint does not do what it says.", (_CHECK,)),
     Form("chart-field", Component.HELM,
-         r"(?:error validating (?:data|\"[^\"]*\"): *)*ValidationError\((?P<path>[^)]*)\): *(?P<why>unknown field \"[^\"]*\" in [\w.]+"
+         r"(?:error validating (?:data|\"[^\"]*\"): *)*ValidationError\((?P<path>[^)]*)\): *(?P<why>unknown field "
+         r"\"[^\"]*\" in [\w.]+"
          r"|[^\n]*)",
          "What Helm or kubectl checks before sending it does not have this shape at {path}: {why}.",
          ("helm template RELEASE CHART | kubectl spread check -",)),
     Form("chart-yaml", Component.HELM,
-         r"(?:error: *)?YAML parse error on (?P<file>\S+?): *error converting YAML to JSON: *yaml: *(?:line (?P<line>\d+): *)?(?P<why>[^\n]*)",
-         "The chart's template {file} does not print YAML: {why}. Most often toYaml of the constraints has a wrong indent; the "
+         r"(?:error: *)?YAML parse error on (?P<file>\S+?): *error converting YAML to JSON: *yaml: *(?:line "
+         r"(?P<line>\d+): *)?(?P<why>[^\n]*)",
+         "The chart's template {file} does not print YAML: {why}. Most often toYaml of the constraints has a wrong "
+         "indent; the "
          "line is that of the printed text.",
          ("helm template RELEASE CHART --debug",)),
     Form("chart-values", Component.HELM,
-         r"(?P<path>[\w.]{0,200}topologySpreadConstraints): *invalid type\. expected: *(?P<type>\w+), *given: *(?P<given>\w+)",
+         r"(?<![\w.])(?P<path>[\w.]{0,200}topologySpreadConstraints): *invalid type\. expected: *(?P<type>\w+), "
+         r"*given: *(?P<given>\w+)",
          "The chart's own schema wants {path} as {type}, and the values have {given}."),
-    Form("argo-cd", Component.ARGO_CD, r"(?P<path>\.[\w.]{0,200}topologySpreadConstraints\[[^\]]*\][\w.]*): *field not declared in schema",
-         "Argo CD's built-in schema does not know {path}: it is of an older release than the cluster. Server-side diff leaves "
+    Form("argo-cd", Component.ARGO_CD, r"(?<![\w.])(?P<path>\.[\w.]{0,200}topologySpreadConstraints\[[^\]]*\][\w.]*): *field not declared in schema",
+         "Argo CD's built-in schema does not know {path}: it is of an older release than the cluster. Server-side "
+         "diff leaves "
          "the question to the API server."),
     Form("kops-pending", Component.KOPS, r"system-(?:cluster|node)-critical pod \"?(?P<pod>[^\s\"]+)\"? is pending",
          "kops waits for every system-critical pod, and {pod} is Pending: look at its own message.",
@@ -206,11 +224,15 @@ NOT_SCALED = re.compile(
     r"pod\s+didn't\s+trigger\s+scale-?\s*up(?:\s*\(it\s+wouldn't\s+fit\s+if\s+a\s+new\s+node\s+is\s+added\))?\s*:?",
     re.IGNORECASE,
 )
-_COMPILED = tuple((form, re.compile(form.shape.replace(" *", r"[^\S\n]*").replace(" ?", r"\s*").replace(" ", r"\s+"), re.IGNORECASE)) for form in FORMS)
+_COMPILED = tuple(
+    (form, re.compile(form.shape.replace(" *", r"[^\S\n]*").replace(" ?", r"\s*").replace(" ", r"\s+"), re.IGNORECASE))
+    for form in FORMS
+)
 
 
 def find(text: str) -> list[Found]:
-    """The sentences of a text that are recognised, in its order; of overlapping ones the first, then the more special."""
+    """The sentences of a text that are recognised, in its order; of overlapping ones the first, then the more "
+    "special."""
     found: list[Found] = []
     for rank, (form, shape) in enumerate(_COMPILED):
         for at in shape.finditer(text):

@@ -42,8 +42,10 @@ class Meaning(NamedTuple):
 
 MEANINGS = {
     Kind.SPREAD: Meaning(
-        "{Those} passed every earlier check: taints, affinity, ports, resources and volumes. There was room on {them}, and "
-        "a topology spread constraint refused: the pod there would make the skew greater than maxSkew. Domains that the "
+        "{Those} passed every earlier check: taints, affinity, ports, resources and volumes. There was room on "
+        "{them}, and "
+        "a topology spread constraint refused: the pod there would make the skew greater than maxSkew. Domains that "
+        "the "
         "pod cannot use may hold the minimum down.",
         (_EXPLAIN, _ZONES),
     ),
@@ -53,7 +55,8 @@ MEANINGS = {
         (_EXPLAIN, _ZONES),
     ),
     Kind.TAINT: Meaning(
-        "{Those} {have} a taint with the effect NoSchedule or NoExecute that the pod does not tolerate{named}. Only the "
+        "{Those} {have} a taint with the effect NoSchedule or NoExecute that the pod does not tolerate{named}. Only "
+        "the "
         "first such taint of a node counts.",
         (_TAINTS,),
     ),
@@ -61,7 +64,8 @@ MEANINGS = {
         "{Those} {have} not the labels that the pod's nodeSelector or required node affinity asks for.", (_LABELS,)
     ),
     Kind.ADDED_AFFINITY: Meaning(
-        "{Those} {do} not match the node affinity that the scheduler's configuration adds to every pod (addedAffinity).",
+        "{Those} {do} not match the node affinity that the scheduler's configuration adds to every pod "
+        "(addedAffinity).",
         (_LABELS,),
     ),
     Kind.AFFINITY_CONFLICT: Meaning(
@@ -78,7 +82,8 @@ MEANINGS = {
     Kind.UNSCHEDULABLE: Meaning("{Those} {are} cordoned (spec.unschedulable), by hand or to be drained.", (_NODES,)),
     Kind.NODE_CONDITION: Meaning("{Those} {were} not in a condition to take pods: {reason}.", (_NODES,)),
     Kind.RESOURCES: Meaning(
-        "{Those} {have} too little {subject} left for the pod's request. What pods request counts, not what they use. One "
+        "{Those} {have} too little {subject} left for the pod's request. What pods request counts, not what they "
+        "use. One "
         "node may be counted here for several resources.",
         (_REQUESTS, _EXPLAIN),
     ),
@@ -92,12 +97,14 @@ MEANINGS = {
         "{Those} {are} in a domain with a pod that the pod's own required podAntiAffinity keeps away from.", (_EXPLAIN,)
     ),
     Kind.EXISTING_ANTI_AFFINITY: Meaning(
-        "{Those} {are} in a domain with a pod whose required podAntiAffinity keeps this pod away: the rule is in the other "
+        "{Those} {are} in a domain with a pod whose required podAntiAffinity keeps this pod away: the rule is in the "
+        "other "
         "pod.",
         (_EXPLAIN,),
     ),
     Kind.ANY_POD_AFFINITY: Meaning(
-        "{Those} {do} not meet a rule of pod affinity or anti-affinity. Before 1.22 this stood beside the reason that says "
+        "{Those} {do} not meet a rule of pod affinity or anti-affinity. Before 1.22 this stood beside the reason "
+        "that says "
         "which, so that one node is counted twice.",
         (_EXPLAIN,),
     ),
@@ -122,10 +129,13 @@ MEANINGS = {
     ),
     Kind.VOLUME_IN_USE: Meaning("On {those} another pod uses a disk of the pod that only one may use.", (_PODS,)),
     Kind.VOLUME_ONE_POD: Meaning("A claim of the pod is ReadWriteOncePod and another pod uses it.", (_CLAIMS, _PODS)),
-    Kind.VOLUME_NOT_FOUND: Meaning("A claim of the pod is bound to a PersistentVolume that does not exist{named}.", (_CLAIMS,)),
-    Kind.VOLUME_DRIVER: Meaning("{Those} {have} not the CSI driver of a volume of the pod{named}.", ("kubectl get csinodes",)),
+    Kind.VOLUME_NOT_FOUND: Meaning("A claim of the pod is bound to a PersistentVolume that does not "
+                                   "exist{named}.", (_CLAIMS,)),
+    Kind.VOLUME_DRIVER: Meaning("{Those} {have} not the CSI driver of a volume of the pod{named}.", ("kubectl get "
+                                                                                                     "csinodes",)),
     Kind.CLAIM_UNBOUND: Meaning(
-        "A PersistentVolumeClaim of the pod is not bound, and its StorageClass binds at once (or there is none), so that the "
+        "A PersistentVolumeClaim of the pod is not bound, and its StorageClass binds at once (or there is none), so "
+        "that the "
         "scheduler has to wait for the volume. It has looked at no node.",
         (_CLAIMS, _CLASSES),
     ),
@@ -133,7 +143,8 @@ MEANINGS = {
     Kind.CLAIM_LOST: Meaning("The PersistentVolumeClaim {subject} has lost its volume.", (_CLAIMS,)),
     Kind.CLAIM_DELETED: Meaning("The PersistentVolumeClaim {subject} is being deleted.", (_CLAIMS,)),
     Kind.CLAIM_AWAITED: Meaning("The claim {subject} of an ephemeral volume has not been made yet.", (_CLAIMS,)),
-    Kind.CLAIM_FOREIGN: Meaning("The claim {subject} has the name of the pod's ephemeral volume, and is not its own.", (_CLAIMS,)),
+    Kind.CLAIM_FOREIGN: Meaning("The claim {subject} has the name of the pod's ephemeral volume, and is not its "
+                                "own.", (_CLAIMS,)),
     Kind.STORAGE_CLASS_NOT_FOUND: Meaning("There is no StorageClass {subject}, which a claim of the pod names.", (_CLASSES,)),
     Kind.DEVICES: Meaning(
         "The devices that the pod's resource claims ask for (dynamic resource allocation) are not to be had: {reason}.",
@@ -146,22 +157,25 @@ MEANINGS = {
     Kind.GATES: Meaning("The pod waits for its scheduling gates {subject}: the scheduler does not look at it.", ()),
     Kind.POD_GROUP: Meaning("The pod waits until as many pods of its group exist as are placed together.", ()),
     Kind.NO_VICTIMS: Meaning(
-        "No pod of lower priority runs on {those} whose eviction would let this pod in.", (_PRIORITY,)
+        "No pod of lower priority runs on {those}: there is nobody to evict.", (_PRIORITY,)
     ),
     Kind.NOT_HELPFUL: Meaning(
         "On {those} evicting pods would change nothing: what refuses there does not depend on the pods that run."
     ),
     Kind.GROUP_FULL: Meaning("{Groups} {are} at the maximum size.", (_AUTOSCALER,)),
     Kind.GROUP_BACKOFF: Meaning(
-        "{Groups} {were} asked for nodes that did not come (no capacity, no quota, no addresses), and the autoscaler waits "
+        "{Groups} {were} asked for nodes that did not come (no capacity, no quota, no addresses), and the autoscaler "
+        "waits "
         "before it asks again.",
         (_AUTOSCALER,),
     ),
-    Kind.GROUP_NOT_READY: Meaning("{Groups} {have} nodes that are not ready, and are not made larger until they are.", (_AUTOSCALER,)),
+    Kind.GROUP_NOT_READY: Meaning("{Groups} {have} nodes that are not ready, and are not made larger until they "
+                                  "are.", (_AUTOSCALER,)),
     Kind.CLUSTER_LIMIT: Meaning("For {groups} the autoscaler's limit for the whole cluster is reached{named}.", (_AUTOSCALER,)),
     Kind.GROUP_OTHER: Meaning("{Groups} cannot be made larger now: {reason}.", (_AUTOSCALER,)),
     Kind.CUT: Meaning("The text is cut off here."),
-    Kind.UNKNOWN: Meaning("Not a reason of kube-scheduler 1.16 to 1.36 that is known here: perhaps one of a plugin's own."),
+    Kind.UNKNOWN: Meaning("Not a reason of kube-scheduler 1.16 to 1.36 that is known here: perhaps one of a plugin's "
+                          "own."),
 }  # fmt: skip
 
 _ERA_OF_TAINTS = "The message does not name the taint (releases from 1.35 on, and late patches of 1.34, no longer do)."
@@ -182,11 +196,14 @@ _VERDICTS = (
     ("podgroup", "The PodGroup the pod names does not exist, so that preemption was not tried."),
 )  # fmt: skip
 _WORDS = {
-    squeezed(NO_CLAIMS): "No allocated resource claim of the pod could be freed; this stands in every such message since 1.34.",
-    squeezed(STATE_NOT_FOUND): "Preemption was not tried, as the pod was refused before any node was looked at; the words "
+    squeezed(NO_CLAIMS): "No allocated resource claim of the pod could be freed; this stands in every such message "
+                         "since 1.34.",
+    squeezed(STATE_NOT_FOUND): "Preemption was not tried, as the pod was refused before any node was looked at; the "
+                               "words "
     "`not found` mean no more than that.",
     "stillnotschedulable": "Freeing the pod's own resource claims made no difference.",
-    "deallocationofresourceclaimcompleted": "An allocated resource claim of the pod was freed; the scheduler tries again.",
+    "deallocationofresourceclaimcompleted": "An allocated resource claim of the pod was freed; the scheduler tries "
+                                            "again.",
 }  # fmt: skip
 
 
@@ -205,7 +222,7 @@ def meaning_in_preemption(part: Part) -> str:
     """What a part of a preemption clause says: a filter's reason is what remained once pods were taken away."""
     if part.kind in (Kind.NO_VICTIMS, Kind.NOT_HELPFUL, Kind.CUT):
         return meaning(part)
-    return _NESTED[part.count == 1].format(n=part.count, reason=part.reason)
+    return _NESTED[part.number == 1].format(n=part.number, reason=part.reason)
 
 
 def meaning_of_preemption(clause: Preemption) -> str:
@@ -228,12 +245,13 @@ def meaning_of_whole(message: Message) -> str:
         return "This is no message of the scheduler, an autoscaler or the API server that is known here."
     if message.form == "not-scaled":
         return (
-            "The autoscaler adds no node, as a node of none of its groups would take the pod. It counts node groups, not "
+            "The autoscaler adds no node, as a node of none of its groups would take the pod. It counts node groups, "
+            "not "
             "nodes, and asks the scheduler's own checks about an empty node of each."
         )
     if not message.is_of_nodes:
         return elsewhere.filled(_form(message).meaning, dict(message.details))
-    if any(part.count is not None for part in message.parts):
+    if any(part.number is not None for part in message.parts):
         return _COUNTS
     return "The pod was refused as a whole, before any node was looked at." if message.parts else ""
 
@@ -253,20 +271,16 @@ _MOST_COMMANDS = 5
 
 
 def _form(message: Message) -> elsewhere.Form:
-    return next(
-        form for form in elsewhere.FORMS if (form.name, form.component) == (message.form, message.component)
-    )
+    return next(form for form in elsewhere.FORMS if (form.name, form.component) == (message.form, message.component))
 
 
 def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
     """What stands for the nodes of a part in a sentence about them."""
-    one = part.count == 1
+    one = part.number == 1
     noun = "node group" if of_groups else "node"
-    if part.count is None:
-        those = f"those {noun}s"
-    else:
-        those = f"that {noun}" if one else f"those {part.count} {noun}s"
-    groups = "one node group" if one else f"{part.count} node groups" if part.count is not None else "the node groups"
+    number = "" if part.number is None else f" {part.number}"
+    those = f"that {noun}" if one else f"those{number} {noun}s"
+    groups = "one node group" if one else f"{part.number} node groups" if part.number is not None else "the node groups"
     return {
         "Those": those[0].upper() + those[1:],
         "those": those,

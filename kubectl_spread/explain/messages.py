@@ -21,20 +21,20 @@ from kubectl_spread.explain.elsewhere import Component
 from kubectl_spread.explain.reasons import FIRST_MINOR
 from kubectl_spread.explain.reasons import is_longer_known
 from kubectl_spread.explain.reasons import Kind
-from kubectl_spread.explain.reasons import kinds_beginning
+from kubectl_spread.explain.reasons import kind_beginning
 from kubectl_spread.explain.reasons import LAST_MINOR
 from kubectl_spread.explain.reasons import match
 from kubectl_spread.explain.reasons import squeezed
 
 NO_CLAIMS = "no new claims to deallocate"
 STATE_NOT_FOUND = "not found"
-_MOST_CHARACTERS = 200_000  # what an event or a log holds; more is cut off
+_MOST_CHARACTERS = 50_000  # an event has 1,024; what is beyond this is not read, and that is said
 
 
 class Part(NamedTuple):
-    """One reason of a list. `count` is None where the text has none; `subject` is what the reason names."""
+    """One reason of a list. `number`, of nodes, is None where the text has none; `subject` is what the reason names."""
 
-    count: Optional[int]
+    number: Optional[int]
     reason: str
     kind: Kind
     subject: str = ""
@@ -102,6 +102,9 @@ def parse_all(text: str) -> tuple[Message, ...]:
         found.append(_message(pasted, place, following))
     first = found[0]
     found[0] = first._replace(not_understood=(*before, *first.not_understood))
+    if len(text) > _MOST_CHARACTERS:
+        unread = f"(what follows the first {_MOST_CHARACTERS} characters was not read)"
+        found[-1] = found[-1]._replace(not_understood=(*found[-1].not_understood, unread))
     return _once(found)
 
 
@@ -137,9 +140,9 @@ _ESCAPED = (
     (re.compile(r"\\+([\"'])"), r"\1"),
     (re.compile(r"\\u0027|&#0?39;|&apos;|&rsquo;"), "'"),
     (re.compile(r"\\u0022|&quot;|&#34;"), '"'),
-    (re.compile(r"(?mi)[ \t]{2,}\((?:cut|taints|first|truncated|shortened)\b[^()\n]*\)[ \t]*$"), ""),
-    (re.compile(r"(?m)^[ \t>|│┃]+|[ \t|│┃\\]+$"), ""),
+    (re.compile(r"(?mi)(?<![ \t])[ \t]{2,}\((?:cut|taints|first|truncated|shortened)\b[^()\n]*\)[ \t]*$"), ""),
 )
+_MARGIN = " \t|│┃"  # of quotes and tables
 _HEADER = re.compile(
     r"(?:\b0/(?P<total>\d+)\s+nodes?(?:\s+are)?(?:\s+available\b\s*:?|(?:\s+a\w*)?\s*(?:\.{2,}|…)\s*\Z)"
     r"|(?<![\w/])nodes\s+are\s+available\s*:)",
@@ -157,9 +160,11 @@ _SEEN = re.compile(r"\(x(\d+)\s+over\s+[\w.]+\)")
 
 
 def _pasted(text: str) -> _Pasted:
+    text = text[:_MOST_CHARACTERS]
     for pattern, plain in _ESCAPED:
-        text = pattern.sub(plain, text[:_MOST_CHARACTERS])
-    return _Pasted(text, text.translate(_PLAIN))
+        text = pattern.sub(plain, text)
+    written = "\n".join(line.rstrip(_MARGIN + "\\").lstrip(_MARGIN + ">") for line in text.split("\n"))
+    return _Pasted(written, written.translate(_PLAIN))
 
 
 def _places(plain: str) -> list[_Place]:
@@ -259,12 +264,11 @@ class _Reader:
         if count is None and not raw.strip():
             return None
         is_last = not self.text[end:].strip(" .…\n\"'`)]}")
-        kinds = kinds_beginning(raw.rstrip(" .…\"'`"))
+        kind = kind_beginning(raw.rstrip(" .…\"'`")) if is_last else None
         self.at = end
         written = self.pasted.quote(start, end)
-        if is_last and (kinds or not raw.strip(" .…")):
+        if kind is not None:
             self.is_cut = True
-            kind = kinds.pop() if len(kinds) == 1 else Kind.CUT
             return Part(count, written.rstrip(" .…"), kind, "", is_cut=True)
         self.not_understood.append(written)
         return Part(count, written, Kind.UNKNOWN)
@@ -301,6 +305,9 @@ class _Reader:
         header = self.take(_HEADER)
         if header:
             total = header.group("total")
+            if "available" not in header.group().lower():
+                self.is_cut = True
+                return Preemption(int(total[:9]) if total else None, is_cut=True)
             parts = self.parts()
             dots = self.take(_DOTS)
             if dots and dots.group().strip() == ".." and not self.text[self.at :].strip(" .…\n\"'`"):
@@ -324,7 +331,7 @@ class _Reader:
 
 _SPACES = re.compile(r"\s*(?:[-*•]\s+(?=\d))?")
 _COUNT = re.compile(r"(\d+)(?:\s+|(?=\s*\Z)|(?=node\(s\))|(?=\.{2,}|…))")
-_SEPARATOR = re.compile(r"\s*(?:[,;]\s*(?:and\s+)?|\s+and\s+|\s+)(?:[-*•]\s+)?(?=\d+\s*(?:[^\s\d,./:]|\Z))")
+_SEPARATOR = re.compile(r"\s*(?:[,;]\s*(?:and\s+)?|\s+and\s+|\s+)(?:[-*•]\s+)?(?=\d+\s*(?:[^\s\d,./:]|\Z|\.{2,}|…))")
 _REASON_END = re.compile(r"\s*[,;]\s*(?=\d+\s+[^\s\d])|\.(?=\s|\.|[\"'`)]|$)|…|[\"'`]+\s*$|(?=\n\s*\n)|\n(?=\S+\s*:)")
 _REPEATED = re.compile(r"\s*\(repeated\s+\d+\s+times\)")
 _ELLIPSIS_END = re.compile(r"\s*(?:\.{2,}|…|\[(?:\.\.\.|…)\])\s*[\"'`)\]}]*\s*\Z")

@@ -236,8 +236,9 @@ def squeezed(text: str) -> str:
 
 
 _LITERALS = tuple(sorted(((squeezed(entry.text), entry) for entry in WORDINGS), key=lambda pair: -len(pair[0])))
-_STARTS = tuple(
-    (*((start, entry.kind) for start, entry in _LITERALS), *((squeezed(entry.start), entry.kind) for entry in _PATTERNS))
+_STARTS = (
+    *((start, entry.kind) for start, entry in _LITERALS),
+    *((squeezed(entry.start), entry.kind) for entry in _PATTERNS),
 )
 _BOUNDARY = re.compile(r"$|[\s,.;:\"'`)\]}…<|]")
 
@@ -258,12 +259,18 @@ def match(text: str, at: int) -> Optional[Match]:
     return best
 
 
-def kinds_beginning(text: str) -> set[Kind]:
-    """What a reason may be of which only the beginning is there."""
+def kind_beginning(text: str) -> Optional[Kind]:
+    """What a reason is of which only the beginning is there: None where no wording begins so, CUT where several do."""
     start = squeezed(text)
     if not start:
-        return set()
-    return {kind for known, kind in _STARTS if known.startswith(start) or (start.startswith(known) and known[-1] in '{"')}
+        return Kind.CUT
+    begun = [
+        pair for pair in _STARTS if pair[0].startswith(start) or (start.startswith(pair[0]) and pair[0][-1] in '{"')
+    ]
+    if not begun:
+        return None
+    shortest, kind = min(begun, key=lambda pair: len(pair[0]))
+    return kind if all(known.startswith(shortest) or of is kind for known, of in begun) else Kind.CUT
 
 
 def is_longer_known(text: str) -> bool:

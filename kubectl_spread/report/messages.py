@@ -43,7 +43,7 @@ def lines(message: Message, *, width: int, colour: bool) -> list[str]:
 
 
 def headline(message: Message) -> str:
-    """`kube-scheduler, of 1.24 to 1.33 by its words: none of 6 nodes takes the pod.`"""
+    """The sentence on top: `kube-scheduler, 1.24 to 1.33 by its words: none of 6 nodes takes the pod.`."""
     who = message.component.value if message.form != "unknown" else "Unknown"
     if message.era is not None:
         who += f", {_era(message.era)} by its words"
@@ -92,7 +92,7 @@ def _document(message: Message) -> dict[str, Any]:
 
 def _part(part: Part, meaning: str) -> dict[str, Any]:
     return {
-        "count": part.count,
+        "count": part.number,
         "reason": part.reason,
         "kind": part.kind.value,
         "subject": part.subject,
@@ -118,11 +118,11 @@ def _parts(told: list[tuple[Part, str]], width: int, *, colour: bool) -> list[st
     """Each part with its count in a column, what it means under it."""
     if not told:
         return []
-    column = max(len(str(part.count)) if part.count is not None else 0 for part, _ in told)
+    column = max(len(str(part.number)) if part.number is not None else 0 for part, _ in told)
     indent = " " * (column + 4 if column else 2)
     out: list[str] = []
     for part, meaning in told:
-        count = f"  {'' if part.count is None else part.count:>{column}}  " if column else indent
+        count = f"  {'' if part.number is None else part.number:>{column}}  " if column else indent
         reason = _wrapped(part.reason + (" ..." if part.is_cut else ""), width, indent)
         first = count + (reason[0][len(indent) :] if reason else "")
         out += ["", paint(first.rstrip(), "cyan", colour=colour)]
