@@ -1,4 +1,4 @@
-"""Messages about placing pods that are not lists of nodes: of the scheduler, autoscalers, the API server, Helm, Argo CD.
+"""Messages about placing pods that are no lists of nodes: of the scheduler, autoscalers, API server, Helm, Argo CD.
 
 A form is a sentence's shape, what it names, what it means, and what to run next. In `meaning` and `commands`,
 `{name}` stands for what the shape's group of that name holds.
@@ -76,10 +76,9 @@ FORMS = (
     Form("plugin-error", Component.SCHEDULER,
          r'(?:error: *)?running (?P<plugin>"?\w+"? filter plugin|\w+ plugin "?\w+"?)[^\n]*',
          "A plugin of the scheduler failed, which says nothing of the nodes: the scheduler tries again.", (_POD,)),
-    Form("binding", Component.SCHEDULER, r"(?:binding volumes|binding rejected|failed to assume|assumePod "
-                                         r"failed)[^\n]*",
-         "A node was chosen, and then the pod or its volumes could not be bound to it.", ("kubectl get pvc -n "
-                                                                                          "NAMESPACE",)),
+    Form("binding", Component.SCHEDULER, r"(?:binding (?:volumes|rejected)|failed to assume)[^\n]*",
+         "A node was chosen, and then the pod or its volumes could not be bound to it.",
+         ("kubectl get pvc -n NAMESPACE",)),
     Form("scaled-up", Component.CLUSTER_AUTOSCALER, r"pod triggered scale-up:?(?P<groups> *\[[^\n]*\])?",
          "The autoscaler is adding a node for this pod; wait until it is ready.", ("kubectl get nodes",)),
     Form("scale-up-failed", Component.CLUSTER_AUTOSCALER,
@@ -189,11 +188,11 @@ FORMS = (
          , (_CHECK,)),
     Form("null-selector", Component.API_SERVER,
          r"(?:299 - *)?\"?(?<![\w.\[\]])(?P<path>[\w.\[\]]{0,200}topologySpreadConstraints\[\d+\]\.labelSelector): "
-         r"*a null labelSelector results in "
-         r"matching no pod\"?",
+         r"*a null labelSelector results in matching no pod\"?",
          "The constraint has no labelSelector: it counts no pod, so that it holds nothing apart.", (_CHECK,)),
     Form("unknown-field", Component.API_SERVER, r"(?:warning: *)?unknown field (?P<field>\"[^\"]*\")(?! in io\.)",
-         "The API server knows no field {field} there and drops it; the constraint does not do what it says.", (_CHECK,)),
+         "The API server knows no field {field} there and drops it; the constraint does not do what it says.",
+         (_CHECK,)),
     Form("chart-field", Component.HELM,
          r"(?:error validating (?:data|\"[^\"]*\"): *)*ValidationError\((?P<path>[^)]*)\): *(?P<why>unknown field "
          r"\"[^\"]*\" in [\w.]+"
@@ -204,17 +203,17 @@ FORMS = (
          r"(?:error: *)?YAML parse error on (?P<file>\S+?): *error converting YAML to JSON: *yaml: *(?:line "
          r"(?P<line>\d+): *)?(?P<why>[^\n]*)",
          "The chart's template {file} does not print YAML: {why}. Most often toYaml of the constraints has a wrong "
-         "indent; the "
-         "line is that of the printed text.",
+         "indent; the line is that of the printed text.",
          ("helm template RELEASE CHART --debug",)),
     Form("chart-values", Component.HELM,
          r"(?<![\w.])(?P<path>[\w.]{0,200}topologySpreadConstraints): *invalid type\. expected: *(?P<type>\w+), "
          r"*given: *(?P<given>\w+)",
          "The chart's own schema wants {path} as {type}, and the values have {given}."),
-    Form("argo-cd", Component.ARGO_CD, r"(?<![\w.])(?P<path>\.[\w.]{0,200}topologySpreadConstraints\[[^\]]*\][\w.]*): *field not declared in schema",
+    Form("argo-cd", Component.ARGO_CD,
+         r"(?<![\w.])(?P<path>\.[\w.]{0,200}topologySpreadConstraints\[[^\]]*\][\w.]*)"
+         r": *field not declared in schema",
          "Argo CD's built-in schema does not know {path}: it is of an older release than the cluster. Server-side "
-         "diff leaves "
-         "the question to the API server."),
+         "diff leaves the question to the API server."),
     Form("kops-pending", Component.KOPS, r"system-(?:cluster|node)-critical pod \"?(?P<pod>[^\s\"]+)\"? is pending",
          "kops waits for every system-critical pod, and {pod} is Pending: look at its own message.",
          ("kubectl spread explain pod {pod} -n kube-system",)),
@@ -231,8 +230,7 @@ _COMPILED = tuple(
 
 
 def find(text: str) -> list[Found]:
-    """The sentences of a text that are recognised, in its order; of overlapping ones the first, then the more "
-    "special."""
+    """The sentences of a text that are recognised, in its order; of overlapping ones the first, the special before."""
     found: list[Found] = []
     for rank, (form, shape) in enumerate(_COMPILED):
         for at in shape.finditer(text):

@@ -28,6 +28,7 @@ _PODS = "kubectl get pods -A -o wide"
 _CLAIMS = "kubectl get pvc -n NAMESPACE"
 _VOLUMES = "kubectl get pv -o custom-columns=NAME:.metadata.name,CLAIM:.spec.claimRef.name,AFFINITY:.spec.nodeAffinity"
 _CLASSES = "kubectl get storageclass"
+_DRIVERS = "kubectl get csinodes"
 _DEVICES = "kubectl get resourceclaims -n NAMESPACE"
 _AUTOSCALER = "kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml"
 _PRIORITY = "kubectl get pods -A --sort-by=.spec.priority -o custom-columns=NAME:.metadata.name,PRIORITY:.spec.priority"
@@ -69,7 +70,8 @@ MEANINGS = {
         (_LABELS,),
     ),
     Kind.AFFINITY_CONFLICT: Meaning(
-        "The pod's node affinity contradicts itself: it names nodes in terms that no node can meet together.", (_EXPLAIN,)
+        "The pod's node affinity contradicts itself: it names nodes in terms that no node can meet together.",
+        (_EXPLAIN,),
     ),
     Kind.NARROWED: Meaning(
         "{Those} {were} left out before any other check, as {subject} had narrowed down which nodes to look at. With "
@@ -89,7 +91,7 @@ MEANINGS = {
     ),
     Kind.TOO_MANY_PODS: Meaning("{Those} {run} as many pods as {they} may (allocatable pods).", (_PODS,)),
     Kind.PORTS: Meaning("On {those} another pod has a hostPort that this pod asks for.", (_PODS,)),
-    Kind.SERVICE_AFFINITY: Meaning("{Those} {do} not match the service affinity of the scheduler's policy.", (_LABELS,)),
+    Kind.SERVICE_AFFINITY: Meaning("{Those} {do} not match the scheduler's service affinity.", (_LABELS,)),
     Kind.POD_AFFINITY: Meaning(
         "{Those} {are} not in a domain with the pods that the pod's required podAffinity wants beside it.", (_EXPLAIN,)
     ),
@@ -120,19 +122,17 @@ MEANINGS = {
         "The CSI driver has not enough room left for a claim of the pod where {those} {are}.",
         ("kubectl get csistoragecapacities -A", _CLAIMS),
     ),
-    Kind.VOLUME_ZONE: Meaning(
-        "{Those} {are} in another zone or region than a volume of the pod.", (_CLAIMS, _ZONES)
-    ),
+    Kind.VOLUME_ZONE: Meaning("{Those} {are} in another zone or region than a volume of the pod.", (_CLAIMS, _ZONES)),
     Kind.VOLUME_COUNT: Meaning(
         "{Those} {have} as many volumes attached as the CSI driver allows.",
         ("kubectl get csinodes -o custom-columns=NAME:.metadata.name,LIMIT:.spec.drivers[*].allocatable.count",),
     ),
     Kind.VOLUME_IN_USE: Meaning("On {those} another pod uses a disk of the pod that only one may use.", (_PODS,)),
     Kind.VOLUME_ONE_POD: Meaning("A claim of the pod is ReadWriteOncePod and another pod uses it.", (_CLAIMS, _PODS)),
-    Kind.VOLUME_NOT_FOUND: Meaning("A claim of the pod is bound to a PersistentVolume that does not "
-                                   "exist{named}.", (_CLAIMS,)),
-    Kind.VOLUME_DRIVER: Meaning("{Those} {have} not the CSI driver of a volume of the pod{named}.", ("kubectl get "
-                                                                                                     "csinodes",)),
+    Kind.VOLUME_NOT_FOUND: Meaning(
+        "A claim of the pod is bound to a PersistentVolume that does not exist{named}.", (_CLAIMS,)
+    ),
+    Kind.VOLUME_DRIVER: Meaning("{Those} {have} not the CSI driver of a volume of the pod{named}.", (_DRIVERS,)),
     Kind.CLAIM_UNBOUND: Meaning(
         "A PersistentVolumeClaim of the pod is not bound, and its StorageClass binds at once (or there is none), so "
         "that the "
@@ -143,9 +143,10 @@ MEANINGS = {
     Kind.CLAIM_LOST: Meaning("The PersistentVolumeClaim {subject} has lost its volume.", (_CLAIMS,)),
     Kind.CLAIM_DELETED: Meaning("The PersistentVolumeClaim {subject} is being deleted.", (_CLAIMS,)),
     Kind.CLAIM_AWAITED: Meaning("The claim {subject} of an ephemeral volume has not been made yet.", (_CLAIMS,)),
-    Kind.CLAIM_FOREIGN: Meaning("The claim {subject} has the name of the pod's ephemeral volume, and is not its "
-                                "own.", (_CLAIMS,)),
-    Kind.STORAGE_CLASS_NOT_FOUND: Meaning("There is no StorageClass {subject}, which a claim of the pod names.", (_CLASSES,)),
+    Kind.CLAIM_FOREIGN: Meaning(
+        "The claim {subject} has the name of the pod's ephemeral volume, and is not its own.", (_CLAIMS,)
+    ),
+    Kind.STORAGE_CLASS_NOT_FOUND: Meaning("There is no StorageClass {subject}, named by a claim.", (_CLASSES,)),
     Kind.DEVICES: Meaning(
         "The devices that the pod's resource claims ask for (dynamic resource allocation) are not to be had: {reason}.",
         (_DEVICES, "kubectl get resourceslices"),
@@ -156,9 +157,7 @@ MEANINGS = {
     ),
     Kind.GATES: Meaning("The pod waits for its scheduling gates {subject}: the scheduler does not look at it.", ()),
     Kind.POD_GROUP: Meaning("The pod waits until as many pods of its group exist as are placed together.", ()),
-    Kind.NO_VICTIMS: Meaning(
-        "No pod of lower priority runs on {those}: there is nobody to evict.", (_PRIORITY,)
-    ),
+    Kind.NO_VICTIMS: Meaning("No pod of lower priority runs on {those}: there is nobody to evict.", (_PRIORITY,)),
     Kind.NOT_HELPFUL: Meaning(
         "On {those} evicting pods would change nothing: what refuses there does not depend on the pods that run."
     ),
@@ -169,14 +168,18 @@ MEANINGS = {
         "before it asks again.",
         (_AUTOSCALER,),
     ),
-    Kind.GROUP_NOT_READY: Meaning("{Groups} {have} nodes that are not ready, and are not made larger until they "
-                                  "are.", (_AUTOSCALER,)),
-    Kind.CLUSTER_LIMIT: Meaning("For {groups} the autoscaler's limit for the whole cluster is reached{named}.", (_AUTOSCALER,)),
+    Kind.GROUP_NOT_READY: Meaning(
+        "{Groups} {have} nodes that are not ready, and are not made larger until they are.", (_AUTOSCALER,)
+    ),
+    Kind.CLUSTER_LIMIT: Meaning(
+        "For {groups} the autoscaler's limit for the whole cluster is reached{named}.", (_AUTOSCALER,)
+    ),
     Kind.GROUP_OTHER: Meaning("{Groups} cannot be made larger now: {reason}.", (_AUTOSCALER,)),
     Kind.CUT: Meaning("The text is cut off here."),
-    Kind.UNKNOWN: Meaning("Not a reason of kube-scheduler 1.16 to 1.36 that is known here: perhaps one of a plugin's "
-                          "own."),
-}  # fmt: skip
+    Kind.UNKNOWN: Meaning(
+        "Not a reason of kube-scheduler 1.16 to 1.36 that is known here: perhaps one of a plugin's own."
+    ),
+}
 
 _ERA_OF_TAINTS = "The message does not name the taint (releases from 1.35 on, and late patches of 1.34, no longer do)."
 _COUNTS = (
@@ -194,17 +197,17 @@ _VERDICTS = (
     ("placement-based", "Preemption is decided for the pod's whole group, not for this pod."),
     ("nocandidate", "Extenders of the scheduler left no node on which evicting would help."),
     ("podgroup", "The PodGroup the pod names does not exist, so that preemption was not tried."),
-)  # fmt: skip
+)
 _WORDS = {
     squeezed(NO_CLAIMS): "No allocated resource claim of the pod could be freed; this stands in every such message "
-                         "since 1.34.",
+    "since 1.34.",
     squeezed(STATE_NOT_FOUND): "Preemption was not tried, as the pod was refused before any node was looked at; the "
-                               "words "
+    "words "
     "`not found` mean no more than that.",
     "stillnotschedulable": "Freeing the pod's own resource claims made no difference.",
     "deallocationofresourceclaimcompleted": "An allocated resource claim of the pod was freed; the scheduler tries "
-                                            "again.",
-}  # fmt: skip
+    "again.",
+}
 
 
 def meaning(part: Part, *, of_groups: bool = False) -> str:

@@ -90,6 +90,21 @@ def parse(text: str) -> Message:
 
 def parse_all(text: str) -> tuple[Message, ...]:
     """Every message of a text, in its order, repeated ones once. What is no message at all is one unknown message."""
+    found = _all(text)
+    rows = text.strip("\r\n").splitlines()
+    lengths = [len(row) for row in rows]
+    if len(rows) > 1 and _missed(found) and lengths[0] >= lengths[-1] and len({*lengths[:-1]}) == 1:
+        joined = _all("".join(rows))  # a terminal broke the lines, and perhaps words
+        if _missed(joined) < _missed(found):
+            return joined
+    return found
+
+
+def _missed(found: tuple[Message, ...]) -> int:
+    return sum(len(item.not_understood) for item in found)
+
+
+def _all(text: str) -> tuple[Message, ...]:
     pasted = _pasted(text)
     places = _places(pasted.plain)
     if not places:
@@ -263,7 +278,7 @@ class _Reader:
         raw = self.text[start:end]
         if count is None and not raw.strip():
             return None
-        is_last = not self.text[end:].strip(" .…\n\"'`)]}")
+        is_last = not self.text[end:].strip(" .…\n\"'`)]}") and not _FULL_STOP.match(self.text, end)
         kind = kind_beginning(raw.rstrip(" .…\"'`")) if is_last else None
         self.at = end
         written = self.pasted.quote(start, end)
@@ -333,6 +348,7 @@ _SPACES = re.compile(r"\s*(?:[-*•]\s+(?=\d))?")
 _COUNT = re.compile(r"(\d+)(?:\s+|(?=\s*\Z)|(?=node\(s\))|(?=\.{2,}|…))")
 _SEPARATOR = re.compile(r"\s*(?:[,;]\s*(?:and\s+)?|\s+and\s+|\s+)(?:[-*•]\s+)?(?=\d+\s*(?:[^\s\d,./:]|\Z|\.{2,}|…))")
 _REASON_END = re.compile(r"\s*[,;]\s*(?=\d+\s+[^\s\d])|\.(?=\s|\.|[\"'`)]|$)|…|[\"'`]+\s*$|(?=\n\s*\n)|\n(?=\S+\s*:)")
+_FULL_STOP = re.compile(r"\.(?![.…])")
 _REPEATED = re.compile(r"\s*\(repeated\s+\d+\s+times\)")
 _ELLIPSIS_END = re.compile(r"\s*(?:\.{2,}|…|\[(?:\.\.\.|…)\])\s*[\"'`)\]}]*\s*\Z")
 _DOTS = re.compile(r"\s*[.…]+")

@@ -1,4 +1,5 @@
 """Messages as people paste them: what is read out of each, by hand."""
+# ruff: noqa: E501, ISC004, Q003 (lines are kept as they were pasted)
 
 from __future__ import annotations
 
@@ -181,13 +182,12 @@ def test_what_is_cut_off_is_understood_as_far_as_it_goes(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.text[:60])
 @pytest.mark.parametrize("width", [30, 57])
 def test_a_message_that_a_terminal_broke_anywhere_says_the_same(case: Case, width: int) -> None:
-    """A break within a word is not told from one between words, so that the kinds and numbers are what is compared."""
+    """Within a word, too."""
     broken = "\n".join(case.text[at : at + width] for at in range(0, len(case.text), width))
-    found = parse(broken.replace("{", "{ ").replace("{ ", "{"))
+    found = parse(broken)
 
-    if case.text.startswith("0/") and "{" not in case.text and "Insufficient" not in case.text and '"' not in case.text:
-        assert (case.nodes, case.parts) == (found.total, told(found.parts))
-    assert found.component is elsewhere.Component.SCHEDULER
+    assert (case.nodes, case.parts.replace(" ", "")) == (found.total, told(found.parts).replace(" ", ""))
+    assert () == found.not_understood
 
 
 ELSEWHERE = (
@@ -331,8 +331,12 @@ def test_wordings_are_of_releases_that_there_are() -> None:
     assert [] == [entry for entry in WORDINGS if not 16 <= entry.since <= entry.until <= 36]
 
 
-KNOWN = sorted({entry.text for entry in WORDINGS if not entry.text.startswith(("max ", "in back", "not ready", "node group"))})
-TEXTS = st.sampled_from([*KNOWN, "Insufficient cpu", "Insufficient example.com/foo", "node(s) had untolerated taint {a: b}"])
+KNOWN = sorted(
+    {entry.text for entry in WORDINGS if not entry.text.startswith(("max ", "in back", "not ready", "node group"))}
+)
+TEXTS = st.sampled_from(
+    [*KNOWN, "Insufficient cpu", "Insufficient example.com/foo", "node(s) had untolerated taint {a: b}"]
+)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
@@ -385,7 +389,9 @@ def test_garbage_is_no_error(text: str) -> None:
         meanings.commands(item)
 
 
-@pytest.mark.parametrize("text", ["a", " ", "[", "1 x, ", "pod ", "0/3 nodes are available: ", "predicate checking error: "])
+@pytest.mark.parametrize(
+    "text", ["a", " ", "[", "1 x, ", "pod ", "0/3 nodes are available: ", "predicate checking error: "]
+)
 def test_long_texts_take_no_long_time(text: str) -> None:
     began = time.process_time()
     parse_all((text * 100_000)[:100_000] + "x")
