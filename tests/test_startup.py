@@ -115,6 +115,13 @@ def test_json_imports_no_yaml_parser(tmp_path: Path) -> None:
     assert set() == imported & {*HEAVY, PARSER}
 
 
+def test_explaining_a_message_imports_no_parser_and_nothing_heavy() -> None:
+    imported = imported_by("explain", "--message", "0/3 nodes are available: 3 Insufficient cpu.")
+
+    assert "kubectl_spread.explain.messages" in imported
+    assert set() == imported & {*HEAVY, PARSER}
+
+
 def test_placing_replicas_imports_numpy_and_not_jsonschema_or_kubernetes(manifest: Path) -> None:
     imported = imported_by("check", str(manifest), "--topology", "zones=2,nodes=1")
 

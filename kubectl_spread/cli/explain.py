@@ -34,6 +34,7 @@ _WIDEST = 160
 @click.option("-f", "--filename", multiple=True, metavar="FILE", help="Explain the pods of a manifest; - is stdin.")
 @kustomize_option
 @cluster_facts
+@click.option("--message", metavar="TEXT", help="Explain a message that was pasted instead of a pod; - is stdin.")
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace of what is named.  [default: default]")
 @click.option("--node", metavar="NODE", default="", help="Say everything about one node instead of all nodes.")
 @click.option("--wide", is_flag=True, help="Tell long lists whole.")
@@ -48,6 +49,7 @@ def command(
     filename: tuple[str, ...],
     kustomize: tuple[str, ...],
     facts: FactOptions,
+    message: Optional[str],
     namespace: Optional[str],
     node: str,
     *,
@@ -63,7 +65,7 @@ def command(
     \b
     Exit codes:
       0  the pods run, or would fit
-      1  a pod stays Pending or is not predictable, or there is no such pod
+      1  a pod stays Pending or is not predictable, or there is no such pod; a message is not understood
       2  wrong usage
       3  an input could not be read
 
@@ -83,7 +85,16 @@ def command(
     \b
       # The next pod of a manifest, before it exists
       kubectl spread explain -f web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
+
+    \b
+      # A message of the scheduler, an autoscaler or the API server, without any cluster
+      kubectl get events -n shop --field-selector reason=FailedScheduling | kubectl spread explain --message -
     """  # noqa: D301
+    if message is not None:
+        from kubectl_spread.cli.message import explain_message
+
+        is_alone = not (targets or filename or kustomize or any(facts))
+        return explain_message(message, output, colour=wants_colour(color), is_alone=is_alone)
     if bool(targets) == bool(filename or kustomize):
         raise click.UsageError("name a pod or workload, or a manifest with -f", ctx)
     named = _named(targets, ctx)

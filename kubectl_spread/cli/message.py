@@ -1,0 +1,69 @@
+"""`kubectl spread explain --message`: what a pasted message says. Nothing here loads numpy."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+import click
+
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.stderr import complain
+from kubectl_spread.cli.stderr import flush
+
+_WIDTH = 80  # where the output goes to no terminal
+
+
+def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> int:
+    """Print what a message says; `-` reads it from standard input.
+
+    Returns:
+        1 where parts were not understood, else 0.
+
+    Raises:
+        click.UsageError: there is no text, or a pod, a manifest or a cluster is named besides.
+    """
+    if not is_alone:
+        raise click.UsageError(
+            "--message stands alone: name no pod, manifest or cluster beside it", click.get_current_context()
+        )
+    from kubectl_spread.explain.messages import parse_all
+    from kubectl_spread.report import messages as report
+
+    if text == "-":
+        text = _standard_input()
+    if not text.strip():
+        raise click.UsageError("the message is empty", click.get_current_context())
+    found = parse_all(text)
+    if output == "json":
+        from kubectl_spread.report.json import dumps
+
+        click.echo(dumps(report.document(found)))
+    else:
+        blocks = ["\n".join(report.lines(item, width=_width(), colour=colour)) for item in found]
+        click.echo("\n\n".join(blocks), color=True)
+    missed = sum(len(item.not_understood) for item in found)
+    if not missed:
+        return Exit.CLEAN
+    flush()
+    complain(
+        "one part of the text was not understood" if missed == 1 else f"{missed} parts of the text were not understood"
+    )
+    return Exit.FINDINGS
+
+
+def _standard_input() -> str:
+    """Standard input as text; what Windows' shells write as UTF-16, too."""
+    if sys.stdin is None:  # it is closed
+        return ""
+    raw = sys.stdin.buffer.read()
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    return raw.decode(encoding, "replace")
+
+
+def _width() -> int:
+    """The columns of the terminal, or what COLUMNS says."""
+    if "COLUMNS" not in os.environ and (sys.stdout is None or not sys.stdout.isatty()):
+        return _WIDTH
+    return shutil.get_terminal_size((_WIDTH, 24)).columns

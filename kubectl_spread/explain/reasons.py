@@ -1,0 +1,290 @@
+"""What kube-scheduler and cluster-autoscaler say of nodes: every wording of 1.16 to 1.36, and what kind it is.
+
+Source: the ErrReason constants of pkg/scheduler/framework/plugins, before 1.18 those of
+pkg/scheduler/algorithm/predicates/error.go, and cluster-autoscaler's core/scaleup. Where a wording is of some releases
+only, their minor versions stand beside it; they tell which release wrote a message.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import NamedTuple
+from typing import Optional
+
+FIRST_MINOR = 16
+LAST_MINOR = 36
+
+
+class Kind(Enum):
+    """What a reason is about; the value stands in the JSON document."""
+
+    SPREAD = "spread"
+    SPREAD_LABEL = "spread-label-missing"
+    TAINT = "taint"
+    NODE_AFFINITY = "node-affinity"
+    ADDED_AFFINITY = "scheduler-node-affinity"
+    AFFINITY_CONFLICT = "node-affinity-conflict"
+    NARROWED = "narrowed"
+    NODE_NAME = "node-name"
+    NODE_LABELS = "node-labels"
+    NODE_GONE = "node-gone"
+    UNSCHEDULABLE = "unschedulable"
+    NODE_CONDITION = "node-condition"
+    RESOURCES = "resources"
+    TOO_MANY_PODS = "too-many-pods"
+    PORTS = "ports"
+    SERVICE_AFFINITY = "service-affinity"
+    POD_AFFINITY = "pod-affinity"
+    POD_ANTI_AFFINITY = "pod-anti-affinity"
+    EXISTING_ANTI_AFFINITY = "existing-pods-anti-affinity"
+    ANY_POD_AFFINITY = "pod-affinity-or-anti-affinity"
+    VOLUME_NODE_AFFINITY = "volume-node-affinity"
+    VOLUME_UNAVAILABLE = "volume-unavailable"
+    VOLUME_SPACE = "volume-space"
+    VOLUME_ZONE = "volume-zone"
+    VOLUME_COUNT = "volume-count"
+    VOLUME_IN_USE = "volume-in-use"
+    VOLUME_ONE_POD = "volume-one-pod"
+    VOLUME_NOT_FOUND = "volume-not-found"
+    VOLUME_DRIVER = "volume-driver"
+    CLAIM_UNBOUND = "claim-unbound"
+    CLAIM_NOT_FOUND = "claim-not-found"
+    CLAIM_LOST = "claim-lost"
+    CLAIM_DELETED = "claim-deleted"
+    CLAIM_AWAITED = "claim-awaited"
+    CLAIM_FOREIGN = "claim-foreign"
+    STORAGE_CLASS_NOT_FOUND = "storage-class-not-found"
+    DEVICES = "devices"
+    FEATURES = "features"
+    GATES = "scheduling-gates"
+    POD_GROUP = "pod-group"
+    NO_VICTIMS = "no-victims"
+    NOT_HELPFUL = "preemption-not-helpful"
+    GROUP_FULL = "node-group-full"
+    GROUP_BACKOFF = "node-group-backoff"
+    GROUP_NOT_READY = "node-group-not-ready"
+    CLUSTER_LIMIT = "cluster-limit"
+    GROUP_OTHER = "node-group-other"
+    CUT = "cut"
+    UNKNOWN = "unknown"
+
+
+class Wording(NamedTuple):
+    """A reason as some releases write it: from the minor version `since` to `until`, both included."""
+
+    text: str
+    kind: Kind
+    since: int = FIRST_MINOR
+    until: int = LAST_MINOR
+    is_of_pod: bool = False  # said of the pod as a whole, before any node is looked at
+
+
+class Match(NamedTuple):
+    """A reason found in a text: where it ends, and what it names (a resource, taints, a claim, plugins)."""
+
+    kind: Kind
+    end: int
+    subject: str = ""
+    since: int = FIRST_MINOR
+    until: int = LAST_MINOR
+    is_of_pod: bool = False
+
+
+_SPREAD = "node(s) didn't match pod topology spread constraints"
+WORDINGS = (
+    Wording(_SPREAD, Kind.SPREAD),
+    Wording(f"{_SPREAD} (missing required label)", Kind.SPREAD_LABEL),
+    Wording("node(s) had taints that the pod didn't tolerate", Kind.TAINT, until=18),
+    Wording("node(s) had untolerated taint(s)", Kind.TAINT, since=34),
+    Wording("node(s) didn't match node selector", Kind.NODE_AFFINITY, until=21),
+    Wording("node(s) didn't match Pod's node affinity", Kind.NODE_AFFINITY, since=20, until=21),
+    Wording("node(s) didn't match Pod's node affinity/selector", Kind.NODE_AFFINITY, since=22),
+    Wording("node(s) didn't match scheduler-enforced node affinity", Kind.ADDED_AFFINITY, since=20),
+    Wording("pod affinity terms conflict", Kind.AFFINITY_CONFLICT, since=22, is_of_pod=True),
+    Wording("node(s) didn't match the requested hostname", Kind.NODE_NAME),
+    Wording("node(s) didn't match the requested node name", Kind.NODE_NAME),
+    Wording("node(s) didn't have the requested labels", Kind.NODE_LABELS, until=22),
+    Wording("node not found", Kind.NODE_GONE),
+    Wording("node(s) were unschedulable", Kind.UNSCHEDULABLE),
+    Wording("node(s) had unknown conditions", Kind.NODE_CONDITION),
+    Wording("node(s) were not ready", Kind.NODE_CONDITION, until=17),
+    Wording("node(s) were out of disk space", Kind.NODE_CONDITION, until=17),
+    Wording("node(s) had disk pressure", Kind.NODE_CONDITION, until=17),
+    Wording("node(s) had memory pressure", Kind.NODE_CONDITION, until=17),
+    Wording("node(s) had pid pressure", Kind.NODE_CONDITION, until=17),
+    Wording("node(s) had unavailable network", Kind.NODE_CONDITION, until=17),
+    Wording("Too many pods", Kind.TOO_MANY_PODS),
+    Wording("node(s) didn't have free ports for the requested pod ports", Kind.PORTS),
+    Wording("node(s) didn't match service affinity", Kind.SERVICE_AFFINITY, until=22),
+    Wording("node(s) didn't match pod affinity/anti-affinity", Kind.ANY_POD_AFFINITY, until=19),
+    Wording("node(s) didn't match pod affinity/anti-affinity rules", Kind.ANY_POD_AFFINITY, since=20, until=21),
+    Wording("node(s) didn't match pod affinity rules", Kind.POD_AFFINITY),
+    Wording("node(s) didn't match pod anti-affinity rules", Kind.POD_ANTI_AFFINITY),
+    Wording("node(s) didn't satisfy existing pods anti-affinity rules", Kind.EXISTING_ANTI_AFFINITY),
+    Wording("node(s) had volume node affinity conflict", Kind.VOLUME_NODE_AFFINITY, until=35),
+    Wording("node(s) didn't match PersistentVolume's node affinity", Kind.VOLUME_NODE_AFFINITY, since=36),
+    Wording("node(s) didn't find available persistent volumes to bind", Kind.VOLUME_UNAVAILABLE),
+    Wording("node(s) did not have enough free storage", Kind.VOLUME_SPACE, since=19),
+    Wording("node(s) had no available volume zone", Kind.VOLUME_ZONE),
+    Wording("node(s) exceed max volume count", Kind.VOLUME_COUNT),
+    Wording("node(s) had no available disk", Kind.VOLUME_IN_USE),
+    Wording("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",
+            Kind.VOLUME_ONE_POD, since=22),
+    Wording("node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by "
+            "another pod", Kind.VOLUME_ONE_POD, since=27),
+    Wording("pvc(s) bound to non-existent pv(s)", Kind.VOLUME_NOT_FOUND),
+    Wording("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", Kind.VOLUME_NOT_FOUND),
+    Wording("pod has unbound immediate PersistentVolumeClaims", Kind.CLAIM_UNBOUND, is_of_pod=True),
+    Wording("pod has unbound PersistentVolumeClaims", Kind.CLAIM_UNBOUND, until=16, is_of_pod=True),
+    Wording("PersistentVolumeClaim had no pv name and storageClass name", Kind.CLAIM_UNBOUND, is_of_pod=True),
+    Wording("node(s) didn't match Pod's required features", Kind.FEATURES, since=35),
+    Wording("resourceclaim in use", Kind.DEVICES, since=26, is_of_pod=True),
+    Wording("unallocated immediate resourceclaim", Kind.DEVICES, since=26, until=31, is_of_pod=True),
+    Wording("resourceclaim must be reallocated", Kind.DEVICES, since=26, until=31, is_of_pod=True),
+    Wording("resourceclaim not available on the node", Kind.DEVICES, since=26),
+    Wording("resourceclaim cannot be allocated for the node (unsuitable)", Kind.DEVICES, since=26, until=31),
+    Wording("excluded by resource class node filter", Kind.DEVICES, since=26, until=31),
+    Wording("waiting for resource driver to allocate resource", Kind.DEVICES, since=26, until=31),
+    Wording("waiting for resource driver to provide information", Kind.DEVICES, since=26, until=31),
+    Wording("waiting for resource driver", Kind.DEVICES, since=26, until=31),
+    Wording("cannot allocate all claims", Kind.DEVICES, since=30),
+    Wording("timed out trying to allocate devices", Kind.DEVICES, since=33),
+    Wording("cannot fit resource", Kind.DEVICES, since=34),
+    Wording("invalid resource pools were encountered", Kind.DEVICES, since=34),
+    Wording("No preemption victims found for incoming pod", Kind.NO_VICTIMS, since=23),
+    Wording("Preemption is not helpful for scheduling", Kind.NOT_HELPFUL, since=23),
+    Wording("max node group size reached", Kind.GROUP_FULL),
+    Wording("max limit reached", Kind.GROUP_FULL),
+    Wording("max total nodes in cluster reached", Kind.CLUSTER_LIMIT),
+    Wording("in backoff after failed scale-up", Kind.GROUP_BACKOFF),
+    Wording("not ready for scale-up", Kind.GROUP_NOT_READY),
+    Wording("not ready for scaleup", Kind.GROUP_NOT_READY),
+    Wording("at least one node can be vertically scaled", Kind.GROUP_OTHER),
+    Wording("all-or-nothing would exceed node group size", Kind.GROUP_OTHER),
+    Wording("node group can't be atomically scaled", Kind.GROUP_OTHER),
+)  # fmt: skip
+
+
+class _Pattern(NamedTuple):
+    """A reason that names something. `start` tells it from others where the text is cut off."""
+
+    pattern: str
+    kind: Kind
+    start: str
+    since: int = FIRST_MINOR
+    until: int = LAST_MINOR
+    is_of_pod: bool = False
+
+
+_NAME = r'"?(?P<subject>[^\s",]+?)"?'  # of an object, quoted or not
+_END = r"(?=[\s,;]|\.*(?:\s|$))"
+_PATTERNS = (
+    _Pattern(r"insufficient (?P<subject>[a-z0-9][\w./-]*[\w]|\w)", Kind.RESOURCES, "Insufficient "),
+    _Pattern(r"node\(s\) had taints? (?P<subject>\{[^{}]*\}), ?that the pod didn't tolerate", Kind.TAINT,
+             "node(s) had taint {", since=18, until=23),
+    _Pattern(r"node\(s\) had untolerated taints? (?P<subject>\{[^{}]*\})", Kind.TAINT,
+             "node(s) had untolerated taint {", since=24, until=34),
+    _Pattern(r"node\(s\) didn't satisfy plugins?(?:\(s\))? (?P<subject>\[[^\]]*\](?: simultaneously)?|\w+)",
+             Kind.NARROWED, "node(s) didn't satisfy plugin", since=22),
+    _Pattern(rf"persistentvolumeclaim {_NAME} not found", Kind.CLAIM_NOT_FOUND, 'persistentvolumeclaim "',
+             is_of_pod=True),
+    _Pattern(rf"persistentvolumeclaim {_NAME} bound to non-existent persistentvolume \"?[^\s\",]*\"?", Kind.CLAIM_LOST,
+             'persistentvolumeclaim "', is_of_pod=True),
+    _Pattern(rf"persistentvolumeclaim {_NAME} is being deleted", Kind.CLAIM_DELETED, 'persistentvolumeclaim "',
+             is_of_pod=True),
+    _Pattern(rf"waiting for ephemeral volume controller to create the persistentvolumeclaim {_NAME}{_END}",
+             Kind.CLAIM_AWAITED, "waiting for ephemeral volume controller to create", since=19, is_of_pod=True),
+    _Pattern(r"PVC (?P<subject>\S+) was not created for pod \S+ \(pod is not owner\)", Kind.CLAIM_FOREIGN, "PVC ",
+             is_of_pod=True),
+    _Pattern(rf"persistentvolume {_NAME} not found", Kind.VOLUME_NOT_FOUND, 'persistentvolume "', is_of_pod=True),
+    _Pattern(rf"(?:storageclass\.storage\.k8s\.io|storageclass) {_NAME} not found", Kind.STORAGE_CLASS_NOT_FOUND,
+             'storageclass.storage.k8s.io "', is_of_pod=True),
+    _Pattern(r"(?P<subject>\S+) CSI driver is not installed on the node", Kind.VOLUME_DRIVER, "CSI driver", since=35),
+    _Pattern(rf"nodeinfo not found for node name {_NAME}{_END}", Kind.NODE_GONE, "nodeinfo not found"),
+    _Pattern(rf"node {_NAME} not found", Kind.NODE_GONE, 'node "'),
+    _Pattern(r"resource ?claim (?P<subject>\S+) is in the process of being allocated", Kind.DEVICES, "resource claim ",
+             since=31, is_of_pod=True),
+    _Pattern(r"request (?P<subject>\S+): device class \S+ does not exist", Kind.DEVICES, "request ", since=31,
+             is_of_pod=True),
+    _Pattern(r"device class (?P<subject>\S+) does not exist", Kind.DEVICES, "device class ", since=31, is_of_pod=True),
+    _Pattern(rf"resourceclaim(?:\.resource\.k8s\.io)? {_NAME} not found", Kind.DEVICES, 'resourceclaim "', since=26,
+             is_of_pod=True),
+    _Pattern(r"pod \"?(?P<subject>[^\s\"]+)\"?: ResourceClaim not created yet", Kind.DEVICES, "pod ", since=26,
+             is_of_pod=True),
+    _Pattern(r"node (?P<subject>\S+): timed out trying to allocate devices", Kind.DEVICES, "node ", since=36),
+    _Pattern(r"waiting for scheduling gates: (?P<subject>\[[^\]]*\])", Kind.GATES, "waiting for scheduling gates",
+             since=26, is_of_pod=True),
+    _Pattern(r"waiting for minCount pods from a gang to appear in scheduling queue", Kind.POD_GROUP,
+             "waiting for minCount pods", since=35, is_of_pod=True),
+    _Pattern(r"No victims found on node (?P<subject>\S+) for preemptor pod [^\s,.]+", Kind.NO_VICTIMS,
+             "No victims found on node ", since=22, until=25),
+    _Pattern(r"max cluster (?P<subject>[\w./-]+(?:, ?[\w./-]+)*) limit reached", Kind.CLUSTER_LIMIT, "max cluster "),
+)  # fmt: skip
+
+
+_SPACE = re.compile(r" ")
+_COMPILED = tuple(
+    (entry, re.compile(_SPACE.sub(r"\\s+", entry.pattern.replace(", ?", r",\s*").replace(" ?", r"\s*")), re.IGNORECASE))
+    for entry in _PATTERNS
+)
+
+
+def squeezed(text: str) -> str:
+    """A text by which wordings are compared: no white space, as a terminal may have broken a word, and no capitals."""
+    return "".join(text.split()).casefold()
+
+
+_LITERALS = tuple(sorted(((squeezed(entry.text), entry) for entry in WORDINGS), key=lambda pair: -len(pair[0])))
+_STARTS = (
+    *((start, entry.kind) for start, entry in _LITERALS),
+    *((squeezed(entry.start), entry.kind) for entry in _PATTERNS),
+)
+_BOUNDARY = re.compile(r"$|[\s,.;:\"'`)\]}…<|]")
+
+
+def match(text: str, at: int) -> Optional[Match]:
+    """The reason that stands at a place of a text; the longest wording where several do."""
+    best: Optional[Match] = None
+    for literal, entry in _LITERALS:
+        end = _end_of(text, at, literal)
+        if end and _BOUNDARY.match(text, end):
+            best = Match(entry.kind, end, "", entry.since, entry.until, entry.is_of_pod)
+            break
+    for entry_of, compiled in _COMPILED:
+        found = compiled.match(text, at)
+        if found and (best is None or found.end() > best.end) and _BOUNDARY.match(text, found.end()):
+            subject = " ".join((found.groupdict().get("subject") or "").split())
+            best = Match(entry_of.kind, found.end(), subject, entry_of.since, entry_of.until, entry_of.is_of_pod)
+    return best
+
+
+def kind_beginning(text: str) -> Optional[Kind]:
+    """What a reason is of which only the beginning is there: None where no wording begins so, CUT where several do."""
+    start = squeezed(text)
+    if not start:
+        return Kind.CUT
+    begun = [
+        pair for pair in _STARTS if pair[0].startswith(start) or (start.startswith(pair[0]) and pair[0][-1] in '{"')
+    ]
+    if not begun:
+        return None
+    shortest, kind = min(begun, key=lambda pair: len(pair[0]))
+    return kind if all(known.startswith(shortest) or of is kind for known, of in begun) else Kind.CUT
+
+
+def is_longer_known(text: str) -> bool:
+    """Whether a wording goes on where this one ends."""
+    start = squeezed(text)
+    return any(known.startswith(start) and known != start for known, _ in _STARTS)
+
+
+def _end_of(text: str, at: int, literal: str) -> int:
+    """Where a squeezed wording ends in a text, white space passed over; 0 where it does not stand there."""
+    for char in literal:
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at >= len(text) or text[at].casefold() != char:
+            return 0
+        at += 1
+    return at

@@ -1,0 +1,172 @@
+"""A message explained: as text of a given width, and as a MessageExplanation (schemas/message.json)."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.explain import meanings
+from kubectl_spread.explain.messages import Era
+from kubectl_spread.explain.messages import Message
+from kubectl_spread.explain.messages import Part
+from kubectl_spread.explain.messages import Preemption
+from kubectl_spread.lint.wording import counted
+from kubectl_spread.report.json import API_VERSION
+from kubectl_spread.report.table import paint
+from kubectl_spread.report.table import safe
+
+_NARROWEST = 40
+_WIDEST = 120  # sentences in longer lines are hard to read
+
+
+def lines(message: Message, *, width: int, colour: bool) -> list[str]:
+    """One message: who wrote it, each part and what it means, what was not understood, what to run next."""
+    width = max(_NARROWEST, width)
+    out = [paint(line, "bold", colour=colour) for line in _wrapped(headline(message), width, "")]
+    of_groups = message.form == "not-scaled"
+    told = [(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts]
+    out += _parts(told, width, colour=colour)
+    whole = meanings.meaning_of_whole(message)
+    if whole:
+        out += ["", *_wrapped(whole, width, "")]
+    out += _details(message, width)
+    out += _after(message, width, colour=colour)
+    if message.not_understood:
+        out += ["", paint("Not understood, word for word:", "yellow", colour=colour)]
+        out += [f"  {safe(text)}" for text in message.not_understood]
+    commands = meanings.commands(message)
+    if commands:
+        out += ["", "Next:", *(f"  {safe(command)}" for command in commands)]
+    return out
+
+
+def headline(message: Message) -> str:
+    """The sentence on top: `kube-scheduler, 1.24 to 1.33 by its words: none of 6 nodes takes the pod.`."""
+    who = message.component.value if message.form != "unknown" else "Unknown"
+    if message.era is not None:
+        who += f", {_era(message.era)} by its words"
+    seen = f" (seen {message.times} times)" if message.times > 1 else ""
+    if message.form == "unknown":
+        return f"Not a message that is known here{seen}."
+    if message.form == "not-scaled":
+        return f"{who}: no node is added for the pod{seen}."
+    if not message.is_of_nodes:
+        return f"{who}: {message.text}{seen}"
+    if message.total is None:
+        return f"{who}: no node takes the pod{seen}."
+    if message.total == 1:
+        return f"{who}: the one node does not take the pod{seen}."
+    return f"{who}: none of {message.total} nodes takes the pod{seen}."
+
+
+def document(messages: Iterable[Message]) -> dict[str, Any]:
+    """A MessageExplanation."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "MessageExplanation",
+        "messages": [_document(message) for message in messages],
+    }
+
+
+def _document(message: Message) -> dict[str, Any]:
+    of_groups = message.form == "not-scaled"
+    return {
+        "component": message.component.value,
+        "form": message.form,
+        "text": message.text,
+        "nodes": message.total,
+        "parts": [_part(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts],
+        "postFilter": list(message.post_filter),
+        "preemption": None if message.preemption is None else _preemption(message.preemption),
+        "versions": None if message.era is None else [f"1.{message.era.first}", f"1.{message.era.last}"],
+        "details": dict(message.details),
+        "meaning": meanings.meaning_of_whole(message),
+        "times": message.times,
+        "cut": message.is_cut,
+        "notUnderstood": list(message.not_understood),
+        "next": list(meanings.commands(message)),
+    }
+
+
+def _part(part: Part, meaning: str) -> dict[str, Any]:
+    return {
+        "count": part.number,
+        "reason": part.reason,
+        "kind": part.kind.value,
+        "subject": part.subject,
+        "cut": part.is_cut,
+        "meaning": meaning,
+    }
+
+
+def _preemption(clause: Preemption) -> dict[str, Any]:
+    return {
+        "nodes": clause.total,
+        "parts": [_part(part, meanings.meaning_in_preemption(part)) for part in clause.parts],
+        "verdict": clause.verdict,
+        "meaning": meanings.meaning_of_preemption(clause),
+    }
+
+
+def _era(era: Era) -> str:
+    return f"1.{era.first}" if era.first == era.last else f"1.{era.first} to 1.{era.last}"
+
+
+def _parts(told: list[tuple[Part, str]], width: int, *, colour: bool) -> list[str]:
+    """Each part with its count in a column, what it means under it."""
+    if not told:
+        return []
+    column = max(len(str(part.number)) if part.number is not None else 0 for part, _ in told)
+    indent = " " * (column + 4 if column else 2)
+    out: list[str] = []
+    for part, meaning in told:
+        count = f"  {'' if part.number is None else part.number:>{column}}  " if column else indent
+        reason = _wrapped(part.reason + (" ..." if part.is_cut else ""), width, indent)
+        first = count + (reason[0][len(indent) :] if reason else "")
+        out += ["", paint(first.rstrip(), "cyan", colour=colour)]
+        out += [paint(line, "cyan", colour=colour) for line in reason[1:]]
+        out += _wrapped(meaning, width, indent)
+    return out
+
+
+def _details(message: Message, width: int) -> list[str]:
+    """What a sentence of another component names."""
+    if not message.details:
+        return []
+    longest = max(len(name) for name, _ in message.details)
+    out = [""]
+    for name, value in message.details:
+        indent = " " * (longest + 4)
+        wrapped = _wrapped(value, width, indent) or [indent]
+        out += [f"  {name:<{longest}}  {wrapped[0][len(indent) :]}".rstrip(), *wrapped[1:]]
+    return out
+
+
+def _after(message: Message, width: int, *, colour: bool) -> list[str]:
+    """The preemption clause, and the words before it."""
+    out: list[str] = []
+    said = [meanings.meaning_of_words(words) for words in message.post_filter]
+    clause: Optional[Preemption] = message.preemption
+    if clause is not None:
+        nodes = f", of {counted(clause.total, 'node')}" if clause.total is not None else ""
+        out += ["", f"Preemption, which evicts pods of lower priority{nodes}:"]
+        out += _parts([(part, meanings.meaning_in_preemption(part)) for part in clause.parts], width, colour=colour)
+        if clause.verdict:
+            out += _wrapped(clause.verdict, width, "  ")
+        out += _wrapped(meanings.meaning_of_preemption(clause), width, "  ")
+    for words, meaning in zip(message.post_filter, said, strict=True):
+        out += ["", *_wrapped(f"`{words}`: {meaning}" if meaning else words, width, "")]
+    return out
+
+
+def _wrapped(text: str, width: int, indent: str) -> list[str]:
+    return textwrap.wrap(
+        safe(text),
+        min(width, _WIDEST),
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

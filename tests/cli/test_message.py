@@ -1,0 +1,207 @@
+"""`explain --message`: whole outputs, documents and exit codes."""
+# ruff: noqa: E501 (lines are kept as the scheduler writes them)
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import Any
+
+import jsonschema
+import pytest
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+from kubectl_spread.explain.messages import parse
+from kubectl_spread.report.messages import lines
+
+MIXED = (
+    "0/6 nodes are available: 2 node(s) had untolerated taint(s), 4 node(s) didn't match pod topology spread constraints. no new "
+    "claims to deallocate, preemption: 0/6 nodes are available: 2 Preemption is not helpful for scheduling, 4 No preemption "
+    "victims found for incoming pod."
+)
+NARROW = """\
+kube-scheduler, 1.34 to 1.36 by its words: none of 6 nodes takes the pod.
+
+  2  node(s) had untolerated taint(s)
+     Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the
+     pod does not tolerate. Only the first such taint of a node counts. The
+     message does not name the taint (releases from 1.35 on, and late patches of
+     1.34, no longer do).
+
+  4  node(s) didn't match pod topology spread constraints
+     Those 4 nodes passed every earlier check: taints, affinity, ports,
+     resources and volumes. There was room on them, and a topology spread
+     constraint refused: the pod there would make the skew greater than maxSkew.
+     Domains that the pod cannot use may hold the minimum down.
+
+Each node is counted under the first check that refused it: what is mended there
+may bring to light the next. The counts are per reason, and a node that lacks
+several resources is counted for each of them.
+
+Preemption, which evicts pods of lower priority, of 6 nodes:
+
+  2  Preemption is not helpful for scheduling
+     On those 2 nodes evicting pods would change nothing: what refuses there
+     does not depend on the pods that run.
+
+  4  No preemption victims found for incoming pod
+     No pod of lower priority runs on those 4 nodes: there is nobody to evict.
+
+`no new claims to deallocate`: No allocated resource claim of the pod could be
+freed; this stands in every such message since 1.34.
+
+Next:
+  kubectl spread explain pod NAME -n NAMESPACE
+  kubectl get nodes -L topology.kubernetes.io/zone
+  kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints
+"""
+WIDE = """\
+kube-scheduler, 1.34 to 1.36 by its words: none of 6 nodes takes the pod.
+
+  2  node(s) had untolerated taint(s)
+     Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the pod does not tolerate. Only the first
+     such taint of a node counts. The message does not name the taint (releases from 1.35 on, and late patches of 1.34,
+     no longer do).
+
+  4  node(s) didn't match pod topology spread constraints
+     Those 4 nodes passed every earlier check: taints, affinity, ports, resources and volumes. There was room on them,
+     and a topology spread constraint refused: the pod there would make the skew greater than maxSkew. Domains that the
+     pod cannot use may hold the minimum down.
+
+Each node is counted under the first check that refused it: what is mended there may bring to light the next. The counts
+are per reason, and a node that lacks several resources is counted for each of them.
+
+Preemption, which evicts pods of lower priority, of 6 nodes:
+
+  2  Preemption is not helpful for scheduling
+     On those 2 nodes evicting pods would change nothing: what refuses there does not depend on the pods that run.
+
+  4  No preemption victims found for incoming pod
+     No pod of lower priority runs on those 4 nodes: there is nobody to evict.
+
+`no new claims to deallocate`: No allocated resource claim of the pod could be freed; this stands in every such message
+since 1.34.
+
+Next:
+  kubectl spread explain pod NAME -n NAMESPACE
+  kubectl get nodes -L topology.kubernetes.io/zone
+  kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints
+"""
+UNKNOWN = """\
+kube-scheduler: none of 3 nodes takes the pod.
+
+  1  my plugin said no
+     Not a reason of kube-scheduler 1.16 to 1.36 that is known here: perhaps one
+     of a plugin's own.
+
+  2  Insufficient cpu
+     Those 2 nodes have too little cpu left for the pod's request. What pods
+     request counts, not what they use. One node may be counted here for several
+     resources.
+
+Each node is counted under the first check that refused it: what is mended there
+may bring to light the next. The counts are per reason, and a node that lacks
+several resources is counted for each of them.
+
+Not understood, word for word:
+  my plugin said no
+
+Next:
+  kubectl spread explain pod NAME -n NAMESPACE
+  kubectl describe nodes | grep -A 8 'Allocated resources'
+"""
+
+
+def test_the_text_at_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["explain", "--message", MIXED])
+    out, err = capsys.readouterr()
+
+    assert (0, "") == (code, err)
+    assert NARROW == out
+
+
+def test_the_text_at_160_columns() -> None:
+    told = lines(parse(MIXED), width=160, colour=False)
+
+    assert WIDE == "\n".join(told) + "\n"
+    assert max(map(len, told)) <= 120
+
+
+def test_what_is_not_understood_is_said_and_exits_1(capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["explain", "--message", "0/3 nodes are available: 1 my plugin said no, 2 Insufficient cpu."])
+    out, err = capsys.readouterr()
+
+    assert (1, "error: one part of the text was not understood\n") == (code, err)
+    assert UNKNOWN == out
+
+
+def test_colour_only_adds_codes() -> None:
+    plain = lines(parse(MIXED), width=80, colour=False)
+    coloured = lines(parse(MIXED), width=80, colour=True)
+
+    assert any("\x1b[" in line for line in coloured)
+    assert plain == [line.replace("\x1b[1m", "").replace("\x1b[36m", "").replace("\x1b[0m", "") for line in coloured]
+
+
+def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["explain", "--message", "0/3 nodes are available: 3 bell \x07 and \x1b]0;title\x07 here."])
+
+    assert not {"\x07", "\x1b"} & set(capsys.readouterr().out)
+
+
+def explained(text: str, capsys: pytest.CaptureFixture[str]) -> Any:
+    run(["explain", "--message", text, "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator(schemas.load("message")).validate(document)
+    return document["messages"]
+
+
+def test_the_document(capsys: pytest.CaptureFixture[str]) -> None:
+    (message,) = explained(MIXED, capsys)
+
+    assert ("kube-scheduler", "nodes", 6, ["1.34", "1.36"]) == tuple(
+        message[name] for name in ("component", "form", "nodes", "versions")
+    )
+    assert [(2, "taint"), (4, "spread")] == [(part["count"], part["kind"]) for part in message["parts"]]
+    assert 6 == message["preemption"]["nodes"]
+    assert "kubectl spread explain pod NAME -n NAMESPACE" == message["next"][0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no nodes available to schedule pods",
+        "pod didn't trigger scale-up: 2 max node group size reached",
+        'incompatible with nodepool "a", did not tolerate a=b:NoSchedule',
+        "0/3 nodes are available: 3 Too many pods. preemption: not eligible due to preemptionPolicy=Never.",
+        "0/34 nodes are available: 26 node(s) didn't match Pod's node...",
+        "what?",
+    ],
+)
+def test_every_document_follows_the_schema(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert explained(text, capsys)
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for raw in (MIXED.encode(), MIXED.encode("utf-16")):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+
+        assert 0 == run(["explain", "--message", "-"])
+        assert NARROW == capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "the message is empty"),
+        (("pod/a",), "--message stands alone: name no pod, manifest or cluster beside it"),
+        (("-f", "a.yaml"), "--message stands alone: name no pod, manifest or cluster beside it"),
+        (("--topology", "zones=1"), "--message stands alone: name no pod, manifest or cluster beside it"),
+    ],
+)
+def test_wrong_usage(args: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["explain", "--message", "x" if args else " \n", *args])
+
+    assert (2, f"error: {said}\n") == (code, capsys.readouterr().err.split("See ")[0])
