@@ -25,8 +25,11 @@ from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.one_node import one_node
 from kubectl_spread.explain.one_node import OneNode
+from kubectl_spread.explain.outdated import Comparison
+from kubectl_spread.explain.outdated import comparison
 from kubectl_spread.explain.reported import changes_since
 from kubectl_spread.explain.reported import last_words
+from kubectl_spread.explain.reported import LastWords
 from kubectl_spread.explain.reported import notices
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.run import check_source
@@ -190,10 +193,16 @@ def _report(
         explanation=examined.explanation,
         workload=state,
         words=words,
-        changes=changes_since(words.at, cluster),
+        comparison=_comparison(examined.explanation, words, cluster, asked),
         notices=notices(pod, cluster),
         node=_one_node(examined, asked),
     )
+
+
+def _comparison(explanation: Explanation, words: LastWords, cluster: Cluster, asked: Asked) -> Optional[Comparison]:
+    profiles = asked.known.profiles
+    profile = profiles.get(explanation.pod.cls.scheduler_name) or next(iter(profiles.values()))
+    return comparison(explanation, words, changes_since(words.at, cluster), cluster, profile.minor)
 
 
 def _one_node(examined: Examined, asked: Asked) -> Optional[OneNode]:

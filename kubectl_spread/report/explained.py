@@ -10,21 +10,21 @@ from kubectl_spread.explain.controllers import WorkloadState
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.one_node import OneNode
-from kubectl_spread.explain.reported import Changes
+from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.reported import LastWords
 
 
 class PodReport(NamedTuple):
     """One pod, or several of one class: why it is where it is.
 
-    `words` is what the scheduler wrote last, `changes` what the facts hold that is younger than that, `notices` what
-    others report of the pod.
+    `words` is what the scheduler wrote last, `comparison` says whether it holds, `notices` is what others report of the
+    pod.
     """
 
     explanation: Explanation
     workload: Optional[WorkloadState] = None
     words: LastWords = LastWords()
-    changes: Changes = Changes()
+    comparison: Optional[Comparison] = None
     notices: tuple[Event, ...] = ()
     node: Optional[OneNode] = None  # the only one that is asked about
 

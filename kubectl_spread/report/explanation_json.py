@@ -10,6 +10,9 @@ from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.explain.constraints import DomainReport
 from kubectl_spread.explain.controllers import WorkloadState
 from kubectl_spread.explain.one_node import OneNode
+from kubectl_spread.explain.outdated import Comparison
+from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.report import verdict
 from kubectl_spread.report.constraints import selector_text
 from kubectl_spread.report.explained import PodReport
 from kubectl_spread.report.json import API_VERSION
@@ -67,15 +70,23 @@ def explanation(report: PodReport) -> dict[str, Any]:
         "notPredictable": list(item.beyond),
         "others": list(item.others),
         "ignoredFields": list(item.ignored.fields),
-        "lastMessage": {"message": report.words.message, "at": report.words.at, "times": report.words.times},
-        "changedSince": {
-            "nodes": list(report.changes.nodes),
-            "placedPods": list(report.changes.placed),
-            "deletedPods": list(report.changes.deleted),
-        },
+        "summary": verdict.sentence(item),
+        "lastMessage": None if report.comparison is None else _last_message(report.words, report.comparison),
         "events": [_event(event) for event in report.notices],
         "workload": None if report.workload is None else _workload(report.workload),
         "node": None if report.node is None else _one_node(report.node),
+    }
+
+
+def _last_message(words: LastWords, comparison: Comparison) -> dict[str, Any]:
+    return {
+        "message": words.message,
+        "at": words.at,
+        "times": words.times,
+        "standing": comparison.standing.value,
+        "numbers": comparison.numbers,
+        "changed": list(comparison.changed),
+        "limits": list(comparison.limits),
     }
 
 

@@ -8,6 +8,9 @@ from kubectl_spread.cluster.snapshot import Event
 from kubectl_spread.explain.controllers import WorkloadState
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.outdated import Comparison
+from kubectl_spread.explain.outdated import Standing
+from kubectl_spread.explain.reported import LastWords
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report import conflicts
 from kubectl_spread.report import constraints
@@ -109,16 +112,47 @@ def _headline(state: WorkloadState, style: Style) -> list[str]:
 
 def _message(report: PodReport, style: Style) -> list[str]:
     explanation = report.explanation
-    if not explanation.message and not report.words.message:
+    if not explanation.message and report.comparison is None:
         return []
     out = ["Message:"]
     if explanation.message:
         out += layout.wrapped(explanation.message, style.width, indent="  ")
+    if report.comparison is not None:
+        out += _last_words(report.words, report.comparison, style)
     if explanation.nominated_node:
         victims = listed((pod.key for pod in explanation.victims), most=_MOST_NAMES)
         what = f"Preemption would evict {victims} on node {explanation.nominated_node}."
         out += layout.wrapped(what, style.width)
     return out
+
+
+def _last_words(words: LastWords, comparison: Comparison, style: Style) -> list[str]:
+    """The message in the cluster beside that of now."""
+    out = []
+    for line in standing(words, comparison):
+        out += layout.wrapped(line, style.width)
+    if comparison.standing is not Standing.SAME:
+        out += layout.wrapped(words.message, style.width, indent="  ")
+    return out
+
+
+def standing(words: LastWords, comparison: Comparison) -> list[str]:
+    """How the message in the cluster compares with that of now, in sentences."""
+    where = "the pod's condition" if words.seen == "condition" else "its last event"
+    last = f"{where}{_when(words.at, words.times)}"
+    if comparison.standing is Standing.SAME:
+        return [f"It is that of {last}{', ' + comparison.numbers if comparison.numbers else ''}."]
+    if comparison.standing is Standing.OLD_NEWS:
+        return [f"Old news, from before it had its node: {last}:"]
+    numbers = f" ({comparison.numbers})" if comparison.numbers else ""
+    if comparison.standing is Standing.OUTDATED:
+        return [f"That of {last} is outdated{numbers}: since then {', '.join(comparison.changed)}:"]
+    return [
+        (
+            f"That of {last} differs{numbers}, and nothing is known to have changed since. It may be that "
+            f"{'; that '.join(comparison.limits)}:"
+        )
+    ]
 
 
 def _notices(events: tuple[Event, ...], style: Style) -> list[str]:

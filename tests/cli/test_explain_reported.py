@@ -1,0 +1,261 @@
+"""What `explain` makes of the cluster's own words: old messages, pods that never came, events of others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+
+ZONE = "topology.kubernetes.io/zone"
+NOW = (
+    "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: "
+    "0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+)
+
+Plain = dict[str, Any]
+
+
+def node(name: str, **metadata: str) -> Plain:
+    return {
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {ZONE: "a"}, **metadata},
+        "status": {"allocatable": {"cpu": "1", "memory": "4Gi", "pods": "10"}},
+    }
+
+
+def pod(name: str, *, message: str = "", bound: str = "", cpu: str = "2", **metadata: Any) -> Plain:
+    refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+    return {
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "shop", "labels": {"app": "web"}, **metadata},
+        "spec": {
+            "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}],
+            **({"nodeName": bound} if bound else {}),
+        },
+        "status": {
+            "phase": "Running" if bound else "Pending",
+            "conditions": [{**refused, "lastTransitionTime": "2026-11-21T10:00:00Z"}] if message else [],
+        },
+    }
+
+
+def event(about: tuple[str, str], reason: str, message: str, *, last: str = "2026-11-21T10:00:00Z") -> Plain:
+    kind, name = about
+    return {
+        "kind": "Event",
+        "metadata": {"name": f"{name}.{reason}", "namespace": "shop"},
+        "involvedObject": {"kind": kind, "namespace": "shop", "name": name},
+        "reason": reason,
+        "message": message,
+        "type": "Warning",
+        "count": 4,
+        "lastTimestamp": last,
+    }
+
+
+def workload(kind: str, name: str, replicas: int, *, owner: str = "", **fields: Any) -> Plain:
+    reference = [{"apiVersion": "apps/v1", "kind": "Deployment", "name": owner, "controller": True}]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "shop", **({"ownerReferences": reference} if owner else {})},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "100m"}}}]},
+            },
+            **fields.pop("spec", {}),
+        },
+        **fields,
+    }
+
+
+class Explained:
+    """Runs `explain` on facts, as text without line breaks and as a document."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._folder = folder
+        self._capsys = capsys
+
+    def __call__(self, what: str, *objects: Plain, flags: tuple[str, ...] = ()) -> tuple[int, str, Plain]:
+        facts = self._folder / "facts.json"
+        facts.write_text(json.dumps({"kind": "List", "items": list(objects)}), encoding="utf-8")
+        command = ["explain", what, "-n", "shop", "--snapshot", str(facts), *flags]
+        code = run(command)
+        text = " ".join(self._capsys.readouterr().out.split())
+        assert code == run([*command, "-o", "json"])
+        document = json.loads(self._capsys.readouterr().out)
+        jsonschema.validate(document, schemas.load("explanation"))
+        return code, text, document
+
+
+@pytest.fixture
+def explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Explained:
+    return Explained(tmp_path, capsys)
+
+
+def test_a_message_that_still_holds_is_called_that(explained: Explained) -> None:
+    code, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1", message=NOW))
+
+    assert code == 1
+    assert f"Message: {NOW} It is that of the pod's condition (2026-11-21T10:00:00Z)." in text
+    assert document["lastMessage"]["standing"] == "same"
+
+
+def test_a_message_in_the_words_of_another_release_is_the_same(explained: Explained) -> None:
+    old = NOW.replace(" no new claims to deallocate,", "")
+    _, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1", message=old))
+
+    assert document["lastMessage"]["standing"] == "same"
+    assert "in the words of another release (1.24 to 1.33, where the rules of 1.36 are followed)." in text
+
+
+def test_a_message_of_another_number_of_nodes_is_outdated(explained: Explained) -> None:
+    old = NOW.replace("2 ", "1 ").replace("0/2", "0/1")
+    _, text, document = explained(
+        "pod/web-1",
+        node("n1", creationTimestamp="2026-11-01T00:00:00Z"),
+        node("n2", creationTimestamp="2026-11-21T10:05:00Z"),
+        pod("web-1", message=old),
+    )
+
+    assert document["lastMessage"]["standing"] == "outdated"
+    assert "is outdated (then 1 Insufficient cpu of 1 node; now 2 of 2): since then the number of nodes was" in text
+    assert document["lastMessage"]["changed"] == ["the number of nodes was 1 and is 2", "node n2 was created"]
+
+
+def test_a_message_that_differs_for_no_known_reason_names_what_may_be_the_cause(explained: Explained) -> None:
+    other = NOW.replace("2 Insufficient cpu", "1 Insufficient cpu, 1 node(s) had untolerated taint(s)")
+    _, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1", message=other))
+
+    assert document["lastMessage"]["standing"] == "different"
+    assert "nothing is known to have changed since. It may be that the scheduler's configuration" in text
+    assert f": {other} " in text
+
+
+def test_the_last_event_counts_where_it_is_later_than_the_condition(explained: Explained) -> None:
+    later = event(("Pod", "web-1"), "FailedScheduling", NOW, last="2026-11-21T11:00:00Z")
+    old = NOW.replace("0/2", "0/3").replace("2 ", "3 ")
+    _, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1", message=old), later)
+
+    assert document["lastMessage"]["standing"] == "same"
+    assert "It is that of its last event (4 times, last 2026-11-21T11:00:00Z)." in text
+
+
+def test_a_pod_that_has_its_node_is_old_news(explained: Explained) -> None:
+    told = event(("Pod", "web-1"), "FailedScheduling", NOW)
+    code, text, document = explained("pod/web-1", node("n1"), pod("web-1", bound="n1", cpu="1"), told)
+
+    assert code == 0
+    assert text.startswith("Pod shop/web-1 is bound to node n1.")
+    assert f"Old news, from before it had its node: its last event (4 times, last 2026-11-21T10:00:00Z): {NOW}" in text
+    assert document["lastMessage"]["standing"] == "oldNews"
+
+
+def test_events_of_others_are_told_once_for_each_reason(explained: Explained) -> None:
+    scaled = event(("Pod", "web-1"), "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 max node group size reached")
+    _, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1"), scaled)
+
+    assert "Other events of the pod: NotTriggerScaleUp (4 times, last 2026-11-21T10:00:00Z): pod didn't trigger" in text
+    assert [told["reason"] for told in document["events"]] == ["NotTriggerScaleUp"]
+
+
+REFUSED = 'Error creating: Pod "web-7d9f-x" is invalid: spec.topologySpreadConstraints[0][0]: Invalid value: "app"'
+
+
+def test_pods_that_a_replica_set_cannot_create_are_told_with_its_event(explained: Explained) -> None:
+    """There is no pod, so no scheduler has written anything."""
+    code, text, document = explained(
+        "deploy/web",
+        node("n1"),
+        workload("Deployment", "web", 3),
+        workload("ReplicaSet", "web-7d9f", 3, owner="web"),
+        event(("ReplicaSet", "web-7d9f"), "FailedCreate", REFUSED),
+    )
+
+    assert code == 1
+    assert text.startswith("Deployment shop/web wants 3 pods: 0 on nodes, 3 not created.")
+    assert f"ReplicaSet web-7d9f: FailedCreate (4 times, last 2026-11-21T10:00:00Z): {REFUSED}" in text
+    assert document["verdict"] == "NotCreated"
+    assert document["workload"]["failures"][0]["message"] == REFUSED
+    assert document["feasible"] == ["n1"]
+
+
+def test_a_condition_tells_why_where_no_event_does(explained: Explained) -> None:
+    failing = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": REFUSED}
+    _, text, _ = explained(
+        "deploy/web",
+        node("n1"),
+        workload("Deployment", "web", 3, status={"conditions": [failing]}),
+        workload("ReplicaSet", "web-7d9f", 3, owner="web", status={"conditions": [failing]}),
+    )
+
+    assert text.count(REFUSED) == 1
+
+
+def test_a_stateful_set_in_order_waits_for_the_pod_before(explained: Explained) -> None:
+    owner = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "controller": True}]
+    code, text, document = explained(
+        "sts/db", node("n1"), node("n2"), workload("StatefulSet", "db", 3), pod("db-0", ownerReferences=owner)
+    )
+
+    assert code == 1
+    assert "OrderedReady creates the next pod when db-0 is Ready, and that one has no node yet." in text
+    assert (document["pod"]["name"], document["verdict"], document["workload"]["missing"]) == ("db-0", "Pending", 2)
+
+
+def test_a_paused_or_silent_controller_is_said(explained: Explained) -> None:
+    paused = workload("Deployment", "web", 1, spec={"paused": True})
+    _, told_paused, _ = explained("deploy/web", node("n1"), paused)
+    _, told_silent, _ = explained("deploy/web", node("n1"), workload("Deployment", "web", 1))
+
+    assert "It is paused: its controller creates nothing until it is resumed." in told_paused
+    assert "The facts do not say why; kubectl describe" in told_silent
+
+
+def test_a_workload_whose_pods_all_run_is_asked_about_its_next_replica(explained: Explained) -> None:
+    owner = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "controller": True}]
+    running = pod("db-0", bound="n1", cpu="100m", ownerReferences=owner)
+    code, text, document = explained("sts/db", node("n1"), workload("StatefulSet", "db", 1), running)
+
+    assert code == 0
+    assert text.startswith("StatefulSet shop/db wants 1 pod: 1 on nodes. Pod shop/db-1 can be scheduled")
+    assert document["verdict"] == "Schedulable"
+
+
+def test_one_node_is_told_whole(explained: Explained) -> None:
+    code, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1"), flags=("--node", "n1"))
+
+    assert code == 1
+    assert "NodeResourcesFit Insufficient cpu" in text
+    assert "cpu 1 0 1 2 no" in text
+    assert document["node"]["name"] == "n1"
+    assert "n2" not in text
+
+
+def test_a_node_that_does_not_exist_is_an_error(
+    explained: Explained, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = tmp_path / "facts.json"
+    facts.write_text(json.dumps({"kind": "List", "items": [node("n1"), pod("web-1")]}), encoding="utf-8")
+    code = run(["explain", "pod/web-1", "-n", "shop", "--node", "n7", "--snapshot", str(facts)])
+
+    assert code == 1
+    assert capsys.readouterr().err == 'error: nodes "n7" not found in the cluster facts\n'
+
+
+def test_a_scheduler_that_is_not_known_is_told_with_its_pods(explained: Explained) -> None:
+    other = pod("web-1")
+    other["spec"]["schedulerName"] = "default-schedular"
+    _, text, document = explained("pod/web-1", node("n1"), other, {**other, "metadata": {"name": "web-2"}})
+
+    assert document["verdict"] == "NoScheduler"
+    assert "none of the 2 pods that name it has a node; is default-scheduler meant?." in text
