@@ -7,6 +7,7 @@ units, `pods` in slots.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 from typing import Optional
 
@@ -57,30 +58,17 @@ class Columns:
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
-        self.nodes: tuple[Node, ...] = cluster.nodes
-        self.index = {node.name: at for at, node in enumerate(cluster.nodes)}
-        self.n = len(cluster.nodes)
-        self._taints = [node.taints for node in cluster.nodes]
-        self.has_taints = any(self._taints)
-        self.images: dict[str, tuple[int, list[int]]] = {}  # name -> bytes, nodes
-        for at, node in enumerate(cluster.nodes):
-            for name, size in node.images:
-                having = self.images.setdefault(name, (size, []))[1]  # the size that the first node reports
-                if not having or having[-1] != at:
-                    having.append(at)
-        self.allocatable: dict[str, Int64s] = {}
+        self._look_at(cluster)
+        self.images = _images(cluster.nodes)
         self.requested: dict[str, Int64s] = {}
         self.pod_count: Int64s = self.zeros()
         self.nonzero_cpu: Int64s = self.zeros()
         self.nonzero_memory: Int64s = self.zeros()
         self.pods: list[list[Pod]] = [[] for _ in range(self.n)]
         self.bound_pods: list[Pod] = []
-        self.storage = StorageState(cluster.storage, cluster.nodes)
         self._bound_nodes = _Grown()
         self._bound_groups = _Grown()
         self._bound_classes = _Grown()
-        self._topologies: dict[str, Topology] = {}
         self._groups: dict[Group, int] = {}
         self._group_of: dict[tuple[int, bool], int] = {}  # by class and terminating
         self.classes: list[PodClass] = []
@@ -88,14 +76,92 @@ class Columns:
         self._class_by_id: dict[int, int] = {}
         self._class_by_value: dict[PodClass, int] = {}
         self._kept: list[PodClass] = []  # so that an id() in _class_by_id stays theirs
-        for resource in {name for node in cluster.nodes for name in node.allocatable}:
-            self.allocatable[resource] = np.array(
-                [node.allocatable.get(resource, 0) for node in cluster.nodes], np.int64
-            )
         for pod in cluster.bound():
             bound_to = self.index.get(pod.node_name)
             if bound_to is not None:  # pods on a node that does not exist are invisible
                 self.bind(pod, bound_to)
+
+    def _look_at(self, cluster: Cluster) -> None:
+        """Take over what depends on nodes alone, and on storage."""
+        self.cluster = cluster
+        self.nodes: tuple[Node, ...] = cluster.nodes
+        self.index = {node.name: at for at, node in enumerate(cluster.nodes)}
+        self.n = len(cluster.nodes)
+        self._taints = [node.taints for node in cluster.nodes]
+        self.has_taints = any(self._taints)
+        self._topologies: dict[str, Topology] = {}
+        self.storage = StorageState(cluster.storage, cluster.nodes)
+        self.allocatable: dict[str, Int64s] = {}
+        for resource in {name for node in cluster.nodes for name in node.allocatable}:
+            self.allocatable[resource] = np.array(
+                [node.allocatable.get(resource, 0) for node in cluster.nodes], np.int64
+            )
+
+    def changed(self, cluster: Cluster, gone: Collection[str] = ()) -> Columns:
+        """Columns of their own for a cluster that is a little different: what is bound here is bound there.
+
+        Made in a fraction of the time that binding every pod takes. Nodes are known by their names; pods on nodes that
+        are gone are gone, too.
+
+        Args:
+            cluster: with other nodes or storage; of its pods only those that are not bound are looked at.
+            gone: the uids of bound pods that are there no more.
+        """
+        other = object.__new__(Columns)
+        if cluster.nodes is self.nodes:
+            self._share_nodes(other, cluster)
+        else:
+            other._look_at(cluster)
+            is_same = len(self.nodes) == other.n and all(
+                new is old or (new.name == old.name and new.images == old.images)
+                for new, old in zip(cluster.nodes, self.nodes, strict=True)
+            )
+            other.images = self.images if is_same else _images(cluster.nodes)
+        other._take_pods(self, frozenset(gone))
+        return other
+
+    def _share_nodes(self, other: Columns, cluster: Cluster) -> None:
+        other.cluster, other.nodes, other.index, other.n = cluster, self.nodes, self.index, self.n
+        other._taints, other.has_taints, other.images = self._taints, self.has_taints, self.images
+        other.allocatable, other._topologies = dict(self.allocatable), dict(self._topologies)
+        other.storage = StorageState(cluster.storage, cluster.nodes)
+
+    def _take_pods(self, other: Columns, gone: frozenset[str]) -> None:
+        """Bind what is bound in other columns, in the same order."""
+        old_at = np.array([other.index.get(node.name, -1) for node in self.nodes], np.intp)
+        self.requested = {name: _moved(account, old_at) for name, account in other.requested.items()}
+        self.pod_count = _moved(other.pod_count, old_at)
+        self.nonzero_cpu = _moved(other.nonzero_cpu, old_at)
+        self.nonzero_memory = _moved(other.nonzero_memory, old_at)
+        self.pods = [list(other.pods[at]) if at >= 0 else [] for at in old_at.tolist()]
+        self._groups, self._group_of = dict(other._groups), dict(other._group_of)
+        self.classes, self.has_pod_affinity = list(other.classes), other.has_pod_affinity
+        self._class_by_id, self._class_by_value = dict(other._class_by_id), dict(other._class_by_value)
+        self._kept = list(other._kept)
+        new_at = np.full(max(other.n, 1), -1, np.int32)
+        new_at[old_at[old_at >= 0]] = np.flatnonzero(old_at >= 0)
+        nodes = new_at[other.bound_nodes]
+        stays = nodes >= 0
+        if gone:
+            stays &= np.array([pod.uid not in gone for pod in other.bound_pods], np.bool_)
+        self._bound_nodes = _Grown.of(nodes[stays])
+        self._bound_groups = _Grown.of(other.bound_groups[stays])
+        self._bound_classes = _Grown.of(other.bound_classes[stays])
+        if stays.all():
+            self.bound_pods = list(other.bound_pods)
+            return
+        self.bound_pods = [pod for pod, is_here in zip(other.bound_pods, stays.tolist(), strict=True) if is_here]
+        for at in np.flatnonzero(~stays & (nodes >= 0)).tolist():
+            self._unbind(other.bound_pods[at], int(nodes[at]))
+
+    def _unbind(self, pod: Pod, node: int) -> None:
+        """Take a pod out of the accounts of its node."""
+        for resource, amount in pod.cls.requests:
+            _add(self.requested_of(resource), node, -amount)
+        _add(self.nonzero_cpu, node, -pod.cls.nonzero[0])
+        _add(self.nonzero_memory, node, -pod.cls.nonzero[1])
+        self.pod_count[node] -= 1
+        self.pods[node] = [other for other in self.pods[node] if other.uid != pod.uid]
 
     @property
     def bound_nodes(self) -> Int32s:
@@ -205,6 +271,24 @@ class Columns:
         return found
 
 
+def _images(nodes: tuple[Node, ...]) -> dict[str, tuple[int, list[int]]]:
+    """Image name -> its size in bytes, and the nodes that have it."""
+    images: dict[str, tuple[int, list[int]]] = {}
+    for at, node in enumerate(nodes):
+        for name, size in node.images:
+            having = images.setdefault(name, (size, []))[1]  # the size that the first node reports
+            if not having or having[-1] != at:
+                having.append(at)
+    return images
+
+
+def _moved(account: Int64s, old_at: NDArray[np.intp]) -> Int64s:
+    """An account by the nodes' new places; 0 for a node that was not there."""
+    if not len(account):
+        return np.zeros(len(old_at), np.int64)
+    return np.where(old_at >= 0, account[old_at], 0)
+
+
 def _add(account: Int64s, node: int, amount: int) -> None:
     """A sum that does not fit into 64 bits wraps around, as Go's does."""
     total = account.item(node) + amount
@@ -266,6 +350,15 @@ class _Grown:
         self._buffer = np.zeros(64, np.int32)
         self._size = 0
         self.last = -1
+
+    @classmethod
+    def of(cls, values: Int32s) -> _Grown:
+        """One that holds values already."""
+        made = cls()
+        made._buffer = np.concatenate([values.astype(np.int32), np.zeros(64, np.int32)])
+        made._size = len(values)
+        made.last = int(values[-1]) if len(values) else -1
+        return made
 
     def append(self, value: int) -> None:
         if self._size == len(self._buffer):

@@ -23,14 +23,8 @@ from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.explanation import without_scheduler
 from kubectl_spread.objects import history
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.replica import replica
-from kubectl_spread.objects.storage import Claim
-from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.storage import Storage
-from kubectl_spread.objects.workload import made_claims
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -39,6 +33,7 @@ from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
+from kubectl_spread.simulate.binding import labelled
 from kubectl_spread.simulate.controllers import admitted
 from kubectl_spread.simulate.controllers import as_running
 from kubectl_spread.simulate.controllers import as_stored
@@ -46,6 +41,7 @@ from kubectl_spread.simulate.controllers import MAX_REPLICAS
 from kubectl_spread.simulate.controllers import missing_replicas
 from kubectl_spread.simulate.controllers import running_pods
 from kubectl_spread.simulate.controllers import with_controllers
+from kubectl_spread.simulate.new_claims import NewClaims
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.placement import Gated
 from kubectl_spread.simulate.placement import PendingPod
@@ -147,8 +143,7 @@ class _Placing:
         self._placed = [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
         self._pending: list[PendingPod] = []
         self._gated: list[Gated] = []
-        claims = cluster.storage.claims
-        self._unbound = {key for key, claim in claims.items() if claim.is_new and not self._is_settled(claim)}
+        self._new_claims = NewClaims(cluster)
         self._unpredicted: list[Unpredicted] = []
         self._beyond: dict[str, None] = {}
         self._first: Optional[Explanation] = None
@@ -247,42 +242,13 @@ class _Placing:
             self._scheduler.nominate(pending.pod._replace(nominated_node=node))
 
     def _without_new_claims(self, pod: Pod) -> Pod:
-        """Leave out volumes whose claims come with the pod: where they may be is not known before they exist.
-
-        So is every claim where the cluster facts hold nothing about storage, and one of a manifest that is bound before
-        its pod is scheduled, or whose class is not known.
-        """
-        claims = self._cluster.storage.claims
-        is_blind = self._cluster.storage == Storage()
-        made = made_claims(self._owner, pod.name)
-        new = []
-        for volume in pod.cls.volumes:
-            key = ObjectKey(pod.namespace, volume.claim)
-            claim = claims.get(key)
-            if volume.is_ephemeral:
-                if claim is None or claim.owner_uid != volume.pod_uid:  # another pod's, which has to go before
-                    new.append(volume)
-            elif key in self._unbound or (volume.claim and claim is None and (is_blind or volume.claim in made)):
-                new.append(volume)
-        if not new:
-            return pod
-        kept = tuple(volume for volume in pod.cls.volumes if volume not in new)
-        self._beyond["claims that are not in the cluster facts"] = None
-        return pod._replace(cls=pod.cls._replace(volumes=kept))
-
-    def _is_settled(self, claim: Claim) -> bool:
-        """Whether a claim that is yet to be created can be told: it has its volume, or gets one with its pod."""
-        storage_class = self._cluster.storage.classes.get(claim.storage_class)
-        return claim.is_bound or (storage_class is not None and storage_class.waits)
+        known = self._new_claims.without(pod, self._owner)
+        if known is not pod:
+            self._beyond["claims that are not in the cluster facts"] = None
+        return known
 
     def _labelled(self, pod: Pod, node: int) -> Pod:
-        """Add the node's zone and region labels, as the PodTopologyLabels admission does at binding."""
-        labels = self._scheduler.columns.nodes[node].labels
-        copied = {key: labels[key] for key in (ZONE, REGION) if key in labels}
-        if not copied or not self._release.labels_topology:
-            return pod
-        own = {**dict(pod.cls.labels), **copied}
-        return pod._replace(cls=pod.cls._replace(labels=tuple(sorted(own.items()))))
+        return labelled(pod, self._scheduler.columns.nodes[node].labels, self._release)
 
     def _certainty(self) -> Certainty:
         if self._beyond:

@@ -1,0 +1,1 @@
+"""Changes that let a Pending pod be placed, each of them simulated."""

@@ -1,0 +1,407 @@
+"""What can be done: to the manifest, to nodes, to pods, to storage.
+
+Each action can be simulated, printed as commands, and told as a value that programs read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+from typing import Protocol
+
+from kubectl_spread.objects import read
+from kubectl_spread.objects.decode import path_text
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import StorageClass
+from kubectl_spread.objects.taints import Taint
+from kubectl_spread.objects.taints import UNSCHEDULABLE
+from kubectl_spread.suggest import patch
+from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.scene import Scene
+from kubectl_spread.suggest.target import command
+
+Plain = dict[str, Any]
+
+
+class Action(Protocol):
+    """One thing to do."""
+
+    @property
+    def is_of_manifest(self) -> bool:
+        """Whether it is done to the pod's manifest; else to the cluster."""
+
+    def apply(self, scene: Scene) -> Scene:
+        """The scene once it is done."""
+
+    def lines(self, scene: Scene) -> list[str]:
+        """What changes, a line each, in terms of the object's fields."""
+
+    def commands(self, scene: Scene) -> list[str]:
+        """The command lines that do it, if some do."""
+
+    def document(self, scene: Scene) -> Plain:
+        """What a program needs to do it."""
+
+
+class EditSpec(NamedTuple):
+    """Another spec of the pod."""
+
+    ops: tuple[Op, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return True
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.with_spec(self.ops)
+
+    def lines(self, scene: Scene) -> list[str]:
+        prefix = scene.problem.target.spec
+        found = []
+        for op in self.ops:
+            if op.op == patch.ADD:
+                found.append(f"{path_text((*prefix, *op.path)).removesuffix(_APPENDED)}: {_flow(op.value)}")
+            elif op.op == patch.REMOVE:
+                found.append(f"{path_text((*prefix, *op.path))}: removed")
+        return found
+
+    def commands(self, scene: Scene) -> list[str]:
+        problem = scene.problem
+        return problem.target.commands(self.ops, problem.given.own)
+
+    def document(self, scene: Scene) -> Plain:
+        target = scene.problem.target
+        return {**_object(target.kind, target.namespace, target.name), "patch": target.patch(self.ops)}
+
+
+_APPENDED = f".{patch.END}"
+
+
+class SetRollout(NamedTuple):
+    """Let a Deployment delete a pod of the old revision before it makes one of the new."""
+
+    deleted: tuple[Pod, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return True
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.without_pods(self.deleted, replaced=False)
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return ["spec.strategy.rollingUpdate.maxSurge: 0", "spec.strategy.rollingUpdate.maxUnavailable: 1"]
+
+    def commands(self, scene: Scene) -> list[str]:
+        target = scene.problem.target
+        if not target.is_live:
+            return []
+        merge = '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}}}'
+        rest = ("--type=merge", "-p", merge)
+        return [command("patch", target.resource, target.name, namespace=target.namespace, rest=rest)]
+
+    def document(self, scene: Scene) -> Plain:
+        target = scene.problem.target
+        path = ("spec", "strategy", "rollingUpdate")
+        ops = [patch.put((*path, "maxSurge"), 0), patch.put((*path, "maxUnavailable"), 1)]
+        return {
+            **_object(target.kind, target.namespace, target.name),
+            "patch": [op.document() for op in ops],
+            "deletesFirst": [pod.name for pod in self.deleted],
+        }
+
+
+class EditNode(NamedTuple):
+    """Labels of a node written or removed (None), its cordon, its taints."""
+
+    node: str
+    labels: tuple[tuple[str, Optional[str]], ...] = ()
+    uncordoned: bool = False
+    recordoned: bool = False
+    untainted: Optional[Taint] = None
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        node = next(node for node in scene.cluster.nodes if node.name == self.node)
+        labels = dict(node.labels)
+        for key, value in self.labels:
+            if value is None:
+                labels.pop(key, None)
+            else:
+                labels[key] = value
+        taints = node.taints
+        if self.uncordoned:
+            taints = tuple(taint for taint in taints if taint != UNSCHEDULABLE)
+            node = node._replace(unschedulable=False)
+        if self.recordoned and UNSCHEDULABLE not in taints:
+            taints = (*taints, UNSCHEDULABLE)
+        taints = tuple(taint for taint in taints if taint != self.untainted)
+        return scene.with_nodes([node._replace(labels=labels, taints=taints)])
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        found = []
+        if self.labels:
+            words = [f"{key}-" if value is None else f"{key}={value}" for key, value in self.labels]
+            found.append(command("label", "node", self.node, *words, rest=("--overwrite",)))
+        if self.uncordoned or self.recordoned:
+            found.append(command("uncordon", self.node))
+        if self.recordoned:
+            found.append(command("cordon", self.node))
+        if self.untainted is not None:
+            found.append(command("taint", "node", self.node, f"{self.untainted}-"))
+        return found
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        document: Plain = {"kind": "Node", "name": self.node}
+        if self.labels:
+            document["labels"] = dict(self.labels)
+        if self.uncordoned:
+            document["unschedulable"] = False
+        if self.recordoned:
+            document["taintAdded"] = str(UNSCHEDULABLE)
+        if self.untainted is not None:
+            document["taintRemoved"] = str(self.untainted)
+        return document
+
+
+class DeleteNode(NamedTuple):
+    """A node that runs nothing of anybody's."""
+
+    node: str
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.with_nodes((), without=[self.node])
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return [command("delete", "node", self.node)]
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        return {"kind": "Node", "name": self.node}
+
+
+class AddNodes(NamedTuple):
+    """New nodes, as plain objects."""
+
+    nodes: tuple[Plain, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.with_nodes([self.node(plain) for plain in self.nodes])
+
+    @staticmethod
+    def node(plain: Plain) -> Node:
+        return read.node(plain)
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        labels = self.nodes[0]["metadata"]["labels"]
+        room = self.nodes[0]["status"]["allocatable"]
+        return [
+            "labels: " + ", ".join(f"{key}={value}" for key, value in sorted(labels.items())),
+            "allocatable: " + ", ".join(f"{key} {value}" for key, value in room.items()),
+        ]
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        return {"kind": "Node", "name": self.nodes[0]["metadata"]["name"], "added": list(self.nodes)}
+
+
+class DeletePods(NamedTuple):
+    """Pods whose controllers create them again, at another place."""
+
+    pods: tuple[Pod, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.without_pods(self.pods, replaced=True)
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return [command("delete", "pod", pod.name, namespace=pod.namespace) for pod in self.pods]
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        pod = self.pods[0]
+        return {**_object("Pod", pod.namespace, pod.name), "deleted": [pod.name for pod in self.pods]}
+
+
+class FinishDeletion(NamedTuple):
+    """A pod that has been terminating for long, and whose node is wanted."""
+
+    pod: Pod
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.without_pods([self.pod], replaced=False)
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        pod = self.pod
+        force = ("--grace-period=0", "--force", "--wait=false")
+        lines = [command("delete", "pod", pod.name, namespace=pod.namespace, rest=force)]
+        if pod.finalizers:
+            merge = ("--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+            lines.append(command("patch", "pod", pod.name, namespace=pod.namespace, rest=merge))
+        return lines
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        return {**_object("Pod", self.pod.namespace, self.pod.name), "deleted": [self.pod.name]}
+
+
+class ScaleDown(NamedTuple):
+    """Another workload with fewer replicas; `deleted` are those that its controller takes away."""
+
+    kind: str
+    namespace: str
+    name: str
+    replicas: int
+    deleted: tuple[Pod, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.without_pods(self.deleted, replaced=False)
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        called = f"{self.kind.lower()}/{self.name}"
+        return [command("scale", called, namespace=self.namespace, rest=(f"--replicas={self.replicas}",))]
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        return {
+            **_object(self.kind, self.namespace, self.name),
+            "replicas": self.replicas,
+            "deleted": [pod.name for pod in self.deleted],
+        }
+
+
+class EditClass(NamedTuple):
+    """A StorageClass made anew, as it cannot be changed, that waits for pods or allows more places."""
+
+    before: StorageClass
+    after: StorageClass
+    ops: tuple[Op, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        storage = scene.cluster.storage
+        classes = {**storage.classes, self.after.name: self.after}
+        return scene._replace(cluster=scene.cluster._replace(storage=storage._replace(classes=classes)))
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        get = command("get", "storageclass", self.before.name, rest=("-o", "json"))
+        ops = patch_text(self.ops)
+        edit = command("patch", "--local", "-f", "-", "--type=json", "-o", "json", "-p", ops)
+        return [f"{get} | {edit} | kubectl replace --force -f -"]
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        return {"kind": "StorageClass", "name": self.before.name, "patch": [op.document() for op in self.ops]}
+
+
+class DeleteClaims(NamedTuple):
+    """Claims made anew, so that they get a volume where their pod is put."""
+
+    claims: tuple[ObjectKey, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        storage = scene.cluster.storage
+        claims, volumes = dict(storage.claims), dict(storage.volumes)
+        for key in self.claims:
+            old = claims[key]
+            volumes.pop(old.volume_name, None)
+            claims[key] = old._replace(
+                uid=f"{old.uid}/anew", volume_name="", is_bind_completed=False, selected_node=None, is_lost=False
+            )
+        storage = storage._replace(claims=claims, volumes=volumes)
+        return scene._replace(cluster=scene.cluster._replace(storage=storage))
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:
+        """The claims go once the pods that wait with them are deleted."""
+        found = [
+            command("delete", "pvc", key.name, namespace=key.namespace, rest=("--wait=false",)) for key in self.claims
+        ]
+        wanted = set(self.claims)
+        pods = [
+            pod
+            for pod in scene.problem.given.own
+            if any(ObjectKey(pod.namespace, volume.claim) in wanted for volume in pod.cls.volumes)
+        ]
+        if pods and scene.problem.target.is_live:
+            found.append(command("delete", "pod", *(pod.name for pod in pods), namespace=pods[0].namespace))
+        return found
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        key = self.claims[0]
+        deleted = [claim.name for claim in self.claims]
+        return {**_object("PersistentVolumeClaim", key.namespace, key.name), "deleted": deleted}
+
+
+def patch_text(ops: Sequence[Op]) -> str:
+    """A JSON patch on one line."""
+    import json
+
+    return json.dumps([op.document() for op in ops], separators=(",", ":"))
+
+
+def _object(kind: str, namespace: str, name: str) -> Plain:
+    return {"kind": kind, "namespace": namespace, "name": name}
+
+
+def _flow(value: Any) -> str:
+    """A value on one line, as YAML reads it."""
+    import json
+
+    if (
+        isinstance(value, str)
+        and value.replace("-", "").replace("/", "").replace(".", "").isalnum()
+        and value[:1].isalpha()
+    ):
+        return value
+    return json.dumps(value)

@@ -1,0 +1,30 @@
+"""Where changes come from: each module proposes those of one kind, and judges none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.moves import affinity
+from kubectl_spread.suggest.moves import constraints
+from kubectl_spread.suggest.moves import nodes
+from kubectl_spread.suggest.moves import pods
+from kubectl_spread.suggest.moves import requests
+from kubectl_spread.suggest.moves import rollout
+from kubectl_spread.suggest.moves import selectors
+from kubectl_spread.suggest.moves import storage
+from kubectl_spread.suggest.problem import Problem
+
+Move = Callable[[Problem], Iterator[Ladder]]
+
+MOVES: tuple[Move, ...] = (
+    constraints.propose,
+    selectors.propose,
+    affinity.propose,
+    rollout.propose,
+    requests.propose,
+    nodes.propose,
+    pods.propose,
+    storage.propose,
+)

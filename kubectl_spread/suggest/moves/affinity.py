@@ -1,0 +1,195 @@
+"""What a pod asks of nodes and of other pods: affinity, anti-affinity, node selectors, tolerations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kubectl_spread.lint.hints import nearest
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.taints import Taint
+from kubectl_spread.objects.taints import UNSCHEDULABLE
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.suggest.actions import EditSpec
+from kubectl_spread.suggest.actions import SetRollout
+from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import of_spec
+from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.moves import rollout
+from kubectl_spread.suggest.patch import drop
+from kubectl_spread.suggest.patch import END
+from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.patch import put
+from kubectl_spread.suggest.patch import test
+from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.written import PREFERRED
+from kubectl_spread.suggest.written import REQUIRED
+
+Plain = dict[str, Any]
+
+_MOST_TAINTS = 5
+_OF_SYSTEM = ("node-role.kubernetes.io/", "node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+
+
+def propose(problem: Problem) -> Iterator[Ladder]:
+    """Rules about nodes and pods made weaker, or right."""
+    refusing = {item.plugin for item in problem.explanation.requirements}
+    if names.INTER_POD_AFFINITY in refusing:
+        yield from _pods(problem, "podAntiAffinity")
+        yield from _pods(problem, "podAffinity")
+    if names.NODE_AFFINITY in refusing:
+        yield from _node_selector(problem)
+        yield from _node_affinity(problem)
+    if names.TAINT_TOLERATION in refusing:
+        yield from _tolerations(problem)
+
+
+def _texts(problem: Problem, plugin: str) -> frozenset[str]:
+    return frozenset(item.text for item in problem.explanation.requirements if item.plugin == plugin)
+
+
+def _pods(problem: Problem, field: str) -> Iterator[Ladder]:
+    rules = fields(fields(problem.spec.get("affinity")).get(field))
+    terms = mappings(rules.get(REQUIRED))
+    for at, term in enumerate(terms):
+        if field == "podAntiAffinity":
+            yield from _of_revision(problem, at, term)
+        yield single(_preferred(field, rules, at, term))
+
+
+def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
+    key = term.get("topologyKey") or ""
+    path = ("affinity", field)
+    weighted = {"weight": 100, "podAffinityTerm": {name: value for name, value in term.items() if value is not None}}
+    only = len(mappings(rules.get(REQUIRED))) == 1
+    there = bool(rules.get(PREFERRED))
+    ops = [
+        test((*path, REQUIRED, at, "topologyKey"), key),
+        drop((*path, REQUIRED) if only else (*path, REQUIRED, at)),
+        put((*path, PREFERRED, END), weighted) if there else put((*path, PREFERRED), [weighted]),
+    ]
+    what = "anti-affinity" if field == "podAntiAffinity" else "affinity"
+    lost = "pods may share" if field == "podAntiAffinity" else "pods may be apart from those they want beside them in"
+    return of_spec(
+        f"make the required pod {what} on {key} a preferred one",
+        ops,
+        family=f"preferred {field}",
+        rank=Rank.SOFT_AFFINITY,
+        weight=at,
+        gives_up=f"the rule becomes a wish: {lost} one value of {key}",
+    )
+
+
+def _of_revision(problem: Problem, at: int, term: Plain) -> Iterator[Ladder]:
+    """Keep pods apart from those of their own revision only, so that a rollout finds room beside the old ones.
+
+    Where old pods run that keep all others away themselves, the first rollout must take one of them away first.
+    """
+    label = problem.revision_label
+    keys = list(term.get("matchLabelKeys") or ())
+    if not label or label in keys:
+        return
+    own = dict(problem.pod.cls.labels).get(label)
+    old = [
+        group
+        for group in problem.columns.groups
+        if group.namespace == problem.pod.namespace and problem.is_own(dict(group.labels))
+    ]
+    if all(dict(group.labels).get(label, own) == own for group in old):
+        return
+    path = ("affinity", "podAntiAffinity", REQUIRED, at)
+    ops = (test((*path, "topologyKey"), term.get("topologyKey")), put((*path, "matchLabelKeys"), [*keys, label]))
+    title = f"add matchLabelKeys: [{label}] to the pod anti-affinity on {term.get('topologyKey')}"
+    gives_up = f"an old and a new pod may share one {term.get('topologyKey')} while a rollout lasts"
+    edit = EditSpec(ops)
+    yield single(Change(title, (edit,), "matchLabelKeys", Rank.REVISION, gives_up=gives_up))
+    for deleted in rollout.first_deleted(problem):
+        title = f"{title}, and maxSurge: 0 with maxUnavailable: 1 until no pod has the old rule"
+        actions = (edit, SetRollout((deleted,)))
+        gives_up = f"{gives_up}; {rollout.GIVES_UP}"
+        yield single(Change(title, actions, "matchLabelKeys", Rank.REVISION, weight=1, gives_up=gives_up))
+
+
+def _node_selector(problem: Problem) -> Iterator[Ladder]:
+    selector = fields(problem.spec.get("nodeSelector"))
+    relaxes = _texts(problem, names.NODE_AFFINITY)
+    for key, value in selector.items():
+        path = ("nodeSelector", key)
+        values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
+        near = nearest(value or "", sorted(values), cutoff=0.7) if value not in values else ""
+        if near:
+            ops = [test(path, value), put(path, near)]
+            title = f"write nodeSelector {key}: {near} instead of {value}, which no node has"
+            yield single(of_spec(title, ops, family="nodeSelector", rank=Rank.MISTAKE, relaxes=relaxes))
+        ops = [test(path, value), drop(path)]
+        yield single(
+            of_spec(
+                f"remove {key}: {value} from nodeSelector",
+                ops,
+                family="nodeSelector",
+                rank=Rank.NODE_SELECTOR,
+                relaxes=relaxes if len(selector) == 1 else (),
+                gives_up=f"the pods may run on nodes without {key}={value}",
+            )
+        )
+
+
+def _node_affinity(problem: Problem) -> Iterator[Ladder]:
+    rules = fields(fields(problem.spec.get("affinity")).get("nodeAffinity"))
+    if not rules.get(REQUIRED):
+        return
+    path = ("affinity", "nodeAffinity", REQUIRED)
+    terms = mappings(fields(rules[REQUIRED]).get("nodeSelectorTerms"))
+    for at, term in enumerate(terms):
+        written = mappings(term.get("matchExpressions"))
+        for number, expression in enumerate(written if len(written) > 1 else ()):
+            where = (*path, "nodeSelectorTerms", at, "matchExpressions", number)
+            ops = [test((*where, "key"), expression.get("key")), drop(where)]
+            yield single(
+                of_spec(
+                    f"remove the condition on {expression.get('key')} from the required node affinity",
+                    ops,
+                    family="nodeAffinity",
+                    rank=Rank.NODE_SELECTOR,
+                    gives_up=f"the pods may run on nodes that the condition on {expression.get('key')} leaves out",
+                )
+            )
+    yield single(
+        of_spec(
+            "remove the required node affinity",
+            [drop(path)],
+            family="nodeAffinity",
+            rank=Rank.NODE_SELECTOR,
+            weight=1,
+            gives_up="the pods may run on every node",
+        )
+    )
+
+
+def _tolerations(problem: Problem) -> Iterator[Ladder]:
+    """Let the pod tolerate the taints of nodes, those that say the node is unfit last."""
+    untolerated = problem.columns.untolerated(problem.pod.cls.tolerations)
+    taints = [taint for taint in dict.fromkeys(untolerated) if taint is not None and taint != UNSCHEDULABLE]
+    there = bool(mappings(problem.spec.get("tolerations")))
+    for taint in taints[:_MOST_TAINTS]:
+        risky = taint.key.startswith(_OF_SYSTEM)
+        yield single(
+            of_spec(
+                f"tolerate the taint {taint}",
+                _toleration(problem, taint, there=there),
+                family="tolerations",
+                rank=Rank.RISKY_TOLERATION if risky else Rank.TOLERATION,
+                gives_up=f"the pods may run on nodes that {taint} keeps free of them",
+            )
+        )
+
+
+def _toleration(problem: Problem, taint: Taint, *, there: bool) -> list[Op]:
+    value: Plain = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
+    toleration = {"key": taint.key, **value, "effect": taint.effect}
+    if there and problem.given.is_template_known:
+        return [put(("tolerations", END), toleration)]
+    return [put(("tolerations",), [*mappings(problem.spec.get("tolerations")), toleration])]

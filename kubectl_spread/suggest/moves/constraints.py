@@ -1,0 +1,239 @@
+"""What can be changed in a constraint itself: its skew, its minimum of domains, its policies, its key, its action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.explain.explanation import ConstraintReport
+from kubectl_spread.lint.hints import nearest
+from kubectl_spread.lint.rules.unknown_well_known_key import meant
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.change import constraint_text
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import of_spec
+from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.patch import drop
+from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.patch import put
+from kubectl_spread.suggest.patch import test
+from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.text.node import Route
+
+FIELD = "topologySpreadConstraints"
+_SUCCESSORS = {"failure-domain.beta.kubernetes.io/zone": ZONE, "failure-domain.beta.kubernetes.io/region": REGION}
+_RENAMED = {**_SUCCESSORS, **{new: old for old, new in _SUCCESSORS.items()}}
+_MOST_SKEW = 1_000
+
+
+def propose(problem: Problem) -> Iterator[Ladder]:
+    """Changes of each hard constraint of the pod."""
+    reports = problem.reports
+    for report in reports:
+        yield from _keys(problem, report)
+        yield from _policies(problem, [report])
+        yield from _min_domains(problem, report)
+        yield from _max_skew(problem, report)
+        yield from _softened(problem, report)
+    if len(reports) > 1:
+        yield from _policies(problem, reports)
+
+
+def route(report: ConstraintReport, *steps: str) -> Route:
+    """A field of a constraint, in the pod spec."""
+    return (FIELD, report.constraint.position, *steps)
+
+
+def guarded(report: ConstraintReport, *ops: Op) -> tuple[Op, ...]:
+    """Operations that fail where another constraint stands in this one's place."""
+    return (test(route(report, "topologyKey"), report.constraint.topology_key), *ops)
+
+
+def named(problem: Problem, report: ConstraintReport) -> str:
+    """A constraint in a sentence: by its key, and by its place where several have that key."""
+    key = report.constraint.topology_key
+    same = [item for item in problem.pod.cls.constraints if item.topology_key == key]
+    return f"the constraint on {key}" if len(same) == 1 else f"{FIELD}[{report.constraint.position}]"
+
+
+def _max_skew(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+    """From the smallest skew that lets this pod into some domain it can use, up to what all pods could need."""
+    usable = {domain.skew_if_placed for domain in report.domains if domain.usable and domain.skew_if_placed is not None}
+    if not usable:
+        return
+    now = report.constraint.max_skew
+    least = max(min(usable), now + 1)
+    most = min(max(usable) + len(problem.given.own), _MOST_SKEW)
+
+    def step(at: int) -> Change:
+        value = least + at
+        return of_spec(
+            f"set maxSkew: {value} in {named(problem, report)}",
+            guarded(report, put(route(report, "maxSkew"), value)),
+            family="maxSkew",
+            rank=Rank.MAX_SKEW,
+            weight=value - now,
+            relaxes=constraint_text(problem, report.constraint.position),
+            gives_up=f"domains of {report.constraint.topology_key} may differ by {value} pods instead of {now}",
+        )
+
+    yield Ladder(max(1, most - least + 1), step)
+
+
+def _softened(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+    constraint = report.constraint
+    pairs = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
+    relaxes = constraint_text(problem, constraint.position)
+    coarse = max(0, 10 - len(report.domains))  # the more domains a key has, the less is lost with it
+    key = constraint.topology_key
+    if (key, SCHEDULE_ANYWAY) in pairs:
+        yield single(
+            of_spec(
+                f"remove the DoNotSchedule constraint on {key}; the ScheduleAnyway one stays",
+                guarded(report, drop((FIELD, constraint.position))),
+                family="whenUnsatisfiable",
+                rank=Rank.SOFT_CONSTRAINT,
+                weight=coarse,
+                gives_up=f"an even spread over {key} becomes a wish: any number of pods may share a domain",
+            )
+        )
+        return
+    ops = [put(route(report, "whenUnsatisfiable"), SCHEDULE_ANYWAY)]
+    if constraint.min_domains is not None:
+        ops.append(drop(route(report, "minDomains")))
+    yield single(
+        of_spec(
+            f"set whenUnsatisfiable: ScheduleAnyway in {named(problem, report)}",
+            guarded(report, *ops),
+            family="whenUnsatisfiable",
+            rank=Rank.SOFT_CONSTRAINT,
+            weight=coarse,
+            relaxes=relaxes if len(problem.reports) == 1 else (),
+            gives_up=f"an even spread over {key} becomes a wish: any number of pods may share a domain",
+        )
+    )
+
+
+def _min_domains(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+    if not report.is_below_min_domains:
+        return
+    there = report.eligible_domains
+    relaxes = constraint_text(problem, report.constraint.position)
+    key, asked = report.constraint.topology_key, report.min_domains
+    gives_up = f"the pods no longer wait for {asked} domains of {key}: with fewer they may all be in those there are"
+    if there > 1:
+        change = of_spec(
+            f"set minDomains: {there} in {named(problem, report)}, as many as there are",
+            guarded(report, put(route(report, "minDomains"), there)),
+            family="minDomains",
+            rank=Rank.MIN_DOMAINS,
+            relaxes=relaxes,
+            gives_up=gives_up,
+        )
+    else:
+        change = of_spec(
+            f"remove minDomains from {named(problem, report)}",
+            guarded(report, drop(route(report, "minDomains"))),
+            family="minDomains",
+            rank=Rank.MIN_DOMAINS,
+            relaxes=relaxes,
+            gives_up=gives_up,
+        )
+    yield single(change)
+
+
+def _policies(problem: Problem, reports: list[ConstraintReport]) -> Iterator[Ladder]:
+    """Let constraints count only nodes that the pod may use: of taints, of affinity, of both."""
+    taints = [item for item in reports if item.constraint.node_taints_policy != HONOR]
+    affinity = [item for item in reports if item.constraint.node_affinity_policy == IGNORE]
+    if not _has_tainted(problem):
+        taints = []
+    if len(reports) > 1 and len(taints) < 2 and len(affinity) < 2:
+        return
+    where = named(problem, reports[0]) if len(reports) == 1 else "every DoNotSchedule constraint"
+    relaxes = frozenset().union(*(constraint_text(problem, item.constraint.position) for item in reports))
+    of_taints = [op for item in taints for op in guarded(item, put(route(item, "nodeTaintsPolicy"), HONOR))]
+    of_affinity = [op for item in affinity for op in guarded(item, put(route(item, "nodeAffinityPolicy"), HONOR))]
+    no_taints = (
+        "nodes with taints that the pod does not tolerate stop counting: where an outage taints a whole zone, "
+        "its share goes to the other zones"
+    )
+    no_affinity = "nodes that the pod's nodeSelector and affinity leave out stop counting"
+    weight = len(reports) - 1
+    if of_taints:
+        yield single(
+            of_spec(
+                f"set nodeTaintsPolicy: Honor in {where}",
+                of_taints,
+                family="nodeTaintsPolicy",
+                rank=Rank.TAINTS_POLICY,
+                weight=weight,
+                relaxes=relaxes,
+                gives_up=no_taints,
+            )
+        )
+    if of_affinity:
+        yield single(
+            of_spec(
+                f"set nodeAffinityPolicy: Honor in {where}",
+                of_affinity,
+                family="nodeAffinityPolicy",
+                rank=Rank.AFFINITY_POLICY,
+                weight=weight,
+                relaxes=relaxes,
+                gives_up=no_affinity,
+            )
+        )
+    if of_taints and of_affinity:
+        yield single(
+            of_spec(
+                f"set nodeTaintsPolicy and nodeAffinityPolicy: Honor in {where}",
+                [*of_taints, *of_affinity],
+                family="nodeTaintsPolicy",
+                rank=Rank.TAINTS_POLICY,
+                weight=weight + 1,
+                relaxes=relaxes,
+                gives_up=f"{no_affinity}; {no_taints}",
+            )
+        )
+
+
+def _has_tainted(problem: Problem) -> bool:
+    untolerated = problem.columns.untolerated(problem.pod.cls.tolerations)
+    return any(taint is not None for taint in untolerated)
+
+
+def _keys(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+    """Another key, where no node has this one."""
+    key = report.constraint.topology_key
+    nodes = problem.cluster.nodes
+    if len(report.without_key) < len(nodes):
+        return
+    present = {label for node in nodes for label in node.labels}
+    everywhere = [label for label in present if all(label in node.labels for node in nodes)]
+    taken = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
+    likely = [meant(key), _RENAMED.get(key, ""), nearest(key, sorted(everywhere), cutoff=0.8)]
+    known = [label for label in likely if label in present]
+    for label in known[:1]:
+        if (label, report.constraint.when_unsatisfiable) not in taken:
+            yield single(_with_key(report, label, rank=Rank.MISTAKE, gives_up=""))
+    if not known and HOSTNAME in present and (HOSTNAME, report.constraint.when_unsatisfiable) not in taken:
+        gives_up = f"nodes are told apart instead of domains of {key}: several of the pods may share one"
+        yield single(_with_key(report, HOSTNAME, rank=Rank.OTHER_KEY, gives_up=gives_up))
+
+
+def _with_key(report: ConstraintReport, label: str, *, rank: int, gives_up: str) -> Change:
+    key = report.constraint.topology_key
+    return of_spec(
+        f"write topologyKey: {label} instead of {key}, which no node has",
+        guarded(report, put(route(report, "topologyKey"), label)),
+        family="topologyKey",
+        rank=rank,
+        gives_up=gives_up,
+    )

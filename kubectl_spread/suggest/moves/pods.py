@@ -1,0 +1,151 @@
+"""Pods in the way: deleted, so that their controllers create them at another place, or scaled away."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterator
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.suggest.actions import DeletePods
+from kubectl_spread.suggest.actions import FinishDeletion
+from kubectl_spread.suggest.actions import ScaleDown
+from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.problem import Problem
+
+_CREATED_AGAIN = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
+_MOST_ASKED = 400  # pods of which it is asked whether the node fits without them
+_MOST = 6
+_MOST_OWN = 8
+_MOST_SCALED = 3
+
+
+def propose(problem: Problem) -> Iterator[Ladder]:
+    """Pods whose absence lets the pod in."""
+    in_the_way = list(_in_the_way(problem))
+    for pod in in_the_way[:_MOST]:
+        yield from _without(problem, pod)
+    yield from _siblings(problem)
+    yield from _scaled(problem, in_the_way)
+
+
+def _in_the_way(problem: Problem) -> Iterator[Pod]:
+    """Pods without any one of which their node would take the pod."""
+    filtered, columns = problem.filtered, problem.columns
+    asked = 0
+    for at in range(columns.n):
+        if not filtered.considered[at] or len(columns.pods[at]) > _MOST_ASKED:
+            continue
+        for pod in columns.pods[at]:
+            if pod.terminating or _is_replaced(pod):
+                asked += 1
+                if asked > _MOST_ASKED:
+                    return
+                if filtered.what_if(at, [pod], ()) is None:
+                    yield pod
+
+
+def _is_replaced(pod: Pod) -> bool:
+    return pod.owner is not None and pod.owner.kind in _CREATED_AGAIN and not pod.terminating
+
+
+def _without(problem: Problem, pod: Pod) -> Iterator[Ladder]:
+    if pod.terminating:
+        why = f", whose finalizers hold it: {', '.join(pod.finalizers)}" if pod.finalizers else ""
+        yield single(
+            Change(
+                f"let pod {pod.name} go that has been terminating{why}",
+                (FinishDeletion(pod),),
+                "terminating",
+                Rank.TERMINATING,
+                gives_up="what waits for the pod to end does not run",
+            )
+        )
+        return
+    is_own = problem.cluster.top_owner(pod) == problem.cluster.top_owner(problem.pod)
+    yield single(
+        Change(
+            f"delete pod {pod.name} on {pod.node_name}: it is created again elsewhere, and leaves its place",
+            (DeletePods((pod,)),),
+            "delete pod",
+            Rank.SIBLING if is_own else Rank.MOVED_POD,
+            weight=1 + max(0, pod.cls.priority > problem.pod.cls.priority),
+            gives_up="the pod is restarted",
+        )
+    )
+
+
+def _siblings(problem: Problem) -> Iterator[Ladder]:
+    """The youngest pod of the workload in each domain that is full, as one less there lets another in."""
+    columns = problem.columns
+    proposed = 0
+    seen: set[str] = set()
+    for report in problem.reports:
+        full = {domain.value for domain in report.domains if domain.usable and not domain.fits}
+        by_value: dict[str, list[Pod]] = {}
+        for pod in problem.given.running:
+            at = columns.index.get(pod.node_name)
+            value = None if at is None else columns.nodes[at].labels.get(report.constraint.topology_key)
+            if value in full and _is_replaced(pod):
+                by_value.setdefault(str(value), []).append(pod)
+        for _, pods in sorted(by_value.items()):
+            pod = max(pods, key=lambda pod: (pod.created, pod.name))
+            if pod.uid not in seen and proposed < _MOST_OWN:
+                seen.add(pod.uid)
+                proposed += 1
+                yield from _without(problem, pod)
+
+
+def _scaled(problem: Problem, in_the_way: list[Pod]) -> Iterator[Ladder]:
+    """Fewer replicas of another workload, down to one, as its controller would choose them."""
+    owners = Counter(
+        owner
+        for pod in in_the_way
+        if not pod.terminating
+        and (owner := problem.cluster.top_owner(pod)) is not None
+        and owner != problem.cluster.top_owner(problem.pod)
+        and owner.kind in SCALED_KINDS
+    )
+    if not owners:
+        return
+    running: dict[OwnerKey, list[Pod]] = {owner: [] for owner in owners}
+    for pod in problem.cluster.bound():
+        owner = problem.cluster.top_owner(pod)
+        if owner in running and not pod.terminating:
+            running[owner].append(pod)
+    for owner, _ in owners.most_common(_MOST_SCALED):
+        ranked = _victims_first(owner, running[owner])
+        if len(ranked) > 1:
+            yield Ladder(len(ranked) - 1, functools.partial(_scale, owner, ranked))
+
+
+def _victims_first(owner: OwnerKey, pods: list[Pod]) -> list[Pod]:
+    """In the order their controller deletes them: of a StatefulSet the last first.
+
+    Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2), of pods that are ready.
+    """
+    if owner.kind == "StatefulSet":
+        return sorted(pods, key=lambda pod: (len(pod.name), pod.name), reverse=True)
+    ranks = Counter(pod.node_name for pod in pods)
+    return sorted(pods, key=lambda pod: (ranks[pod.node_name], pod.created, pod.name), reverse=True)
+
+
+def _scale(owner: OwnerKey, ranked: list[Pod], at: int) -> Change:
+    count = at + 1
+    left = len(ranked) - count
+    action = ScaleDown(owner.kind, owner.namespace, owner.name, left, tuple(ranked[:count]))
+    pods = ", ".join(pod.name for pod in ranked[:count])
+    return Change(
+        f"scale {owner.kind.lower()}/{owner.name} down from {len(ranked)} to {left}",
+        (action,),
+        "scale",
+        Rank.SCALED,
+        weight=count,
+        gives_up=f"{owner.name} has {count} fewer",
+        notes=(f"simulated without {pods}: its controller may choose others of the same rank",),
+    )

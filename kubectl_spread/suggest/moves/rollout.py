@@ -1,0 +1,39 @@
+"""How a Deployment replaces its pods: where a new one finds no room beside the old, one of these goes first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.suggest.actions import SetRollout
+from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.problem import Problem
+
+GIVES_UP = "one replica less than asked for is there while a rollout lasts"
+
+
+def propose(problem: Problem) -> Iterator[Ladder]:
+    """Let an old pod go before a new one comes."""
+    for deleted in first_deleted(problem):
+        title = "set maxSurge: 0 and maxUnavailable: 1, so that an old pod goes before a new one comes"
+        yield single(Change(title, (SetRollout((deleted,)),), "rollout", Rank.ROLLOUT, gives_up=GIVES_UP))
+
+
+def first_deleted(problem: Problem) -> Iterator[Pod]:
+    """The pod that the controller of the old revision would delete first; none where no other revision runs.
+
+    Of pods that are ready those go first that share their node with most others, and of these the youngest.
+    Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2).
+    """
+    label = problem.revision_label
+    if problem.owner.kind != "Deployment" or not label:
+        return
+    own = dict(problem.pod.cls.labels).get(label)
+    old = [pod for pod in problem.given.running if dict(pod.cls.labels).get(label) not in (None, own)]
+    if old:
+        ranks = Counter(pod.node_name for pod in old)
+        yield max(old, key=lambda pod: (ranks[pod.node_name], pod.created, pod.name))

@@ -1,0 +1,147 @@
+"""Who is counted: constraints that select the wrong pods, or those of an older revision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.cluster.columns import Group
+from kubectl_spread.explain.explanation import ConstraintReport
+from kubectl_spread.suggest.change import constraint_text
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import of_spec
+from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.moves.constraints import guarded
+from kubectl_spread.suggest.moves.constraints import named
+from kubectl_spread.suggest.moves.constraints import route
+from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.patch import put
+from kubectl_spread.suggest.problem import Problem
+
+
+def propose(problem: Problem) -> Iterator[Ladder]:
+    """Selectors that match the pods of the workload, and no others."""
+    for report in problem.reports:
+        if not report.self_match:
+            yield from _own(problem, report)
+        else:
+            yield from _narrowed(problem, report)
+        yield from _revision(problem, report)
+    yield from _revisions(problem)
+
+
+def counted(problem: Problem, report: ConstraintReport) -> list[Group]:
+    """Labels of the pods that run and that a constraint counts."""
+    return [
+        group
+        for group in problem.columns.groups
+        if group.namespace == problem.pod.namespace
+        and not group.terminating
+        and report.selector.matches(dict(group.labels))
+    ]
+
+
+def _own(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+    """A selector that leaves out the pod itself, so that the count does not change when it is placed."""
+    labels = _stable(problem, report)
+    if labels:
+        yield single(
+            of_spec(
+                f"let {named(problem, report)} select the pod's own labels: {_written(labels)}",
+                guarded(report, put(route(report, "labelSelector"), {"matchLabels": labels})),
+                family="labelSelector",
+                rank=Rank.MISTAKE,
+                relaxes=constraint_text(problem, report.constraint.position),
+                gives_up="the pods that were selected so far are no longer counted",
+            )
+        )
+
+
+def _stable(problem: Problem, report: ConstraintReport) -> dict[str, str]:
+    """What the controller selects by, else all labels of the pod; the API server refuses those in matchLabelKeys."""
+    own = problem.own_labels
+    chosen = (problem.owner.selector or {}).get("matchLabels") or own
+    taken = report.constraint.match_label_keys
+    return {key: value for key, value in chosen.items() if key not in taken and own.get(key) == value}
+
+
+def _narrowed(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+    """One more label, or all of them, where pods of other workloads are counted."""
+    others = [dict(group.labels) for group in counted(problem, report) if not problem.is_own(dict(group.labels))]
+    if not others:
+        return
+    taken = {*report.constraint.match_label_keys, *report.constraint.selected_keys}
+    telling = {
+        key: value
+        for key, value in problem.own_labels.items()
+        if key not in taken and any(labels.get(key) != value for labels in others)
+    }
+    alone = {key: value for key, value in telling.items() if all(labels.get(key) != value for labels in others)}
+    chosen = dict([min(alone.items())]) if alone else telling
+    if not chosen or not all(any(labels.get(key) != value for key, value in chosen.items()) for labels in others):
+        return
+    selector = report.constraint.label_selector
+    old = {} if selector is None else dict(selector.match_labels)
+    ops = [put(route(report, "labelSelector", "matchLabels"), {**old, **chosen})]
+    if old:
+        ops = [put(route(report, "labelSelector", "matchLabels", key), value) for key, value in chosen.items()]
+    yield single(
+        of_spec(
+            f"add {_written(chosen)} to the selector of {named(problem, report)}",
+            guarded(report, *ops),
+            family="labelSelector",
+            rank=Rank.SELECTOR,
+            relaxes=constraint_text(problem, report.constraint.position),
+            gives_up="the pods of other workloads that are counted now are no longer spread together with these",
+        )
+    )
+
+
+def _revision(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+    ops = _revision_ops(problem, report)
+    if ops:
+        yield single(
+            of_spec(
+                f"add matchLabelKeys: [{problem.revision_label}] to {named(problem, report)}",
+                guarded(report, *ops),
+                family="matchLabelKeys",
+                rank=Rank.REVISION,
+                relaxes=constraint_text(problem, report.constraint.position),
+                gives_up=_BY_REVISION,
+            )
+        )
+
+
+_BY_REVISION = "each revision is spread by itself: while a rollout lasts, old and new pods together may be uneven"
+
+
+def _revisions(problem: Problem) -> Iterator[Ladder]:
+    """The same for all constraints at once."""
+    found = [(report, ops) for report in problem.reports if (ops := _revision_ops(problem, report))]
+    if len(found) > 1:
+        yield single(
+            of_spec(
+                f"add matchLabelKeys: [{problem.revision_label}] to every DoNotSchedule constraint",
+                [op for report, ops in found for op in guarded(report, *ops)],
+                family="matchLabelKeys",
+                rank=Rank.REVISION,
+                weight=1,
+                gives_up=_BY_REVISION,
+            )
+        )
+
+
+def _revision_ops(problem: Problem, report: ConstraintReport) -> list[Op]:
+    """Count the pod's own revision only, where pods of another are counted."""
+    label, constraint = problem.revision_label, report.constraint
+    if not label or label in constraint.match_label_keys or label in constraint.selected_keys:
+        return []
+    own = dict(problem.pod.cls.labels).get(label)
+    revisions = {dict(group.labels).get(label, own) for group in counted(problem, report)}
+    if revisions <= {own}:
+        return []
+    return [put(route(report, "matchLabelKeys"), [*constraint.match_label_keys, label])]
+
+
+def _written(labels: dict[str, str]) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in labels.items())

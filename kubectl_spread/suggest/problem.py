@@ -1,0 +1,244 @@
+"""A pod that stays Pending, and all that a change of it may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.explain.explanation import ConstraintReport
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.objects import read
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.workload import PER_POD_LABELS
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.objects.workload import RELEASE_LABELS
+from kubectl_spread.objects.workload import REVISION_LABEL_OF
+from kubectl_spread.objects.workload import REVISION_LABELS
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.simulate.controllers import missing_replicas
+from kubectl_spread.simulate.controllers import running_pods
+from kubectl_spread.simulate.controllers import with_controllers
+from kubectl_spread.simulate.new_claims import NewClaims
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.suggest.target import guessed_deployment
+from kubectl_spread.suggest.target import Target
+from kubectl_spread.suggest.target import target_of
+from kubectl_spread.suggest.written import spec_of
+
+Plain = dict[str, Any]
+
+_NOT_ITS_OWN = frozenset({*REVISION_LABELS, *PER_POD_LABELS, *RELEASE_LABELS, "controller-uid", "job-name"})
+
+
+class Given(NamedTuple):
+    """What a problem is made of.
+
+    pod: the one that is asked about. owner: whose template is changed; its `template` is what the pod was made of, as
+    far as that is known. own: the pods of the owner that have no node, `pod` among them, in the order they are scheduled.
+    others: the pods of other owners that wait as well. running: the owner's pods that have a node.
+    """
+
+    pod: Pod
+    owner: Workload
+    target: Target
+    cluster: Cluster
+    profiles: Mapping[str, Profile]
+    explanation: Explanation
+    before: tuple[Pod, ...]
+    own: tuple[Pod, ...]
+    after: tuple[Pod, ...]
+    running: tuple[Pod, ...]
+    is_template_known: bool
+    all_nodes: bool = False
+
+
+class Problem:
+    """A pod that stays Pending; what is worked out of it is worked out once."""
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self.pod, self.owner, self.target = given.pod, given.owner, given.target
+        self.cluster, self.profiles = given.cluster, given.profiles
+        self.explanation = given.explanation
+
+    @property
+    def spec(self) -> Plain:
+        """The spec that the pod is made of, at least what may be changed of it."""
+        found: Plain = self.owner.template.get("spec") or {}
+        return found
+
+    @property
+    def release(self) -> Profile:
+        """Any profile of the scheduler: what they have in common is that of the release."""
+        return next(iter(self.profiles.values()))
+
+    @property
+    def reports(self) -> list[ConstraintReport]:
+        """The pod's own hard constraints: those that a change of its manifest reaches."""
+        return [item for item in self.explanation.constraints if item.constraint.is_hard and not item.is_default]
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The cluster as it is; nobody may bind anything here."""
+        return Columns(self.cluster)
+
+    @cached_property
+    def filtered(self) -> Filtered:
+        """What the plugins say of the pod before any change."""
+        return Scheduler(self.columns, self.profiles).filter(self.pod)
+
+    @cached_property
+    def usable(self) -> list[int]:
+        """Nodes that refuse the pod because of nothing but its spread constraints."""
+        from kubectl_spread.explain.explanation import passes_all_but_spread
+
+        return [int(at) for at in passes_all_but_spread(self.filtered).nonzero()[0]]
+
+    @cached_property
+    def own_labels(self) -> dict[str, str]:
+        """The labels that the owner's pods have for good: no revision's, and none of a single pod."""
+        labels = dict(self.pod.cls.labels)
+        return {key: value for key, value in labels.items() if key not in _NOT_ITS_OWN and key not in _COPIED}
+
+    @property
+    def revision_label(self) -> str:
+        """The label that each revision of the template has a value of its own for; empty where there is none."""
+        found = REVISION_LABEL_OF.get(self.owner.kind, "")
+        return found if found in dict(self.pod.cls.labels) else ""
+
+    def is_own(self, labels: Mapping[str, str]) -> bool:
+        """Whether labels are those of the owner's pods, of whichever revision."""
+        return all(labels.get(key) == value for key, value in self.own_labels.items())
+
+
+_COPIED = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+
+
+def of_pod(
+    explanation: Explanation, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False
+) -> Optional[Problem]:
+    """The problem of a pod of the cluster; None where it is not one that a change could end."""
+    if explanation.verdict is not Verdict.PENDING:
+        return None
+    pod = explanation.pod
+    waiting = [other for other in cluster.pending() if not other.cls.gates]
+    own = [other for other in waiting if _is_sibling(other, pod, cluster)]
+    own = [pod, *(other for other in own if other.key != pod.key)]
+    keys = {other.key for other in own}
+    owner, target, is_known = _owner(pod, own, cluster)
+    given = Given(
+        pod=pod,
+        owner=owner,
+        target=target,
+        cluster=cluster,
+        profiles=profiles,
+        explanation=explanation,
+        before=(),
+        own=tuple(own),
+        after=tuple(other for other in waiting if other.key not in keys),
+        running=tuple(other for other in cluster.bound() if not other.terminating and _is_sibling(other, pod, cluster)),
+        is_template_known=is_known,
+        all_nodes=all_nodes,
+    )
+    return Problem(given)
+
+
+def of_placements(
+    placements: Sequence[Placement],
+    at: int,
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    *,
+    all_nodes: bool = False,
+) -> Optional[Problem]:
+    """The problem of a workload that was placed with others and has pods that stay Pending; None where it has none.
+
+    Args:
+        placements: of `simulate.replicas.place`.
+        at: which of them.
+        cluster: the one they were placed on.
+        profiles: of its scheduler.
+        all_nodes: as they were placed.
+    """
+    placement = placements[at]
+    if not placement.pending or placement.pending[0].explanation.verdict is not Verdict.PENDING:
+        return None
+    owner = placement.workload
+    cluster = with_controllers([item.workload for item in placements], cluster)
+    claims = NewClaims(cluster)
+    waiting = [
+        [claims.without(pod, item.workload) for pod in missing_replicas(item.workload, cluster) if not pod.cls.gates]
+        for item in placements
+    ]
+    pending = placement.pending[0]
+    own = waiting[at]
+    given = Given(
+        pod=next(pod for pod in own if pod.key == pending.pod.key),
+        owner=owner,
+        target=target_of(owner, is_live=False),
+        cluster=cluster,
+        profiles=profiles,
+        explanation=pending.explanation,
+        before=tuple(pod for pods in waiting[:at] for pod in pods),
+        own=tuple(own),
+        after=(*(pod for pods in waiting[at + 1 :] for pod in pods), *_not_among(cluster.pending(), waiting)),
+        running=tuple(running_pods(owner, cluster)),
+        is_template_known=True,
+        all_nodes=all_nodes,
+    )
+    return Problem(given)
+
+
+def _not_among(pending: Iterable[Pod], waiting: Iterable[Iterable[Pod]]) -> list[Pod]:
+    """Pods of the cluster that wait, and are none of those that are to be created."""
+    keys = {pod.key for pods in waiting for pod in pods}
+    return [pod for pod in pending if pod.key not in keys and not pod.cls.gates]
+
+
+def _is_sibling(other: Pod, pod: Pod, cluster: Cluster) -> bool:
+    """Whether two pods are of one workload; of pods that nobody controls, whether they are alike."""
+    if pod.owner is None:
+        return other.owner is None and other.namespace == pod.namespace and other.cls == pod.cls
+    return other.namespace == pod.namespace and cluster.top_owner(other) == cluster.top_owner(pod)
+
+
+def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, Target, bool]:
+    """The workload that a pod is of, what to patch, and whether the template is known as it is written."""
+    key = cluster.top_owner(pod)
+    controller = None if key is None else cluster.controllers.get(key)
+    if controller is not None and _is_made_of(pod, controller.workload):
+        return controller.workload, target_of(controller.workload, is_live=True), True
+    is_guessed = False
+    if key is None:
+        key = OwnerKey("Pod", pod.namespace, pod.name)
+    elif key.kind == "ReplicaSet" and controller is None:
+        deployment = guessed_deployment(pod, POD_TEMPLATE_HASH)
+        if deployment is not None:
+            key, is_guessed = OwnerKey("Deployment", pod.namespace, deployment), True
+    version = "" if pod.owner is None else pod.owner.api_version
+    template = {"metadata": {"labels": dict(pod.cls.labels)}, "spec": spec_of(pod.cls)}
+    owner = Workload(key.kind, version, key.namespace, key.name, len(list(own)), template)
+    return owner, target_of(owner, is_live=True, is_guessed=is_guessed), False
+
+
+def _is_made_of(pod: Pod, owner: Workload) -> bool:
+    """Whether a pod has the constraints of a template, and so is of its present revision, as far as they go."""
+    if owner.kind not in KINDS:
+        return False
+    labels = dict(pod.cls.labels)
+    cls = read.pod_class(pod.namespace, {"labels": labels}, owner.template.get("spec") or {}, {})
+    made = [(item.topology_key, item.when_unsatisfiable, item.max_skew) for item in cls.constraints]
+    return made == [(item.topology_key, item.when_unsatisfiable, item.max_skew) for item in pod.cls.constraints]

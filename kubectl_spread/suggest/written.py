@@ -1,0 +1,137 @@
+"""The spec of a pod as it would be written, made of what the scheduler reads of it.
+
+For pods whose manifest is not in the cluster facts. It has what may be changed: the constraints, the affinity, the node
+selector and the tolerations. Reading it gives these as the pod has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.affinity import PodAffinityTerm
+from kubectl_spread.objects.affinity import WeightedTerm
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selector import LabelSelector
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
+from kubectl_spread.objects.workload import REVISION_LABELS
+
+Plain = dict[str, Any]
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def spec_of(cls: PodClass) -> Plain:
+    """The spec of a pod of this class, as far as it may be changed."""
+    return _without_empty(
+        {
+            "topologySpreadConstraints": [_constraint(item, dict(cls.labels)) for item in cls.constraints],
+            "nodeSelector": dict(cls.node_selector),
+            "affinity": _affinity(cls),
+            "tolerations": [_without_empty(item._asdict()) for item in own_tolerations(cls)],
+        }
+    )
+
+
+def own_tolerations(cls: PodClass) -> list[Any]:
+    """The tolerations without those that every pod gets."""
+    return [item for item in cls.tolerations if item not in DEFAULT_TOLERATIONS]
+
+
+def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) -> Plain:
+    """Without what the API server adds to the selector of a stored pod for its matchLabelKeys."""
+    selector = constraint.label_selector
+    if selector is not None:
+        added = [Requirement(key, "In", (labels.get(key, ""),)) for key in constraint.match_label_keys]
+        written = tuple(item for item in selector.match_expressions if item not in added)
+        selector = selector._replace(match_expressions=written)
+    return {
+        "maxSkew": constraint.max_skew,
+        "topologyKey": constraint.topology_key,
+        "whenUnsatisfiable": constraint.when_unsatisfiable,
+        **_given(
+            labelSelector=_label_selector(selector),
+            matchLabelKeys=list(constraint.match_label_keys) or None,
+            minDomains=constraint.min_domains,
+            nodeAffinityPolicy=constraint.node_affinity_policy,
+            nodeTaintsPolicy=constraint.node_taints_policy,
+        ),
+    }
+
+
+def _label_selector(selector: Optional[LabelSelector]) -> Optional[Plain]:
+    if selector is None:
+        return None
+    return _without_empty(
+        {"matchLabels": dict(selector.match_labels), "matchExpressions": _expressions(selector.match_expressions)}
+    )
+
+
+def _affinity(cls: PodClass) -> Plain:
+    node = cls.node_affinity
+    required = None if node.required is None else {"nodeSelectorTerms": [_node_term(term) for term in node.required]}
+    preferred = [{"weight": item.weight, "preference": _node_term(item.term)} for item in node.preferred]
+    return _without_empty(
+        {
+            "nodeAffinity": _given(**{REQUIRED: required, PREFERRED: preferred or None}),
+            "podAffinity": _pod_affinity(cls, cls.pod_affinity, cls.preferred_affinity),
+            "podAntiAffinity": _pod_affinity(cls, cls.pod_anti_affinity, cls.preferred_anti_affinity),
+        }
+    )
+
+
+def _node_term(term: NodeSelectorTerm) -> Plain:
+    return _without_empty(
+        {"matchExpressions": _expressions(term.match_expressions), "matchFields": _expressions(term.match_fields)}
+    )
+
+
+def _pod_affinity(cls: PodClass, required: Iterable[PodAffinityTerm], preferred: Iterable[WeightedTerm]) -> Plain:
+    weighted = [{"weight": item.weight, "podAffinityTerm": _pod_term(item.term, cls)} for item in preferred]
+    return _without_empty({REQUIRED: [_pod_term(term, cls) for term in required], PREFERRED: weighted})
+
+
+def _pod_term(term: PodAffinityTerm, cls: PodClass) -> Plain:
+    """A condition on the label of the pod's own revision is what the API server made of matchLabelKeys."""
+    labels = dict(cls.labels)
+    own = [Requirement(key, "In", (labels[key],)) for key in REVISION_LABELS if key in labels]
+    requirements = term.selector.requirements
+    keys = [item.key for item in requirements or () if item in own]
+    selector = term.selector if not keys else Selector(tuple(item for item in requirements or () if item not in own))
+    namespaces = [] if term.namespaces == (cls.namespace,) else list(term.namespaces)
+    return {
+        "topologyKey": term.topology_key,
+        **_given(
+            labelSelector=_selector(selector),
+            matchLabelKeys=keys or None,
+            namespaces=namespaces or None,
+            namespaceSelector=None if term.namespace_selector is None else _selector(term.namespace_selector),
+        ),
+    }
+
+
+def _selector(selector: Selector) -> Optional[Plain]:
+    if selector.requirements is None:
+        return None
+    return _without_empty({"matchExpressions": _expressions(selector.requirements)})
+
+
+def _expressions(requirements: Iterable[Requirement]) -> list[Plain]:
+    return [
+        {"key": item.key, "operator": item.operator, **({"values": list(item.values)} if item.values else {})}
+        for item in requirements
+    ]
+
+
+def _given(**fields: Any) -> Plain:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _without_empty(fields: Plain) -> Plain:
+    return {name: value for name, value in fields.items() if value}
