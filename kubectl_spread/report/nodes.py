@@ -44,6 +44,8 @@ def lines(explanation: Explanation, style: Style) -> list[str]:
     total = len(explanation.node_names)
     out = [f"Nodes: {len(feasible)} of {total} fit"]
     found = groups(explanation)
+    if not found:
+        return out
     shown = found if style.is_wide else found[:_MOST_GROUPS]
     rows = [("NODES", "REPORTED", "REFUSED BY", "WHICH")]
     for group in shown:

@@ -13,7 +13,7 @@ from typing import Optional
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.explain.explanation import ConstraintReport
+from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.objects import read
@@ -47,8 +47,8 @@ class Given(NamedTuple):
     """What a problem is made of.
 
     pod: the one that is asked about. owner: whose template is changed; its `template` is what the pod was made of, as
-    far as that is known. own: the pods of the owner that have no node, `pod` among them, in the order they are scheduled.
-    others: the pods of other owners that wait as well. running: the owner's pods that have a node.
+    far as that is known. own: the pods of the owner that have no node, `pod` among them, in the order they are
+    scheduled. others: the pods of other owners that wait as well. running: the owner's pods that have a node.
     """
 
     pod: Pod
@@ -103,7 +103,7 @@ class Problem:
     @cached_property
     def usable(self) -> list[int]:
         """Nodes that refuse the pod because of nothing but its spread constraints."""
-        from kubectl_spread.explain.explanation import passes_all_but_spread
+        from kubectl_spread.explain.constraints import passes_all_but_spread
 
         return [int(at) for at in passes_all_but_spread(self.filtered).nonzero()[0]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.explain.explanation import ConstraintReport
+from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.lint.hints import nearest
 from kubectl_spread.lint.rules.unknown_well_known_key import meant
 from kubectl_spread.objects.constraint import HONOR

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.explain.explanation import ConstraintReport
+from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE

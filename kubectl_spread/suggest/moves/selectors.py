@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.cluster.columns import Group
-from kubectl_spread.explain.explanation import ConstraintReport
+from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.suggest.change import constraint_text
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import of_spec
