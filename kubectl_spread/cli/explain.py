@@ -37,6 +37,14 @@ _WIDEST = 160
 @click.option("--message", metavar="TEXT", help="Explain a message that was pasted instead of a pod; - is stdin.")
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace of what is named.  [default: default]")
 @click.option("--node", metavar="NODE", default="", help="Say everything about one node instead of all nodes.")
+@click.option(
+    "--suggestions",
+    type=click.IntRange(0),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="How many changes to suggest that let a Pending pod be placed; 0 looks for none.",
+)
 @click.option("--wide", is_flag=True, help="Tell long lists whole.")
 @click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
@@ -52,6 +60,7 @@ def command(
     message: Optional[str],
     namespace: Optional[str],
     node: str,
+    suggestions: int,
     *,
     wide: bool,
     output: str,
@@ -105,7 +114,7 @@ def command(
         from kubectl_spread.cli import explaining  # numpy: 80 ms
 
         under_way.stage = "explaining"
-        asked = explaining.Asked(namespace or "default", known, node=node)
+        asked = explaining.Asked(namespace or "default", known, node, suggestions)
         wanted = [explaining.Target(kind, name) for kind, name in named]
         found = explaining.targets(wanted, asked) if wanted else explaining.files(filename, kustomize, asked)
     if found.reports or not found.missing:

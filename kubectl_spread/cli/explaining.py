@@ -42,6 +42,11 @@ from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.sources.beside import looks_like_facts
 from kubectl_spread.sources.files import Input
 from kubectl_spread.sources.files import inputs
+from kubectl_spread.suggest.problem import of_placements
+from kubectl_spread.suggest.problem import of_pod
+from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.run import suggest
+from kubectl_spread.suggest.suggestion import Suggestions
 from kubectl_spread.text.source import SourceFile
 
 
@@ -53,11 +58,17 @@ class Target(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What every answer depends on; `node`: the only node that is asked about."""
+    """What every answer depends on; `node`: the only node that is asked about; suggestions: the most to tell."""
 
     namespace: str
     known: Facts
     node: str = ""
+    suggestions: int = 0
+
+    @property
+    def suggests(self) -> bool:
+        """Whether changes are looked for."""
+        return bool(self.suggestions) and not self.node
 
 
 class Answers(NamedTuple):
@@ -94,12 +105,16 @@ def files(paths: tuple[str, ...], directories: tuple[str, ...], asked: Asked) ->
     reports: list[PodReport] = []
     missing: list[NotFoundError] = []
     notes: list[str] = []
-    for placement in place(manifests.workloads, applied, explain_first=True):
+    placements = place(manifests.workloads, applied, explain_first=True)
+    for at, placement in enumerate(placements):
         try:
             found = list(_placement(placement, asked))
         except NotFoundError as absent:
             missing.append(absent)
             continue
+        if found and asked.suggests:
+            problem = of_placements(placements, at, applied.cluster, applied.profiles, all_nodes=applied.all_nodes)
+            found[0] = found[0]._replace(suggestions=_suggestions(problem, asked))
         reports += found
         if not found:
             notes.append(f"{placement.workload.key}: {_why_nothing(placement)}")
@@ -111,7 +126,7 @@ def _pod(name: str, asked: Asked) -> list[PodReport]:
     pods = [pod for pod in cluster.pods if pod.name == name and pod.namespace == asked.namespace]
     if not pods:
         raise NotFoundError(f'pods "{name}" not found in namespace "{asked.namespace}" of the cluster facts')
-    return [_report(pods[0], cluster, asked)]
+    return [_with_suggestions(_report(pods[0], cluster, asked), asked)]
 
 
 def _workload(target: Target, asked: Asked) -> list[PodReport]:
@@ -128,7 +143,7 @@ def _workload(target: Target, asked: Asked) -> list[PodReport]:
     for pod in state.pending:
         classes.setdefault(pod.cls, []).append(pod)
     found = [
-        _report(first, cluster, asked, others=tuple(pod.name for pod in rest), state=state)
+        _with_suggestions(_report(first, cluster, asked, others=tuple(pod.name for pod in rest), state=state), asked)
         for first, *rest in classes.values()
     ]
     return found or [_next_pod(state, asked)]
@@ -174,8 +189,21 @@ def _placement(placement: Placement, asked: Asked) -> Iterator[PodReport]:
             yield _with_ignored(_report(first_pod, moment, asked), placement)
 
 
+def _with_suggestions(report: PodReport, asked: Asked) -> PodReport:
+    """With the changes that would let a pod of the cluster be placed."""
+    if not asked.suggests:
+        return report
+    known = asked.known
+    problem = of_pod(report.explanation, known.cluster, known.profiles, all_nodes=known.all_nodes)
+    return report._replace(suggestions=_suggestions(problem, asked))
+
+
+def _suggestions(problem: Optional[Problem], asked: Asked) -> Optional[Suggestions]:
+    return None if problem is None else suggest(problem, most=asked.suggestions)
+
+
 def _with_ignored(report: PodReport, placement: Placement) -> PodReport:
-    return report._replace(explanation=report.explanation._replace(ignored=placement.ignored))
+    return report._replace(explanation=report.explanation._replace(ignored=placement.ignored), placement=placement)
 
 
 def _report(

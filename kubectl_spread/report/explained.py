@@ -12,6 +12,8 @@ from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.one_node import OneNode
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.suggest.suggestion import Suggestions
 
 
 class PodReport(NamedTuple):
@@ -23,9 +25,11 @@ class PodReport(NamedTuple):
 
     explanation: Explanation
     workload: Optional[WorkloadState] = None
+    placement: Optional[Placement] = None  # of the manifest that the pod is of
     words: LastWords = LastWords()
     comparison: Optional[Comparison] = None
     notices: tuple[Event, ...] = ()
+    suggestions: Optional[Suggestions] = None
     node: Optional[OneNode] = None  # the only one that is asked about
 
     @property

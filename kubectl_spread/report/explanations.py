@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from kubectl_spread.cluster.snapshot import Event
 from kubectl_spread.explain.controllers import WorkloadState
-from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.outdated import Standing
@@ -17,6 +16,7 @@ from kubectl_spread.report import constraints
 from kubectl_spread.report import layout
 from kubectl_spread.report import nodes
 from kubectl_spread.report import one_node
+from kubectl_spread.report import placements
 from kubectl_spread.report import verdict
 from kubectl_spread.report.explained import PodReport
 from kubectl_spread.report.explained import Style
@@ -35,10 +35,14 @@ def text(reports: Iterable[PodReport], style: Style) -> str:
     blocks: list[str] = []
     headed: set[object] = set()
     for report in reports:
-        state = report.workload
-        head = [] if state is None or state.key in headed else _headline(state, style)
-        if state is not None:
+        state, placement = report.workload, report.placement
+        head: list[str] = []
+        if state is not None and state.key not in headed:
             headed.add(state.key)
+            head = _headline(state, style)
+        elif placement is not None and placement.pending and placement.workload.key not in headed:
+            headed.add(placement.workload.key)
+            head = [f"{placements.headline(placement, colour=style.colour)}.", ""]
         blocks.append("\n".join([*head, *lines(report, style)]))
     return "\n\n".join(blocks)
 
@@ -55,7 +59,7 @@ def lines(report: PodReport, style: Style) -> list[str]:
         what = f"Not predictable: the pod depends on {needs}, which the dry run does not evaluate."
         out += layout.wrapped(what, style.width)
     if explanation.ignored.fields:
-        out.append(ignored_sentence(explanation.ignored))
+        out.append(verdict.ignored_sentence(explanation.ignored))
     for part in _parts(report, style):
         if part:
             out += ["", paint(part[0], "cyan", colour=style.colour), *part[1:]]
@@ -76,11 +80,6 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
     if explanation.conflicts:
         yield conflicts.lines(explanation)
     yield _notices(report.notices, style)
-
-
-def ignored_sentence(ignored: Ignored) -> str:
-    """`ignored by 1.24: minDomains`."""
-    return f"ignored by {ignored.version}: {', '.join(ignored.fields)}"
 
 
 def _headline(state: WorkloadState, style: Style) -> list[str]:

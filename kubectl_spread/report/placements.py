@@ -7,10 +7,10 @@ from collections import Counter
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report.conflicts import refusal
-from kubectl_spread.report.explanations import ignored_sentence
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
+from kubectl_spread.report.verdict import ignored_sentence
 from kubectl_spread.simulate.placement import PendingPod
 from kubectl_spread.simulate.placement import Placement
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.requirements import Conflict
 from kubectl_spread.explain.requirements import Requirement
@@ -150,3 +151,8 @@ def _because_of_minimum(report: ConstraintReport) -> str:
     if not report.eligible_domains:
         return ", for none is counted"
     return ""
+
+
+def ignored_sentence(ignored: Ignored) -> str:
+    """`ignored by 1.24: minDomains`."""
+    return f"ignored by {ignored.version}: {', '.join(ignored.fields)}"
