@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.explain.conflicts import Conflict
+from kubectl_spread.explain.conflicts import conflict_sets
+from kubectl_spread.explain.conflicts import ConflictSets
 from kubectl_spread.explain.constraints import constraint_reports
 from kubectl_spread.explain.constraints import ConstraintReport
-from kubectl_spread.explain.requirements import Conflict
-from kubectl_spread.explain.requirements import conflicts
-from kubectl_spread.explain.requirements import Requirement
+from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.explain.requirements import requirements
 from kubectl_spread.objects.history import ignored_in
 from kubectl_spread.objects.pod import Pod
@@ -75,6 +76,8 @@ class Explanation(NamedTuple):
     victims: tuple[Pod, ...] = ()
     others: tuple[str, ...] = ()  # pods of the same workload for which the same holds
     ignored: Ignored = Ignored()
+    more_conflicts: int = 0  # that were found and are not told
+    conflicts_are_complete: bool = True  # whether there are no others
 
 
 def explain(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Explanation:
@@ -89,7 +92,7 @@ def explain(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Expl
     if pod.cls.scheduler_name not in profiles:
         return without_scheduler(pod, cluster)
     scheduler = Scheduler(Columns(cluster), profiles)
-    return explain_filtered(pod, scheduler.filter(pod), scheduler)
+    return explain_filtered(pod, scheduler.filter(pod), scheduler, is_detailed=True)
 
 
 def without_scheduler(pod: Pod, cluster: Cluster) -> Explanation:
@@ -99,14 +102,20 @@ def without_scheduler(pod: Pod, cluster: Cluster) -> Explanation:
     return Explanation(pod, Verdict.NO_SCHEDULER, nothing, reported=pod.message, beyond=beyond)
 
 
-def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Explanation:
-    """Explain a pod from what the plugins said of it; nothing may have been bound since."""
+def explain_filtered(
+    pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_detailed: bool = False
+) -> Explanation:
+    """Explain a pod from what the plugins said of it; nothing may have been bound since.
+
+    `is_detailed`: with the pods behind the counts, and the arithmetic of each conflict.
+    """
     diagnosis = filtered.diagnosis()
     profile = scheduler.profile_of(pod.cls)
     beyond = not_evaluated(pod.cls, profile, scheduler.columns.cluster)
     is_pending = not diagnosis.feasible
     preemption = post_filter(pod, filtered, scheduler) if is_pending and not beyond else None
     found = requirements(pod.cls, filtered)
+    sets = conflict_sets(found, has_words=is_detailed) if is_pending else ConflictSets()
     return Explanation(
         pod=pod,
         verdict=_verdict(is_predictable=not beyond, is_pending=is_pending),
@@ -116,7 +125,9 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Expl
         nodes=_nodes(diagnosis, filtered),
         constraints=constraint_reports(pod.cls, filtered),
         requirements=tuple(found),
-        conflicts=tuple(conflicts(found)) if is_pending else (),
+        conflicts=sets.sets,
+        more_conflicts=sets.more,
+        conflicts_are_complete=sets.is_complete,
         node_names=tuple(node.name for node in filtered.columns.nodes),
         beyond=beyond,
         nominated_node="" if preemption is None else preemption.node,

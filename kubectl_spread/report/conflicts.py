@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from kubectl_spread.explain.conflicts import Conflict
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.requirements import Conflict
-from kubectl_spread.explain.requirements import Requirement
+from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe

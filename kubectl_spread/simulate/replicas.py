@@ -33,6 +33,7 @@ from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.workload import made_claims
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.beyond import not_evaluated
+from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
@@ -203,10 +204,10 @@ class _Placing:
             return
         filtered = scheduler.filter(pod)
         if not filtered.feasible.any():
-            self._wait(PendingPod(pod, explain_filtered(pod, filtered, scheduler)))
+            self._wait(PendingPod(pod, self._explained(pod, filtered)))
             return
         if self._explain_first and self._first is None:
-            self._first = explain_filtered(pod, filtered, scheduler)
+            self._first = self._explained(pod, filtered)
         try:
             hosts = scheduler.hosts(pod, filtered)
         except ScoreError as error:
@@ -225,9 +226,14 @@ class _Placing:
         if self._explain_first and self._first is None:
             scheduler = self._scheduler
             if scheduler.has_profile(pod.cls) and not pod.node_name:
-                self._first = explain_filtered(pod, scheduler.filter(pod), scheduler)
+                self._first = self._explained(pod, scheduler.filter(pod))
             elif not pod.node_name:
                 self._first = without_scheduler(pod, self._cluster)
+
+    def _explained(self, pod: Pod, filtered: Filtered) -> Explanation:
+        """In detail only where somebody wants to see the first pod explained."""
+        is_detailed = self._explain_first and not self._pending
+        return explain_filtered(pod, filtered, self._scheduler, is_detailed=is_detailed)
 
     def _wait(self, pending: PendingPod) -> None:
         """A pod that preemption makes room for is in the way of the pods after it."""
