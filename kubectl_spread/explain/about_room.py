@@ -74,7 +74,7 @@ def _why_short(name: str, asked: int, short: Bools, columns: Columns) -> Callabl
         wanted = f"asks {amount(name, asked)}"
         at = int(total.argmax() if not enough else free.argmax())
         node, most = columns.nodes[int(found[at])].name, amount(name, int(total[at]))
-        left = f"{amount(name, int(free[at]))} of {most}"
+        left = f"{amount(name, max(0, int(free[at])))} of {most}"
         if len(found) == 1:
             text = f"{wanted}; {node} has {left} free"
             return text if enough else f"{text}, too small even if empty"

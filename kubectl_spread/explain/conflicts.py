@@ -11,11 +11,13 @@ up where a requirement chosen before no longer hits a row that no other hits.
           taint       hits {zone, taint}: a conflict {cpu, taint}
 
 There can be as many of them as there are subsets. The search stops after `MAX_STEPS`, and says so; smaller sets are
-then complete, and of the largest size that was looked at some are there.
+then complete, and of the largest size that was looked at some are there. Where it has not come to any set by then, one
+is made by leaving out of all requirements what is not needed.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -111,6 +113,17 @@ class _Search:
             self._size += 1
             self._was_cut = False
             self._extend((), [], self._all, candidates)
+        if not self.found:
+            self.found.append(self._any())
+
+    def _any(self) -> tuple[int, ...]:
+        """One set, not the smallest perhaps: of all requirements, each is left out that the rest can do without."""
+        kept = list(range(len(self._hits)))
+        for item in reversed(range(len(self._hits))):
+            others = [other for other in kept if other != item]
+            if functools.reduce(int.__or__, (self._hits[other] for other in others), 0) == self._all:
+                kept = others
+        return tuple(kept)
 
     def _extend(self, chosen: tuple[int, ...], critical: list[int], left: int, candidates: int) -> None:
         """Add a requirement. critical: for each one chosen, rows that it alone hits. left: rows that none hits."""
