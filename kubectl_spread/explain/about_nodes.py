@@ -165,7 +165,7 @@ def node_affinity(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Req
                 mask,
                 kind=Kind.NODE_SELECTOR,
                 key=key,
-                index=index,
+                at=index,
                 why=_why_label(key, ~mask, columns),
             )
         )
@@ -192,7 +192,7 @@ def _required(plugin: str, terms: tuple[NodeSelectorTerm, ...], columns: Columns
             mask,
             kind=Kind.NODE_AFFINITY,
             key=condition.key,
-            index=index,
+            at=index,
             why=_why_label(condition.key, ~mask, columns),
         )
     for index, condition in enumerate(term.match_fields, len(term.match_expressions)):
@@ -203,7 +203,7 @@ def _required(plugin: str, terms: tuple[NodeSelectorTerm, ...], columns: Columns
             mask,
             kind=Kind.NODE_AFFINITY,
             key=condition.key,
-            index=index,
+            at=index,
             why=_why_name(condition),
         )
 
@@ -262,7 +262,7 @@ def _why_label(key: str, refused: Bools, columns: Columns) -> Callable[[Bools], 
         topology = columns.topology(key)
         found = refused & among
         codes, counts = np.unique(topology.codes[found], return_counts=True)
-        parts = []
+        parts: list[str] = []
         for code, count in sorted(zip(codes.tolist(), counts.tolist(), strict=True), key=lambda item: -item[1]):
             where = nodes(found & (topology.codes == code), columns) if len(parts) < 3 else ""
             if code < 0:
@@ -309,7 +309,7 @@ def features(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirem
                 mask,
                 kind=Kind.FEATURE,
                 key=feature,
-                index=index,
+                at=index,
                 why=_why_feature(mask, columns),
             )
         )

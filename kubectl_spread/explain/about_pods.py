@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.explain.about_room import Indices
 from kubectl_spread.explain.about_room import pods_on_nodes
 from kubectl_spread.explain.requirement import Kind
 from kubectl_spread.explain.requirement import Requirement
@@ -27,15 +28,14 @@ from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.scheduler.cycle import Verdict
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.interpodaffinity import incoming_term
-
-Indices = NDArray[np.intp]  # into columns.bound_pods
 
 MOST_OTHERS = 16
 
 
-def requirements(cls: PodClass, columns: Columns) -> list[Requirement]:
+def requirements(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
     """The anti-affinity of running pods, then the pod's own terms."""
     return [*_others(cls, columns), *_anti_affinity(cls, columns), *_affinity(cls, columns)]
 
@@ -144,7 +144,7 @@ def _anti_affinity(cls: PodClass, columns: Columns) -> list[Requirement]:
                 ~domains.nodes,
                 kind=Kind.ANTI_AFFINITY,
                 key=key,
-                index=index,
+                at=index,
                 why=_why_beside(domains, key, columns),
             )
         )
@@ -170,7 +170,7 @@ def _affinity(cls: PodClass, columns: Columns) -> list[Requirement]:
                 mask,
                 kind=Kind.AFFINITY,
                 key=term.topology_key,
-                index=index,
+                at=index,
                 why=_why_alone(term, domains, ~mask, columns),
             )
         )
@@ -203,16 +203,14 @@ def _why_beside(domains: _Domains, key: str, columns: Columns) -> Callable[[Bool
             pods = domains.pods[np.isin(of_pods, codes)]
             return f"such pods run already: {pods_on_nodes(pods.tolist(), columns)}"
         return grouped(
-            f'{key}={topology.values[code]} has {pods_on_nodes(domains.pods[of_pods == code].tolist(), columns)}'
+            f"{key}={topology.values[code]} has {pods_on_nodes(domains.pods[of_pods == code].tolist(), columns)}"
             for code in codes.tolist()
         )
 
     return why
 
 
-def _why_alone(
-    term: PodAffinityTerm, domains: _Domains, refused: Bools, columns: Columns
-) -> Callable[[Bools], str]:
+def _why_alone(term: PodAffinityTerm, domains: _Domains, refused: Bools, columns: Columns) -> Callable[[Bools], str]:
     key = term.topology_key
 
     def why(among: Bools) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
@@ -18,6 +19,8 @@ from kubectl_spread.objects.pod import HostPort
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.cycle import Verdict
 from kubectl_spread.scheduler.plugins.noderesources.fit import TOO_MANY_PODS
+
+Indices = NDArray[np.intp]  # into columns.bound_pods
 
 _INSUFFICIENT = "Insufficient "
 
@@ -104,7 +107,7 @@ def ports(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement
                 mask,
                 kind=Kind.PORT,
                 key=name,
-                index=index,
+                at=index,
                 why=why_pods(holders, columns, "taken by"),
             )
         )
@@ -116,7 +119,7 @@ def _port_text(port: HostPort) -> str:
     return text if port.ip in ("", "0.0.0.0") else f"{port.ip}:{text}"  # noqa: S104 (a wildcard, nothing listens)
 
 
-def why_pods(pods: np.ndarray, columns: Columns, verb: str) -> Callable[[Bools], str]:  # type: ignore[type-arg]
+def why_pods(pods: Indices, columns: Columns, verb: str) -> Callable[[Bools], str]:
     """`taken by web-1 on a1, web-2 on b1 and 3 more`; `pods` are indices into `columns.bound_pods`."""
 
     def why(among: Bools) -> str:

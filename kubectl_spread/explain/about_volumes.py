@@ -8,6 +8,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.explain.about_room import Indices
 from kubectl_spread.explain.about_room import masks_by_reason
 from kubectl_spread.explain.about_room import why_pods
 from kubectl_spread.explain.requirement import Kind
@@ -50,7 +51,7 @@ def claims(cls: PodClass, filtered: Filtered) -> list[Requirement]:
             by_zone = names.VOLUME_ZONE in by_plugin and not volume.is_ephemeral
             by_affinity = names.VOLUME_BINDING in by_plugin and claim.is_bound
             requirement = _bound(claim, columns, by_affinity=by_affinity, by_zone=by_zone)
-            found.append(requirement._replace(index=index))
+            found.append(requirement._replace(at=index))
     verdict = by_plugin.get(names.VOLUME_BINDING)
     if verdict is not None:
         found += _unbound(verdict, cls, columns)
@@ -155,10 +156,7 @@ def restrictions(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requ
         if not own.disk:
             continue
         using = _pods_of(
-            [
-                any(volume.disk and is_conflict(own, volume) for volume in known.volumes)
-                for known in columns.classes
-            ],
+            [any(volume.disk and is_conflict(own, volume) for volume in known.volumes) for known in columns.classes],
             columns,
         )
         mask = np.ones(columns.n, np.bool_)
@@ -166,25 +164,23 @@ def restrictions(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requ
         name = " ".join(own.disk[:3])
         why_disk = why_pods(using, columns, "in use by")
         found.append(
-            Requirement(
-                verdict.plugin, f"disk {name}", mask, kind=Kind.DISK, key=name, index=index, why=why_disk
-            )
+            Requirement(verdict.plugin, f"disk {name}", mask, kind=Kind.DISK, key=name, at=index, why=why_disk)
         )
     return found
 
 
-def _pods_of(of_classes: list[bool], columns: Columns) -> np.ndarray:  # type: ignore[type-arg]
+def _pods_of(of_classes: list[bool], columns: Columns) -> Indices:
     """Indices into `bound_pods` of the pods of some classes."""
     return np.flatnonzero(np.array([*of_classes, False], np.bool_)[columns.bound_classes])
 
 
-def _why_exclusive(name: str, using: np.ndarray, columns: Columns) -> Callable[[Bools], str]:  # type: ignore[type-arg]
+def _why_exclusive(name: str, using: Indices, columns: Columns) -> Callable[[Bools], str]:
     used = why_pods(using, columns, "in use by")
     everywhere = np.ones(columns.n, np.bool_)
     return lambda among: f"claim {name} is {used(everywhere)}"  # noqa: ARG005
 
 
-def limits(verdict: Verdict, columns: Columns) -> list[Requirement]:
+def limits(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
     """How many volumes of a CSI driver a node can attach."""
     found = []
     for mask in masks_by_reason(verdict).values():

@@ -42,7 +42,10 @@ class Conflict(NamedTuple):
 
 
 class ConflictSets(NamedTuple):
-    """Conflicts, the smallest first; `more` were found and are not told, and there may be others unless `is_complete`."""
+    """Conflicts, the smallest first.
+
+    `more` were found and are not told; there may be others unless `is_complete`.
+    """
 
     sets: tuple[Conflict, ...] = ()
     more: int = 0

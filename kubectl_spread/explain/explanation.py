@@ -102,9 +102,7 @@ def without_scheduler(pod: Pod, cluster: Cluster) -> Explanation:
     return Explanation(pod, Verdict.NO_SCHEDULER, nothing, reported=pod.message, beyond=beyond)
 
 
-def explain_filtered(
-    pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_detailed: bool = False
-) -> Explanation:
+def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_detailed: bool = False) -> Explanation:
     """Explain a pod from what the plugins said of it; nothing may have been bound since.
 
     `is_detailed`: with the pods behind the counts, and the arithmetic of each conflict.
@@ -123,7 +121,7 @@ def explain_filtered(
         message=diagnosis.message(preemption.message) if preemption is not None else "",
         reported=pod.message,
         nodes=_nodes(diagnosis, filtered),
-        constraints=constraint_reports(pod.cls, filtered),
+        constraints=constraint_reports(pod.cls, filtered, is_detailed=is_detailed),
         requirements=tuple(found),
         conflicts=sets.sets,
         more_conflicts=sets.more,

@@ -41,7 +41,7 @@ class Requirement(NamedTuple):
     """One condition that a node must meet.
 
     allowed: bool (N,), the nodes that meet it. `position` is that of a spread constraint, None for anything else;
-    `index` the place in the pod's own list (constraints, expressions, terms, ports, volumes), where it has one. `why`
+    `at` the place in the pod's own list (constraints, expressions, terms, ports, volumes), where it has one. `why`
     says in one sentence, with numbers, why some nodes do not meet it; given bool (N,), it speaks of those alone. It
     is right until the next pod is bound.
     """
@@ -52,7 +52,7 @@ class Requirement(NamedTuple):
     position: Optional[int] = None
     kind: Kind = Kind.OTHER
     key: str = ""
-    index: Optional[int] = None
+    at: Optional[int] = None
     why: Callable[[Bools], str] = lambda among: ""  # noqa: ARG005
 
     @property
@@ -63,5 +63,5 @@ class Requirement(NamedTuple):
     @property
     def id(self) -> str:
         """A name that stays the same as long as the pod does: `taint/dedicated=x:NoSchedule`, `constraint/0`."""
-        parts = (self.kind.value, "" if self.index is None else str(self.index), self.key)
+        parts = (self.kind.value, "" if self.at is None else str(self.at), self.key)
         return "/".join(part for part in parts if part)

@@ -19,12 +19,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain import about_nodes
 from kubectl_spread.explain import about_pods
 from kubectl_spread.explain import about_room
 from kubectl_spread.explain import about_volumes
 from kubectl_spread.explain.requirement import Kind
-from kubectl_spread.explain.requirement import Requirement as Requirement
+from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.explain.wording import grouped
 from kubectl_spread.explain.wording import listed
 from kubectl_spread.explain.wording import nodes
@@ -37,6 +38,17 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilt
 
 # Plugins whose requirements stand with those of another.
 _WITH_ANOTHER = (names.TAINT_TOLERATION, names.VOLUME_ZONE)
+
+_MAKERS: dict[str, Callable[[Verdict, PodClass, Columns], Iterable[Requirement]]] = {
+    names.NODE_NAME: about_nodes.node_name,
+    names.NODE_AFFINITY: about_nodes.node_affinity,
+    names.NODE_PORTS: about_room.ports,
+    names.NODE_RESOURCES_FIT: about_room.resources,
+    names.VOLUME_RESTRICTIONS: about_volumes.restrictions,
+    names.NODE_VOLUME_LIMITS: about_volumes.limits,
+    names.INTER_POD_AFFINITY: about_pods.requirements,
+    names.NODE_DECLARED_FEATURES: about_nodes.features,
+}
 
 
 def requirements(cls: PodClass, filtered: Filtered) -> list[Requirement]:
@@ -65,22 +77,8 @@ def _of_plugin(verdict: Verdict, cls: PodClass, filtered: Filtered) -> Iterable[
         return [_spread(cls, counts) for counts in verdict.state.counts]
     if not verdict.bits.any():
         return ()
-    if plugin == names.NODE_NAME:
-        return about_nodes.node_name(verdict, cls, columns)
-    if plugin == names.NODE_AFFINITY:
-        return about_nodes.node_affinity(verdict, cls, columns)
-    if plugin == names.NODE_PORTS:
-        return about_room.ports(verdict, cls, columns)
-    if plugin == names.NODE_RESOURCES_FIT:
-        return about_room.resources(verdict, cls, columns)
-    if plugin == names.VOLUME_RESTRICTIONS:
-        return about_volumes.restrictions(verdict, cls, columns)
-    if plugin == names.NODE_VOLUME_LIMITS:
-        return about_volumes.limits(verdict, columns)
-    if plugin == names.INTER_POD_AFFINITY:
-        return about_pods.requirements(cls, columns)
-    if plugin == names.NODE_DECLARED_FEATURES:
-        return about_nodes.features(verdict, cls, columns)
+    if plugin in _MAKERS:
+        return _MAKERS[plugin](verdict, cls, columns)
     return [Requirement(plugin, plugin, verdict.bits == 0)]
 
 

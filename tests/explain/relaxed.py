@@ -95,11 +95,11 @@ def left(of: Asked, kept: Iterable[Requirement], found: Iterable[Requirement]) -
 
 
 def _relaxed_class(cls: PodClass, dropped: list[Requirement]) -> PodClass:
-    gone = {(item.kind, item.key, item.index) for item in dropped}
+    gone = {(item.kind, item.key, item.at) for item in dropped}
     resources = {item.key for item in dropped if item.kind is Kind.RESOURCE}
     labels = {item.key for item in dropped if item.kind is Kind.NODE_SELECTOR}
     taints = [item.key for item in dropped if item.kind is Kind.TAINT]
-    terms = {item.index for item in dropped if item.kind is Kind.ANTI_AFFINITY}
+    terms = {item.at for item in dropped if item.kind is Kind.ANTI_AFFINITY}
     claims = {name for item in dropped if item.kind is Kind.UNBOUND_CLAIMS for name in item.key.split(",")}
     ports = list(dict.fromkeys(cls.host_ports))
     return cls._replace(
@@ -126,10 +126,10 @@ def _relaxed_affinity(affinity: NodeAffinity, dropped: list[Requirement]) -> Nod
     mine = [item for item in dropped if item.kind is Kind.NODE_AFFINITY]
     if affinity.required is None or not mine:
         return affinity
-    if mine[0].index is None:
+    if mine[0].at is None:
         return affinity._replace(required=None)
     (term,) = affinity.required
-    gone = {item.index for item in mine}
+    gone = {item.at for item in mine}
     size = len(term.match_expressions)
     left_over = NodeSelectorTerm(
         tuple(item for at, item in enumerate(term.match_expressions) if at not in gone),
@@ -151,7 +151,9 @@ def _relaxed_cluster(of: Asked, dropped: list[Requirement]) -> Cluster:
     volumes = dict(storage.volumes)
     for item in dropped:
         if item.kind is Kind.CLAIM:
-            name = next(claim.volume_name for key, claim in storage.claims.items() if key == (of.pod.namespace, item.key))
+            name = next(
+                claim.volume_name for key, claim in storage.claims.items() if key == (of.pod.namespace, item.key)
+            )
             if name in volumes:
                 volumes[name] = volumes[name]._replace(terms=None, labels={})
             else:
@@ -211,7 +213,7 @@ def _held(requirement: Requirement, of: Asked) -> set[str]:
     plugin.pre_filter(state, pod)
     found = state.values[name]
     if requirement.kind is Kind.CONSTRAINT:
-        at = [item.index for item in hard_constraints(of)].index(requirement.index)
+        at = [item.at for item in hard_constraints(of)].index(requirement.at)
         alone = podtopologyspread.PreFilterState([found.constraints[at]])
         alone.tp_value_to_match_num = [found.tp_value_to_match_num[at]]
         state.values[name] = alone
@@ -230,7 +232,7 @@ def hard_constraints(of: Asked) -> list[Requirement]:
 
 def _meets_term(requirement: Requirement, found: Any, node: Any) -> bool:
     terms = found.pod_info.required_affinity_terms
-    key = terms[requirement.index].topology_key
+    key = terms[requirement.at].topology_key
     if key not in node.labels:
         return False
     if found.affinity_counts.get((key, node.labels[key]), 0) > 0:

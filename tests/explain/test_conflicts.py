@@ -23,7 +23,9 @@ from tests.naive.strategies import cases
 
 Plain = dict[str, Any]
 
-many = settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+many = settings(
+    max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 
 # Dropping one of these drops volumes, which the limit of volumes counts.
 _ABOUT_VOLUMES = {Kind.DISK, Kind.UNBOUND_CLAIMS, Kind.CLAIM_IN_USE}
@@ -64,7 +66,7 @@ def test_what_is_left_without_one_requirement_is_what_the_scheduler_says(case: P
 
 
 def _requirement(allowed: tuple[bool, ...], at: int) -> Requirement:
-    return Requirement("Plugin", f"r{at}", np.array(allowed, np.bool_), index=at, why=lambda among: f"{int(among.sum())}")
+    return Requirement("Plugin", f"r{at}", np.array(allowed, np.bool_), at=at, why=lambda among: f"{int(among.sum())}")
 
 
 @st.composite
@@ -87,7 +89,7 @@ def test_all_sets_are_found_the_smallest_first(found: list[Requirement]) -> None
 
     sets = conflict_sets(found, has_words=False)
 
-    told = [tuple(item.index for item in conflict.requirements) for conflict in sets.sets]
+    told = [tuple(item.at for item in conflict.requirements) for conflict in sets.sets]
     assert told == expected[: module.MAX_SETS]
     assert sets.more == max(0, len(expected) - module.MAX_SETS)
     assert sets.is_complete
@@ -109,7 +111,7 @@ def test_the_search_ends_where_there_are_too_many_sets() -> None:
     sets = conflict_sets(found, has_words=False)
 
     assert not sets.is_complete
-    assert [[item.index for item in conflict.requirements] for conflict in sets.sets] == [list(range(0, 40, 2))]
+    assert [[item.at for item in conflict.requirements] for conflict in sets.sets] == [list(range(0, 40, 2))]
 
 
 def test_each_requirement_speaks_of_the_nodes_that_those_before_it_leave() -> None:

@@ -29,7 +29,9 @@ Plain = dict[str, Any]
 # What stands with the requirements of another plugin.
 _TOGETHER = {names.TAINT_TOLERATION: names.NODE_UNSCHEDULABLE, names.VOLUME_ZONE: names.VOLUME_BINDING}
 
-many = settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+many = settings(
+    max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 
 
 def filtered_of(case: Plain) -> Iterator[tuple[PodClass, Filtered]]:
@@ -57,7 +59,9 @@ def test_the_requirements_of_a_plugin_leave_the_nodes_that_it_leaves(case: Plain
             by_plugin[plugin] = by_plugin.get(plugin, True) & (verdict.bits == 0)
         for plugin, passes in by_plugin.items():
             own = [item.allowed for item in found if _TOGETHER.get(item.plugin, item.plugin) == plugin]
-            assert np.logical_and.reduce([np.ones(filtered.columns.n, np.bool_), *own]).tolist() == passes.tolist(), plugin
+            assert np.logical_and.reduce([np.ones(filtered.columns.n, np.bool_), *own]).tolist() == passes.tolist(), (
+                plugin
+            )
         left = np.logical_and.reduce([np.ones(filtered.columns.n, np.bool_), *[item.allowed for item in found]])
         assert (left & filtered.considered).tolist() == filtered.feasible.tolist()
 
