@@ -13,11 +13,12 @@ from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.requirement import Kind
 from kubectl_spread.explain.requirement import Requirement
-from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import grouped
 from kubectl_spread.explain.wording import listed
+from kubectl_spread.explain.wording import MOST_GROUPS
 from kubectl_spread.explain.wording import nodes
 from kubectl_spread.explain.wording import requirement_text
+from kubectl_spread.explain.wording import some
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Requirement as Condition
@@ -110,15 +111,14 @@ def _merged(masks: dict[Taint, Bools]) -> list[tuple[str, int, Bools]]:
 def _why_cordoned(cordoned: Bools, columns: Columns) -> Callable[[Bools], str]:
     def why(among: Bools) -> str:
         found = cordoned & among
-        return f"{counted(int(found.sum()), 'node')} cordoned: {nodes(found, columns)}"
+        return f"{some(found, columns)} {'is' if int(found.sum()) == 1 else 'are'} cordoned"
 
     return why
 
 
 def _why_tainted(tainted: Bools, columns: Columns) -> Callable[[Bools], str]:
     def why(among: Bools) -> str:
-        found = tainted & among
-        return f"{counted(int(found.sum()), 'node')} with it, and no toleration covers it: {nodes(found, columns)}"
+        return f"it is on {some(tainted & among, columns)}, and no toleration of the pod covers it"
 
     return why
 
@@ -249,26 +249,23 @@ def _why_no_term(terms: tuple[NodeSelectorTerm, ...], refused: Bools, columns: C
     def why(among: Bools) -> str:
         if len(useless) == len(terms):
             return "no term has conditions that can be met"
-        found = refused & among
-        return f"{counted(int(found.sum()), 'node')} without all conditions of one term: {nodes(found, columns)}"
+        return f"no term holds in all its conditions on {some(refused & among, columns)}"
 
     return why
 
 
 def _why_label(key: str, refused: Bools, columns: Columns) -> Callable[[Bools], str]:
-    """`disktype is hdd on 2 nodes: a1, a2; 1 node without it: b1`."""
+    """`disktype is hdd on a1, a2; disktype is missing on b1`."""
 
     def why(among: Bools) -> str:
         topology = columns.topology(key)
         found = refused & among
         codes, counts = np.unique(topology.codes[found], return_counts=True)
         parts: list[str] = []
-        for code, count in sorted(zip(codes.tolist(), counts.tolist(), strict=True), key=lambda item: -item[1]):
-            where = nodes(found & (topology.codes == code), columns) if len(parts) < 3 else ""
-            if code < 0:
-                parts.append(f"{counted(count, 'node')} without it: {where}")
-            else:
-                parts.append(f"{key} is {topology.values[code] or chr(34) * 2} on {counted(count, 'node')}: {where}")
+        for code, _ in sorted(zip(codes.tolist(), counts.tolist(), strict=True), key=lambda item: -item[1]):
+            where = some(found & (topology.codes == code), columns) if len(parts) < MOST_GROUPS else ""
+            value = f"is {topology.values[code] or chr(34) * 2}" if code >= 0 else "is missing"
+            parts.append(f"{key} {value} on {where}")
         return grouped(parts)
 
     return why
@@ -321,7 +318,7 @@ def _why_feature(declared: Bools, columns: Columns) -> Callable[[Bools], str]:
         found = ~declared & among
         versions = Counter(columns.nodes[at].kubelet_version for at in np.flatnonzero(found).tolist())
         version = next(iter(versions)) if len(versions) == 1 else ""
-        text = f"{counted(int(found.sum()), 'node')} without it: {nodes(found, columns)}"
+        text = f"not declared by {some(found, columns)}"
         return f"{text} (kubelet {version})" if version else text
 
     return why

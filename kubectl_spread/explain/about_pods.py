@@ -19,11 +19,10 @@ from kubectl_spread.explain.about_room import Indices
 from kubectl_spread.explain.about_room import pods_on_nodes
 from kubectl_spread.explain.requirement import Kind
 from kubectl_spread.explain.requirement import Requirement
-from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import grouped
 from kubectl_spread.explain.wording import MOST_GROUPS
-from kubectl_spread.explain.wording import nodes
 from kubectl_spread.explain.wording import selector_text
+from kubectl_spread.explain.wording import some
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import PodClass
@@ -127,7 +126,7 @@ def _rest(others: list[tuple[tuple[str, str, str], _Domains]], columns: Columns)
             text,
             ~refused,
             kind=Kind.OTHERS_ANTI_AFFINITY,
-            why=lambda among: f"their pods keep it from {nodes(refused & among, columns)}",
+            why=lambda among: f"their pods keep it from {some(refused & among, columns)}",
         )
     ]
 
@@ -223,7 +222,7 @@ def _why_alone(term: PodAffinityTerm, domains: _Domains, refused: Bools, columns
                 text = f"such pods run elsewhere: {pods_on_nodes(domains.pods.tolist(), columns)}"
             parts.append(text)
         if lacking.any():
-            parts.append(f"{counted(int(lacking.sum()), 'node')} without {key}: {nodes(lacking, columns)}")
+            parts.append(f"{key} is missing on {some(lacking, columns)}")
         return grouped(parts)
 
     return why

@@ -16,8 +16,8 @@ from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import grouped
 from kubectl_spread.explain.wording import listed
-from kubectl_spread.explain.wording import nodes
 from kubectl_spread.explain.wording import requirement_text
+from kubectl_spread.explain.wording import some
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
@@ -91,7 +91,7 @@ def _why_bound(
     zones = ", ".join(f"{topology.key} {listed(sorted(topology.values))}" for topology in topologies)
     parts = [f"nodes with {where}"] if where else []
     parts += [f"the volume's {zones}"] if zones else []
-    return f"volume {name} is bound to {' and '.join(parts) or 'no node'}: not {nodes(refused, columns)}"
+    return f"volume {name} is bound to {' and '.join(parts) or 'no node'}: not {some(refused, columns)}"
 
 
 def _unbound(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:
@@ -128,7 +128,7 @@ def _why_unbound(masks: dict[str, Bools], columns: Columns) -> Callable[[Bools],
             found = ~mask & among
             if found.any():
                 said = next(word for part, word in words.items() if part in text)
-                parts.append(f"{said} on {counted(int(found.sum()), 'node')}: {nodes(found, columns)}")
+                parts.append(f"{said} on {some(found, columns)}")
         return grouped(parts)
 
     return why

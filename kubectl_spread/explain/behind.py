@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -45,12 +46,13 @@ class TerminatingPod(NamedTuple):
 
 
 class IgnoredPods(NamedTuple):
-    """Pods that match and do not count, because their nodes are not counted; names of some."""
+    """Pods that match and do not count, because their nodes are not counted; names of some of both."""
 
     why: str
     number: int
     names: tuple[str, ...]
-    nodes: tuple[str, ...]
+    node_names: tuple[str, ...]
+    nodes: int
 
 
 class Behind(NamedTuple):
@@ -116,7 +118,7 @@ def _runs(pods: Indices, counts: DomainCounts, columns: Columns) -> Iterator[tup
     order = np.lexsort((pods, classes, domains))
     pods, domains, classes = pods[order], domains[order], classes[order]
     starts = np.flatnonzero(np.diff(domains, prepend=-1) | np.diff(classes, prepend=-1))
-    for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(pods)], strict=True):
+    for start, end in itertools.pairwise([*starts.tolist(), len(pods)]):
         yield int(domains[start]), int(classes[start]), pods[start:end]
 
 
@@ -169,9 +171,16 @@ def _ignored(pods: Indices, columns: Columns, why_not: NodeReasons) -> tuple[Ign
     for code, number in zip(*(part.tolist() for part in np.unique(codes, return_counts=True)), strict=True):
         of_reason = codes == code
         first = pods[of_reason][:MOST_NAMES].tolist()
-        nodes = dict.fromkeys(columns.nodes[at].name for at in np.unique(on[of_reason])[:MOST_NAMES].tolist())
-        names = tuple(columns.bound_pods[at].name for at in first)
-        found.append(IgnoredPods(why_not.sentences[code] if code >= 0 else "", number, names, tuple(nodes)))
+        nodes = np.unique(on[of_reason])
+        found.append(
+            IgnoredPods(
+                why_not.sentences[code] if code >= 0 else "",
+                number,
+                tuple(columns.bound_pods[at].name for at in first),
+                tuple(columns.nodes[at].name for at in nodes[:MOST_NAMES].tolist()),
+                len(nodes),
+            )
+        )
     return tuple(sorted(found, key=lambda item: (-item.number, item.why)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
 
@@ -22,6 +23,7 @@ from kubectl_spread.explain.node_reasons import Untold
 from kubectl_spread.explain.notes import notes
 from kubectl_spread.explain.origin import Origin
 from kubectl_spread.explain.origin import origin_of
+from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
@@ -122,10 +124,16 @@ class _Group(NamedTuple):
     is_detailed: bool
 
 
-def constraint_reports(cls: PodClass, filtered: Filtered, *, is_detailed: bool = False) -> tuple[ConstraintReport, ...]:
+def constraint_reports(
+    cls: PodClass, filtered: Filtered, *, is_detailed: bool = False, refusing: Sequence[Requirement] = ()
+) -> tuple[ConstraintReport, ...]:
     """Hard constraints as the plugin counted them; soft ones of the pod counted the same way, among themselves.
 
-    `is_detailed`: with the pods behind the counts, which takes as long as there are running pods.
+    Args:
+        cls: of the pod.
+        filtered: what the plugins say of it.
+        is_detailed: with the pods behind the counts, which takes the longer the more pods run.
+        refusing: the pod's requirements, to be named where they keep it out of a domain.
     """
     if filtered.rejection is not None:
         return ()
@@ -135,7 +143,7 @@ def constraint_reports(cls: PodClass, filtered: Filtered, *, is_detailed: bool =
         return ()
     usable = passes_all_but_spread(filtered)
     known = node_reasons.untold(cls, filtered.columns)
-    unusable = node_reasons.not_usable(filtered, known)
+    unusable = node_reasons.not_usable(filtered, known, refusing=refusing)
     reports: list[ConstraintReport] = []
     for accounts in (hard, soft):
         keys = tuple(counts.constraint.topology_key for counts in accounts)

@@ -121,7 +121,9 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_d
         message=diagnosis.message(preemption.message) if preemption is not None else "",
         reported=pod.message,
         nodes=_nodes(diagnosis, filtered),
-        constraints=constraint_reports(pod.cls, filtered, is_detailed=is_detailed),
+        constraints=constraint_reports(
+            pod.cls, filtered, is_detailed=is_detailed, refusing=found if is_detailed else ()
+        ),
         requirements=tuple(found),
         conflicts=sets.sets,
         more_conflicts=sets.more,

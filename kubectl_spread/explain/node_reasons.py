@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +11,11 @@ from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int32s
 from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import Verdict
 from kubectl_spread.scheduler.framework.status import status_of
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
@@ -111,8 +114,22 @@ def not_counted(constraint: Constraint, keys: tuple[str, ...], known: Untold, co
     return making.made()
 
 
-def not_usable(filtered: Filtered, known: Untold) -> NodeReasons:
-    """Why nodes cannot run the pod whatever the spread: the first plugin that refuses each of them."""
+# Plugins of which a requirement says more than the reason does.
+_NAMED = (
+    names.NODE_AFFINITY,
+    names.NODE_PORTS,
+    names.VOLUME_RESTRICTIONS,
+    names.VOLUME_BINDING,
+    names.VOLUME_ZONE,
+    names.INTER_POD_AFFINITY,
+)
+
+
+def not_usable(filtered: Filtered, known: Untold, *, refusing: Sequence[Requirement] = ()) -> NodeReasons:
+    """Why nodes cannot run the pod whatever the spread: the first plugin that refuses each of them.
+
+    `refusing`: the pod's requirements, where they are to be named, rather than the plugin's reason.
+    """
     making = _Making(filtered.columns)
     for at, status in filtered.nominated.items():
         mask = np.zeros(filtered.columns.n, np.bool_)
@@ -121,16 +138,23 @@ def not_usable(filtered: Filtered, known: Untold) -> NodeReasons:
             mask &= verdict.bits == 0
         making.say(", ".join(status.reasons).replace("node(s) ", ""), mask)
     for verdict in filtered.verdicts:
-        bits = verdict.bits
-        if verdict.plugin == names.POD_TOPOLOGY_SPREAD or not bits.any():
-            continue
-        if verdict.plugin == names.TAINT_TOLERATION:
-            for taint, mask in known.tainted.items():
-                making.say(f"untolerated taint {taint}", mask)
-        elif verdict.plugin == names.NODE_UNSCHEDULABLE:
-            making.say("cordoned", bits != 0)
-        else:
-            for value in np.unique(bits[bits != 0]).tolist():
-                reasons = status_of(verdict.plugin, verdict.state.reasons, value).reasons
-                making.say(", ".join(reasons).replace("node(s) ", ""), bits == np.uint64(value))
+        if verdict.plugin != names.POD_TOPOLOGY_SPREAD and verdict.bits.any():
+            for requirement in refusing:
+                if requirement.plugin == verdict.plugin and verdict.plugin in _NAMED:
+                    making.say(requirement.text, ~requirement.allowed)
+            _say(verdict, known, making)
     return making.made()
+
+
+def _say(verdict: Verdict, known: Untold, making: _Making) -> None:
+    """A plugin's own reasons, with the taint where it is one."""
+    bits = verdict.bits
+    if verdict.plugin == names.TAINT_TOLERATION:
+        for taint, mask in known.tainted.items():
+            making.say(f"untolerated taint {taint}", mask)
+    elif verdict.plugin == names.NODE_UNSCHEDULABLE:
+        making.say("cordoned", bits != 0)
+    else:
+        for value in np.unique(bits[bits != 0]).tolist():
+            reasons = status_of(verdict.plugin, verdict.state.reasons, value).reasons
+            making.say(", ".join(reasons).replace("node(s) ", ""), bits == np.uint64(value))

@@ -31,6 +31,7 @@ def notes(
     yield from _ceiling(counts, usable)
     yield from _hidden(counts, columns, why_not)
     yield from _shared_hostnames(counts, columns)
+    yield from _empty_value(counts, columns)
     yield from _cordoned(counts, filtered)
     yield from _outages(counts, columns, usable)
 
@@ -101,6 +102,15 @@ def _shared_hostnames(counts: DomainCounts, columns: Columns) -> Iterator[str]:
         yield f"{who} share {HOSTNAME}={topology.values[at]}: they are one domain"
     if len(shared) > 2:
         yield f"{counted(len(shared) - 2, 'more value')} of {HOSTNAME} shared by several nodes"
+
+
+def _empty_value(counts: DomainCounts, columns: Columns) -> Iterator[str]:
+    topology = counts.topology
+    if "" in topology.values and counts.eligible[topology.values.index("")]:
+        found = counts.included & (topology.codes == topology.values.index(""))
+        verb = "has" if int(found.sum()) == 1 else "have"
+        key = counts.constraint.topology_key
+        yield f"{nodes(found, columns)} {verb} an empty {key}: it counts as a domain of its own"
 
 
 def _cordoned(counts: DomainCounts, filtered: Filtered) -> Iterator[str]:

@@ -26,6 +26,7 @@ from kubectl_spread.explain import about_room
 from kubectl_spread.explain import about_volumes
 from kubectl_spread.explain.requirement import Kind
 from kubectl_spread.explain.requirement import Requirement
+from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import grouped
 from kubectl_spread.explain.wording import listed
 from kubectl_spread.explain.wording import nodes
@@ -120,8 +121,7 @@ def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
         ]
         lacking = int((codes < 0).sum())
         if lacking:
-            where = f"{lacking} node{'s' * (lacking > 1)} without {constraint.topology_key}"
-            parts.insert(0, where)
+            parts.append(f"{constraint.topology_key} is missing on {counted(lacking, 'node')}")
         return grouped(parts)
 
     return why

@@ -39,6 +39,13 @@ def nodes(mask: Bools, columns: Columns) -> str:
     return listed([columns.nodes[at].name for at in found[:MOST_NAMES].tolist()], of=len(found))
 
 
+def some(mask: Bools, columns: Columns) -> str:
+    """`a1, a2`, or `12 nodes (a1, a2, a3 and 9 more)`."""
+    number = int(mask.sum())
+    text = nodes(mask, columns)
+    return text if number <= MOST_NAMES else f"{number} nodes ({text})"
+
+
 def amount(resource: str, value: int) -> str:
     """A quantity in the units that people write."""
     if resource == CPU:
@@ -53,12 +60,12 @@ def amount(resource: str, value: int) -> str:
 
 
 def selector_text(selector: Selector) -> str:
-    """A selector as kubectl writes it."""
+    """A selector as kubectl writes it; what is there twice is told once."""
     if selector.requirements is None:
         return "no label selector (which selects none)"
     if selector.is_empty:
         return "any labels (an empty selector, of which the scheduler counts none)"
-    return ",".join(map(requirement_text, selector.requirements))
+    return ",".join(dict.fromkeys(map(requirement_text, selector.requirements)))
 
 
 def requirement_text(item: Requirement) -> str:

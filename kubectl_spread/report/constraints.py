@@ -147,16 +147,16 @@ def _fits(domain: DomainReport, report: ConstraintReport) -> str:
 
 
 def _reasons(report: ConstraintReport) -> Iterator[str]:
-    """Why domains are not eligible or not usable: each reason once, with its domains."""
+    """Why domains are not eligible or not usable: each reason once, with its domains; not what the minimum told."""
+    held = {value for holder in report.held_by[:_MOST_LINES] if holder.why for value in holder.domains}
+    if report.is_below_min_domains:
+        held = set()
+    told = {domain.value for domain in report.domains if domain.eligible} - held
     for text, reasons in (
         ("not eligible", ((domain, domain.why_not) for domain in report.domains)),
-        ("no usable node", ((domain, domain.unusable_because) for domain in report.domains if domain.eligible)),
+        ("no usable node", ((domain, domain.unusable_because) for domain in report.domains if domain.value in told)),
     ):
-        groups: dict[str, list[str]] = {}
-        for domain, why in reasons:
-            if why:
-                groups.setdefault(why, []).append(domain.value)
-        ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+        ordered = _grouped([(domain.value, why) for domain, why in reasons if why])
         for why, values in ordered[:_MOST_LINES]:
             yield f"{text}: {_values(values)}: {safe(why)}"
         if len(ordered) > _MOST_LINES:
@@ -164,6 +164,19 @@ def _reasons(report: ConstraintReport) -> Iterator[str]:
     if report.without_key:
         names = listed(report.without_key, most=_MOST_NAMES)
         yield f"{counted(len(report.without_key), 'node')} without this label: {names}"
+
+
+def _grouped(reasons: list[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+    """Domains by what is said of them; where too much is said of some, by each part of it."""
+    groups: dict[str, list[str]] = {}
+    for value, why in reasons:
+        groups.setdefault(why, []).append(value)
+    if len(groups) > _MOST_LINES:
+        groups = {}
+        for value, why in reasons:
+            for part in why.split("; "):
+                groups.setdefault(part, []).append(value)
+    return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
 def _pods(report: ConstraintReport) -> Iterator[str]:
@@ -174,8 +187,7 @@ def _pods(report: ConstraintReport) -> Iterator[str]:
     if report.ignored_pods and not report.ignored:
         yield f"{counted(report.ignored_pods, 'matching pod')} on nodes that are not counted"
     for item in report.ignored[:_MOST_LINES]:
-        where = listed(item.nodes, most=_MOST_PODS)
-        names = listed(item.names, most=_MOST_PODS) if item.number <= len(item.names) else _cut(item.names, item.number)
+        where, names = _cut(item.node_names, item.nodes), _cut(item.names, item.number)
         why = f": {safe(item.why)}" if item.why else ""
         verb = "does" if item.number == 1 else "do"
         yield f"{counted(item.number, 'matching pod')} on {where} {verb} not count ({names}){why}"
@@ -202,7 +214,7 @@ def _behind(report: ConstraintReport) -> Iterator[str]:
         parts = [_workload(pods, report) for pods in domain.pods[:_MOST_PODS]]
         more = sum(pods.number for pods in domain.pods[_MOST_PODS:])
         parts += [f"{more} of others"] if more else []
-        yield f"  {safe(domain.value) or chr(34) * 2}: {', '.join(parts)}"
+        yield f"  {safe(domain.value) or chr(34) * 2}: {'; '.join(parts)}"
     total = sum(bool(domain.pods) for domain in report.domains)
     if total > _MOST_LINES:
         yield f"  and in {counted(total - _MOST_LINES, 'more domain')}"
@@ -219,7 +231,8 @@ def _workload(pods: CountedPods, report: ConstraintReport) -> str:
     number = sum(number for _, number in others)
     whose = "another revision" if len(others) == 1 else "other revisions"
     which = listed((name for name, _ in others), most=_MOST_PODS)
-    return f"{text}, {number if number < pods.number else 'all'} of them of {whose} ({which})"
+    of_them = f"{number} of them " if number < pods.number else "all " if number > 1 else ""
+    return f"{text}, {of_them}of {whose} ({which})"
 
 
 def _also(report: ConstraintReport) -> Iterator[str]:
@@ -229,7 +242,8 @@ def _also(report: ConstraintReport) -> Iterator[str]:
         for pods in domain.pods:
             if not pods.is_own and pods.owner:
                 others.setdefault(pods.owner, []).append((domain.value, pods.number))
-    for owner, numbers in list(others.items())[:_MOST_PODS]:
+    ordered = sorted(others.items(), key=lambda item: (-sum(number for _, number in item[1]), item[0]))
+    for owner, numbers in ordered[:_MOST_PODS]:
         where = ", ".join(f"{number} in {safe(value) or chr(34) * 2}" for value, number in numbers[:_MOST_NAMES])
         more = len(numbers) - _MOST_NAMES
         rest = f" and in {counted(more, 'more domain')}" if more > 0 else ""

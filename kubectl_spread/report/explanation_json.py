@@ -108,7 +108,7 @@ def _constraint(report: ConstraintReport) -> dict[str, Any]:
             for holder in report.held_by
         ],
         "ignored": [
-            {"why": item.why, "count": item.number, "pods": list(item.names), "nodes": list(item.nodes)}
+            {"why": item.why, "count": item.number, "pods": list(item.names), "nodes": list(item.node_names)}
             for item in report.ignored
         ],
         "otherNamespaces": [{"namespace": namespace, "count": number} for namespace, number in report.other_namespaces],
