@@ -1,22 +1,35 @@
-"""One account of each spread constraint: domains, counts and the inequality, with numbers."""
+"""One account of each spread constraint: domains, counts, the pods behind them, and the inequality, with numbers."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int32s
+from kubectl_spread.explain import behind
+from kubectl_spread.explain import node_reasons
+from kubectl_spread.explain.behind import Behind
+from kubectl_spread.explain.behind import CountedPods
+from kubectl_spread.explain.behind import IgnoredPods
+from kubectl_spread.explain.behind import TerminatingPod
+from kubectl_spread.explain.node_reasons import NodeReasons
+from kubectl_spread.explain.node_reasons import Untold
+from kubectl_spread.explain.notes import notes
+from kubectl_spread.explain.origin import Origin
+from kubectl_spread.explain.origin import origin_of
+from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
@@ -24,12 +37,15 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainC
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
 
+_NAMED_NODES = 3
+
 
 class DomainReport(NamedTuple):
     """One domain of a constraint.
 
     `nodes` counts the nodes with this value, `counted` those of them that the constraint counts, `usable` those
-    that pass everything else the pod asks for. `skew_if_placed` is None where the domain is not eligible.
+    that pass everything else the pod asks for. `skew_if_placed` is None where the domain is not eligible. `node_names`
+    are those of some nodes. Only a detailed report has `pods` (behind `matching`), and those that are `terminating`.
     """
 
     value: str
@@ -42,13 +58,30 @@ class DomainReport(NamedTuple):
     skew_if_placed: Optional[int]
     fits: bool
     unusable_because: str
+    node_names: tuple[str, ...] = ()
+    pods: tuple[CountedPods, ...] = ()
+    terminating: tuple[TerminatingPod, ...] = ()
+    terminating_number: int = 0
+
+
+class Holder(NamedTuple):
+    """Domains that hold the global minimum, and why they cannot take the pod; `why` is empty where they can.
+
+    node_names: of some of their nodes.
+    """
+
+    why: str
+    domains: tuple[str, ...]
+    node_names: tuple[str, ...]
+    nodes: int
 
 
 class ConstraintReport(NamedTuple):
     """One constraint's arithmetic; `domains` sorted by value.
 
     For a ScheduleAnyway constraint the numbers are told, but nothing is refused. `is_default`: the pod has none, and
-    this is one of the scheduler's configuration.
+    this is one of the scheduler's configuration. `revision` is that of the pod, of its workload. What follows
+    `domains` only a detailed report has; `notes` are facts about it that surprise people, a sentence each.
     """
 
     constraint: TopologySpreadConstraint
@@ -62,6 +95,13 @@ class ConstraintReport(NamedTuple):
     without_key: tuple[str, ...]
     ignored_pods: int  # matching pods on nodes that the constraint does not count
     domains: tuple[DomainReport, ...]
+    held_by: tuple[Holder, ...] = ()
+    origin: Origin = Origin()
+    ignored: tuple[IgnoredPods, ...] = ()
+    other_namespaces: tuple[tuple[str, int], ...] = ()
+    revision: str = ""
+    namespace: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def is_below_min_domains(self) -> bool:
@@ -79,18 +119,35 @@ class _Group(NamedTuple):
     filtered: Filtered
     usable: Bools
     keys: tuple[str, ...]
+    known: Untold
+    unusable: NodeReasons
+    is_detailed: bool
 
 
-def constraint_reports(cls: PodClass, filtered: Filtered) -> tuple[ConstraintReport, ...]:
-    """Hard constraints as the plugin counted them; soft ones of the pod counted the same way, among themselves."""
+def constraint_reports(
+    cls: PodClass, filtered: Filtered, *, is_detailed: bool = False, refusing: Sequence[Requirement] = ()
+) -> tuple[ConstraintReport, ...]:
+    """Hard constraints as the plugin counted them; soft ones of the pod counted the same way, among themselves.
+
+    Args:
+        cls: of the pod.
+        filtered: what the plugins say of it.
+        is_detailed: with the pods behind the counts, which takes the longer the more pods run.
+        refusing: the pod's requirements, to be named where they keep it out of a domain.
+    """
     if filtered.rejection is not None:
         return ()
     hard = next((v.state.counts for v in filtered.verdicts if isinstance(v.state, PreFilterState)), ())
     soft = soft_counts(cls, filtered.columns, filtered.feasible)
+    if not hard and not soft:
+        return ()
     usable = passes_all_but_spread(filtered)
+    known = node_reasons.untold(cls, filtered.columns)
+    unusable = node_reasons.not_usable(filtered, known, refusing=refusing)
     reports: list[ConstraintReport] = []
     for accounts in (hard, soft):
-        group = _Group(cls, filtered, usable, tuple(counts.constraint.topology_key for counts in accounts))
+        keys = tuple(counts.constraint.topology_key for counts in accounts)
+        group = _Group(cls, filtered, usable, keys, known, unusable, is_detailed)
         reports += [_constraint(counts, group) for counts in accounts]
     return tuple(sorted(reports, key=lambda report: report.constraint.position))
 
@@ -108,7 +165,11 @@ def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
     columns, topology = group.filtered.columns, counts.topology
     lowest = counts.match_num == counts.min_match_num
     minimum_in = [value for at, value in enumerate(topology.values) if counts.eligible[at] and lowest[at]]
-    return ConstraintReport(
+    why_not = node_reasons.not_counted(counts.constraint, group.keys, group.known, columns)
+    found = behind.NOTHING
+    if group.is_detailed:
+        found = behind.behind(counts, group.cls, columns, why_not)
+    report = ConstraintReport(
         constraint=_written(counts.constraint, group.cls),
         is_default=not group.cls.constraints,
         selector=counts.constraint.selector,
@@ -119,7 +180,40 @@ def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
         eligible_domains=counts.domains_num,
         without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(topology.codes < 0)),
         ignored_pods=int(counts.on_nodes[~counts.included].sum()),
-        domains=_domains(counts, group),
+        domains=_domains(counts, group, why_not, found),
+    )
+    return _detailed(report, counts, group, why_not, found) if group.is_detailed else report
+
+
+def _detailed(
+    report: ConstraintReport, counts: DomainCounts, group: _Group, why_not: NodeReasons, found: Behind
+) -> ConstraintReport:
+    return report._replace(
+        held_by=_holders(report),
+        origin=origin_of(report.constraint, group.cls, group.filtered.columns),
+        ignored=found.ignored,
+        other_namespaces=found.other_namespaces,
+        revision=behind.revision_of(group.cls),
+        namespace=group.cls.namespace,
+        notes=tuple(notes(counts, group.cls, group.filtered, usable=group.usable, why_not=why_not)),
+    )
+
+
+def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
+    """The domains at the minimum, those that cannot take the pod first, grouped by what keeps it out."""
+    lowest = frozenset(report.minimum_in)
+    groups: dict[str, list[DomainReport]] = {}
+    for domain in report.domains:
+        if domain.eligible and domain.value in lowest:
+            groups.setdefault("" if domain.usable else domain.unusable_because, []).append(domain)
+    return tuple(
+        Holder(
+            why,
+            tuple(domain.value for domain in domains),
+            tuple(name for domain in domains[:_NAMED_NODES] for name in domain.node_names)[:_NAMED_NODES],
+            sum(domain.nodes for domain in domains),
+        )
+        for why, domains in sorted(groups.items(), key=lambda item: (not item[0], -len(item[1]), item[0]))
     )
 
 
@@ -144,74 +238,44 @@ def _written(constraint: Constraint, cls: PodClass) -> TopologySpreadConstraint:
     )
 
 
-def _domains(counts: DomainCounts, group: _Group) -> tuple[DomainReport, ...]:
+def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: Behind) -> tuple[DomainReport, ...]:
     topology = counts.topology
     size = len(topology.values)
     with_key = topology.codes >= 0
-    in_domain = np.bincount(topology.codes[with_key], minlength=size)
-    counted = np.bincount(topology.codes[counts.included], minlength=size)
-    usable_in = np.bincount(topology.codes[with_key & group.usable], minlength=size)
-    skew = counts.skew()
-    why = _WhyNot(counts, group)
+    in_domain = np.bincount(topology.codes[with_key], minlength=size).tolist()
+    counted = np.bincount(topology.codes[counts.included], minlength=size).tolist()
+    usable_in = np.bincount(topology.codes[with_key & group.usable], minlength=size).tolist()
+    skew, matching, eligible = counts.skew().tolist(), counts.match_num.tolist(), counts.eligible.tolist()
+    not_counted = why_not.by_domain(np.where(counts.included, np.int32(-1), topology.codes))
+    not_usable = group.unusable.by_domain(np.where(group.usable, np.int32(-1), topology.codes))
+    node_names = _node_names(topology.codes, size, group.filtered.columns)
     order = sorted(range(size), key=lambda at: topology.values[at])
     return tuple(
         DomainReport(
             value=topology.values[at],
-            nodes=int(in_domain[at]),
-            counted=int(counted[at]),
-            usable=int(usable_in[at]),
-            matching=int(counts.match_num[at]),
-            eligible=bool(counts.eligible[at]),
-            why_not="" if counts.eligible[at] else why.not_counted(at),
-            skew_if_placed=int(skew[at]) if counts.eligible[at] else None,
-            fits=bool(skew[at] <= counts.constraint.max_skew),
-            unusable_because="" if usable_in[at] else why.not_usable(at),
+            nodes=in_domain[at],
+            counted=counted[at],
+            usable=usable_in[at],
+            matching=matching[at],
+            eligible=eligible[at],
+            why_not="" if eligible[at] else not_counted.get(at, "no node of it fits"),
+            skew_if_placed=skew[at] if eligible[at] else None,
+            fits=skew[at] <= counts.constraint.max_skew,
+            unusable_because="" if usable_in[at] else not_usable.get(at, ""),
+            node_names=node_names[at],
+            pods=found.counted.get(at, ()),
+            terminating=found.terminating.get(at, ()),
+            terminating_number=found.terminating_number.get(at, 0),
         )
         for at in order
     )
 
 
-class _WhyNot:
-    """Sentences about the nodes of a domain."""
-
-    def __init__(self, counts: DomainCounts, group: _Group) -> None:
-        self._counts = counts
-        self._group = group
-        self._nodes = group.filtered.columns.nodes
-
-    def not_counted(self, domain: int) -> str:
-        """Why no node of a domain is counted: the most frequent reason first."""
-        return _most_common(self._not_counted(node) for node in self._members(domain))
-
-    def not_usable(self, domain: int) -> str:
-        """Why no node of a domain can run the pod, whatever the spread."""
-        return _most_common(self._not_usable(node) for node in self._members(domain))
-
-    def _members(self, domain: int) -> list[int]:
-        return [int(at) for at in np.flatnonzero(self._counts.topology.codes == domain)]
-
-    def _not_counted(self, at: int) -> str:
-        node, constraint, cls = self._nodes[at], self._counts.constraint, self._group.cls
-        if constraint.honors_affinity and not cls.node_requirement.matches(node.labels, node.name):
-            return "nodeAffinityPolicy Honor: outside the pod's node affinity/selector"
-        taint = first_untolerated(node.taints, cls.tolerations)
-        if constraint.honors_taints and taint is not None:
-            return f"nodeTaintsPolicy Honor: untolerated taint {taint}"
-        missing = [key for key in self._group.keys if key not in node.labels]
-        return f"lacks the label {missing[0]}" if missing else "no node of it fits"
-
-    def _not_usable(self, at: int) -> str:
-        taint = first_untolerated(self._nodes[at].taints, self._group.cls.tolerations)
-        for status in self._group.filtered.failures(at):
-            if status.plugin == names.TAINT_TOLERATION and taint is not None:
-                return f"untolerated taint {taint}"
-            if status.plugin == names.NODE_UNSCHEDULABLE:
-                return "cordoned"
-            if status.plugin != names.POD_TOPOLOGY_SPREAD:
-                return ", ".join(status.reasons).replace("node(s) ", "")
-        return ""
-
-
-def _most_common(sentences: Iterable[str]) -> str:
-    counted = Counter(sentence for sentence in sentences if sentence)
-    return "; ".join(sentence for sentence, _ in counted.most_common(3))
+def _node_names(codes: Int32s, size: int, columns: Columns) -> list[tuple[str, ...]]:
+    """Of each domain the names of its first nodes."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(size + 1)).tolist()
+    return [
+        tuple(columns.nodes[at].name for at in order[start : min(end, start + _NAMED_NODES)].tolist())
+        for start, end in itertools.pairwise(starts)
+    ]

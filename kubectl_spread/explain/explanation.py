@@ -9,11 +9,12 @@ from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.explain.conflicts import Conflict
+from kubectl_spread.explain.conflicts import conflict_sets
+from kubectl_spread.explain.conflicts import ConflictSets
 from kubectl_spread.explain.constraints import constraint_reports
 from kubectl_spread.explain.constraints import ConstraintReport
-from kubectl_spread.explain.requirements import Conflict
-from kubectl_spread.explain.requirements import conflicts
-from kubectl_spread.explain.requirements import Requirement
+from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.explain.requirements import requirements
 from kubectl_spread.objects.history import ignored_in
 from kubectl_spread.objects.labels import HOSTNAME
@@ -91,6 +92,8 @@ class Explanation(NamedTuple):
     others: tuple[str, ...] = ()  # pods of the same workload for which the same holds
     ignored: Ignored = Ignored()
     scheduler: SchedulerPods = SchedulerPods()  # of a pod whose scheduler is not known
+    more_conflicts: int = 0  # that were found and are not told
+    conflicts_are_complete: bool = True  # whether there are no others
 
 
 class Examined(NamedTuple):
@@ -119,7 +122,7 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_
         return Examined(without_scheduler(pod, cluster, tuple(profiles)))
     scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
     filtered = scheduler.filter(pod)
-    return Examined(explain_filtered(pod, filtered, scheduler), scheduler, filtered)
+    return Examined(explain_filtered(pod, filtered, scheduler, is_detailed=True), scheduler, filtered)
 
 
 def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Explanation:
@@ -132,14 +135,18 @@ def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Exp
     return Explanation(pod, Verdict.NO_SCHEDULER, nothing, reported=pod.message, beyond=beyond, scheduler=pods)
 
 
-def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Explanation:
-    """Explain a pod from what the plugins said of it; nothing may have been bound since."""
+def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_detailed: bool = False) -> Explanation:
+    """Explain a pod from what the plugins said of it; nothing may have been bound since.
+
+    `is_detailed`: with the pods behind the counts, and the arithmetic of each conflict.
+    """
     diagnosis = filtered.diagnosis()
     profile = scheduler.profile_of(pod.cls)
     beyond = not_evaluated(pod.cls, profile, scheduler.columns.cluster)
     is_pending = not diagnosis.feasible
     preemption = post_filter(pod, filtered, scheduler) if is_pending and not beyond else None
     found = requirements(pod.cls, filtered)
+    sets = conflict_sets(found, has_words=is_detailed) if is_pending else ConflictSets()
     return Explanation(
         pod=pod,
         verdict=_verdict(is_predictable=not beyond, is_pending=is_pending),
@@ -147,9 +154,13 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Expl
         message=diagnosis.message(preemption.message) if preemption is not None else "",
         reported=pod.message,
         nodes=_nodes(diagnosis, filtered),
-        constraints=constraint_reports(pod.cls, filtered),
+        constraints=constraint_reports(
+            pod.cls, filtered, is_detailed=is_detailed, refusing=found if is_detailed else ()
+        ),
         requirements=tuple(found),
-        conflicts=tuple(conflicts(found)) if is_pending else (),
+        conflicts=sets.sets,
+        more_conflicts=sets.more,
+        conflicts_are_complete=sets.is_complete,
         node_names=tuple(node.name for node in filtered.columns.nodes),
         domain_key=(key := _domain_key(pod.cls)),
         domain_of=tuple(node.labels.get(key, "") for node in filtered.columns.nodes),

@@ -9,7 +9,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.explain.constraints import DomainReport
 from kubectl_spread.explain.explanation import Examined
-from kubectl_spread.explain.requirements import Requirement
+from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.taints import Taint

@@ -1,85 +1,86 @@
-"""The requirements of a pod, one by one, and the smallest sets of them that leave no node.
+"""The requirements of a pod, one by one.
 
 A plugin stops at its first reason, and the framework at the first plugin. Here every requirement is asked about
-every node, so that what would fail next is seen too.
+every node, so that what would fail next is seen too. The requirements of a plugin leave together exactly the nodes
+that the plugin leaves; a cordon stands for NodeUnschedulable and for the taint that comes with it, a claim for
+VolumeBinding and VolumeZone.
+
+What a requirement refuses is worked out with the whole pod. Three things are held as the whole pod decides them, for
+the scheduler has no answer about a part of it: which nodes and pods a spread constraint counts (with the node
+affinity, the tolerations and the keys of all hard constraints), which pods satisfy its affinity to pods (those that
+match all of its terms), and what pods nominated to a node would leave of it.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-from typing import Optional
+from collections.abc import Callable
+from collections.abc import Iterable
 
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.explain import about_nodes
+from kubectl_spread.explain import about_pods
+from kubectl_spread.explain import about_room
+from kubectl_spread.explain import about_volumes
+from kubectl_spread.explain.requirement import Kind
+from kubectl_spread.explain.requirement import Requirement
+from kubectl_spread.explain.wording import counted
+from kubectl_spread.explain.wording import grouped
+from kubectl_spread.explain.wording import listed
+from kubectl_spread.explain.wording import nodes
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Verdict
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 
-MAX_SETS = 20
+# Plugins whose requirements stand with those of another.
+_WITH_ANOTHER = (names.TAINT_TOLERATION, names.VOLUME_ZONE)
 
-
-class Requirement(NamedTuple):
-    """One condition that a node must meet.
-
-    allowed: bool (N,). `position` is that of a spread constraint, None for anything else.
-    """
-
-    plugin: str
-    text: str
-    allowed: Bools
-    position: Optional[int] = None
-
-
-class Conflict(NamedTuple):
-    """Requirements that no node meets together, though any fewer of them some node does."""
-
-    requirements: tuple[Requirement, ...]
+_MAKERS: dict[str, Callable[[Verdict, PodClass, Columns], Iterable[Requirement]]] = {
+    names.NODE_NAME: about_nodes.node_name,
+    names.NODE_AFFINITY: about_nodes.node_affinity,
+    names.NODE_PORTS: about_room.ports,
+    names.NODE_RESOURCES_FIT: about_room.resources,
+    names.VOLUME_RESTRICTIONS: about_volumes.restrictions,
+    names.NODE_VOLUME_LIMITS: about_volumes.limits,
+    names.INTER_POD_AFFINITY: about_pods.requirements,
+    names.NODE_DECLARED_FEATURES: about_nodes.features,
+}
 
 
 def requirements(cls: PodClass, filtered: Filtered) -> list[Requirement]:
     """Every requirement that at least one node does not meet, in the order the plugins run."""
     found: list[Requirement] = []
+    done: set[str] = set()
     for verdict in filtered.verdicts:
-        if isinstance(verdict.state, PreFilterState):
-            found += [_spread(cls, counts) for counts in verdict.state.counts]
-        elif verdict.plugin == names.TAINT_TOLERATION:
-            found += _taints(cls, filtered)
+        if verdict.plugin in (names.NODE_UNSCHEDULABLE, names.TAINT_TOLERATION):
+            made: Iterable[Requirement] = () if "health" in done else about_nodes.health(cls, filtered)
+            done.add("health")
+        elif verdict.plugin in (names.VOLUME_BINDING, names.VOLUME_ZONE):
+            made = () if "claims" in done else about_volumes.claims(cls, filtered)
+            done.add("claims")
         else:
-            found += _by_reason(verdict, cls)
+            made = _of_plugin(verdict, cls, filtered)
+        found += made
+    named = about_nodes.named_nodes(filtered)
+    found += [] if named is None else [named]
+    found += _nominated(filtered)
     return [requirement for requirement in found if not requirement.allowed.all()]
 
 
-def conflicts(found: list[Requirement]) -> list[Conflict]:
-    """All irredundant sets of requirements that leave no node, the smallest first; at most `MAX_SETS`.
-
-    Each node is refused by a set of requirements, and a conflict must contain one of them for every node: the
-    conflicts are the minimal hitting sets, found by adding node after node (Berge's algorithm).
-    """
-    if not found:
-        return []
-    failing = ~np.array([requirement.allowed for requirement in found], np.bool_)  # (R, N)
-    rows = {tuple(np.flatnonzero(column).tolist()) for column in failing.T}
-    if () in rows:
-        return []
-    hitting: list[frozenset[int]] = [frozenset()]
-    for row in sorted(rows, key=len):
-        grown = {chosen if chosen.intersection(row) else chosen | {at} for chosen in hitting for at in row}
-        hitting = [chosen for chosen in grown if not any(other < chosen for other in grown)]
-    ordered = sorted(hitting, key=lambda chosen: (len(chosen), sorted(chosen)))
-    return [Conflict(tuple(found[at] for at in sorted(chosen))) for chosen in ordered[:MAX_SETS]]
-
-
-def _spread_violation(counts: DomainCounts) -> Bools:
-    """Bool (N,): nodes that one constraint refuses, whatever the others say."""
-    codes = counts.topology.codes
-    if not len(counts.topology.values):
-        return np.ones(len(codes), np.bool_)
-    return (codes < 0) | (counts.skew() > counts.constraint.max_skew)[codes]
+def _of_plugin(verdict: Verdict, cls: PodClass, filtered: Filtered) -> Iterable[Requirement]:
+    columns, plugin = filtered.columns, verdict.plugin
+    if isinstance(verdict.state, PreFilterState):
+        return [_spread(cls, counts) for counts in verdict.state.counts]
+    if not verdict.bits.any():
+        return ()
+    if plugin in _MAKERS:
+        return _MAKERS[plugin](verdict, cls, columns)
+    return [Requirement(plugin, plugin, verdict.bits == 0)]
 
 
 def constraint_name(position: int, *, is_default: bool) -> str:
@@ -90,54 +91,62 @@ def constraint_name(position: int, *, is_default: bool) -> str:
 def _spread(cls: PodClass, counts: DomainCounts) -> Requirement:
     constraint = counts.constraint
     name = constraint_name(constraint.position, is_default=not cls.constraints)
-    text = f"{name} ({constraint.topology_key}, maxSkew {constraint.max_skew})"
-    return Requirement(names.POD_TOPOLOGY_SPREAD, text, ~_spread_violation(counts), constraint.position)
+    return Requirement(
+        names.POD_TOPOLOGY_SPREAD,
+        f"{name} ({constraint.topology_key}, maxSkew {constraint.max_skew})",
+        counts.fits().copy(),
+        constraint.position,
+        Kind.CONSTRAINT,
+        constraint.topology_key,
+        constraint.position,
+        _why_skewed(counts),
+    )
 
 
-def _taints(cls: PodClass, filtered: Filtered) -> list[Requirement]:
-    """One requirement a taint, so that each taint group is named."""
-    first = [first_untolerated(node.taints, cls.tolerations) for node in filtered.columns.nodes]
+def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
+    """`2 + 1 - 0 = 3 > 1 in a, b; 1 node without topology.kubernetes.io/zone: x1`."""
+
+    def why(among: Bools) -> str:
+        topology, constraint = counts.topology, counts.constraint
+        codes = topology.codes[among & ~counts.fits()]
+        match_num, least = counts.match_num, counts.global_min
+        by_number: dict[int, list[str]] = {}
+        for code in np.unique(codes[codes >= 0]).tolist():
+            by_number.setdefault(int(match_num[code]), []).append(topology.values[code])
+        self_match_num, most = constraint.self_match_num, constraint.max_skew
+        parts = [
+            f"{number} + {self_match_num} - {least} = {number + self_match_num - least} > {most} "
+            f"in {listed(sorted(by_number[number]))}"
+            for number in sorted(by_number)
+        ]
+        lacking = int((codes < 0).sum())
+        if lacking:
+            parts.append(f"{constraint.topology_key} is missing on {counted(lacking, 'node')}")
+        return grouped(parts)
+
+    return why
+
+
+def _nominated(filtered: Filtered) -> list[Requirement]:
+    """Nodes that fit but for the pods nominated to them: one requirement, held as the whole pod decides it."""
+    if not filtered.nominated:
+        return []
+    columns = filtered.columns
+    refused = np.zeros(columns.n, np.bool_)
+    refused[list(filtered.nominated)] = True
+    for verdict in filtered.verdicts:
+        refused &= verdict.bits == 0
+    refused &= filtered.considered | (np.arange(columns.n) == filtered.own)
+    if not refused.any():
+        return []
+    pods = [pod for pod in columns.cluster.pending() if pod.nominated_node]
+
+    def why(among: Bools) -> str:
+        found = refused & among
+        here = {columns.nodes[at].name for at in np.flatnonzero(found).tolist()}
+        waiting = [f"{pod.name} for {pod.nominated_node}" for pod in pods if pod.nominated_node in here]
+        return f"nominated and waiting: {listed(waiting)}" if waiting else f"pods wait for {nodes(found, columns)}"
+
     return [
-        Requirement(
-            names.TAINT_TOLERATION,
-            f"taint {taint}",
-            np.array([other != taint for other in first], np.bool_),
-        )
-        for taint in dict.fromkeys(taint for taint in first if taint is not None)
+        Requirement("", "the pods nominated to its nodes", ~refused, kind=Kind.NOMINATED, why=why),
     ]
-
-
-_TEXTS = {
-    names.NODE_UNSCHEDULABLE: "a cordon",
-    names.NODE_NAME: "spec.nodeName",
-    names.NODE_PORTS: "a host port in use",
-}
-
-
-def _by_reason(verdict: Verdict, cls: PodClass) -> list[Requirement]:
-    """One requirement a reason text; reasons that differ only in their code are one."""
-    masks: dict[str, int] = {}
-    for at, reason in enumerate(verdict.state.reasons):
-        masks[reason.text] = masks.get(reason.text, 0) | 1 << at
-    return [
-        Requirement(verdict.plugin, _text(verdict.plugin, reason, cls), (verdict.bits & np.uint64(mask)) == 0)
-        for reason, mask in masks.items()
-    ]
-
-
-def _text(plugin: str, reason: str, cls: PodClass) -> str:
-    if plugin == names.NODE_AFFINITY:
-        parts = ["nodeSelector"] if cls.node_selector else []
-        parts += ["node affinity"] if cls.node_affinity.required is not None else []
-        return " and ".join(parts)
-    if plugin == names.NODE_RESOURCES_FIT:
-        return (
-            "the limit of pods per node"
-            if reason == "Too many pods"
-            else f"the {reason.removeprefix('Insufficient ')} request"
-        )
-    if plugin == names.INTER_POD_AFFINITY:
-        if "existing" in reason:
-            return "anti-affinity of running pods"
-        return "pod anti-affinity" if "anti-affinity" in reason else "pod affinity"
-    return _TEXTS.get(plugin, plugin)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Optional
+
+import numpy as np
+
+from kubectl_spread.explain.conflicts import Conflict
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.requirements import Conflict
-from kubectl_spread.explain.requirements import Requirement
+from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe
+from kubectl_spread.report.table import wrapped
 
 _MOST_NAMES = 6
 _MOST_CONFLICTS = 5
@@ -19,21 +24,32 @@ def refusal(conflict: Conflict) -> str:
     return f"every node is refused by {' or by '.join(texts)}"
 
 
-def lines(explanation: Explanation) -> list[str]:
-    """The sets of requirements that leave no node, each line with what one of them leaves."""
+def lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]:
+    """The sets of requirements that leave no node: what each requirement leaves, and why it leaves no more."""
     out = ["What leaves no node (each set by itself keeps the pod Pending):"]
     for number, conflict in enumerate(explanation.conflicts[:_MOST_CONFLICTS], 1):
-        lines_of_set = [
-            f"{safe(item.text)} leaves {_left(item, explanation.node_names)}" for item in conflict.requirements
-        ]
-        out.append(f"  {number}. {lines_of_set[0]}")
-        out += [f"     {line}" for line in lines_of_set[1:]]
-    more = len(explanation.conflicts) - _MOST_CONFLICTS
-    if more > 0:
-        out.append(f"  and {counted(more, 'larger set')}")
+        first = f"{number}."
+        words = conflict.arithmetic or ("",) * len(conflict.requirements)
+        for item, why in zip(conflict.requirements, words, strict=True):
+            left = f"{safe(item.text)} leaves {_left(item, explanation.node_names)}"
+            out += wrapped(f"  {first:<3}{left}", indent=5, width=width)
+            out += wrapped(f"       {safe(why)}", indent=7, width=width) if why else []
+            first = ""
+    out += _more(explanation)
     return out
 
 
+def _more(explanation: Explanation) -> list[str]:
+    more = len(explanation.conflicts[_MOST_CONFLICTS:]) + explanation.more_conflicts
+    if not explanation.conflicts_are_complete:
+        return [f"  and at least {counted(more, 'more set')}, as the search was stopped" if more else "  and others"]
+    return [f"  and {counted(more, 'more set')}"] if more else []
+
+
 def _left(requirement: Requirement, names: tuple[str, ...]) -> str:
-    left = [name for name, fits in zip(names, requirement.allowed, strict=True) if fits]
-    return f"only {listed(left, most=_MOST_NAMES)}" if left else "no node"
+    left = np.flatnonzero(requirement.allowed).tolist()
+    if not left:
+        return "no node"
+    if len(left) > _MOST_NAMES:
+        return f"{len(left)} of {counted(len(names), 'node')}"
+    return f"only {listed((names[at] for at in left), most=_MOST_NAMES)}"

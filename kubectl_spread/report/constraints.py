@@ -2,63 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.explain import wording
+from kubectl_spread.explain.behind import CountedPods
+from kubectl_spread.explain.behind import TerminatingPod
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.explain.constraints import DomainReport
 from kubectl_spread.explain.requirements import constraint_name
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe
 from kubectl_spread.report.table import table
+from kubectl_spread.report.table import wrapped
 
 _MOST_NAMES = 6
 _MOST_DOMAINS = 20
+_MOST_PODS = 3
+_MOST_LINES = 8  # of one kind
 
 
-def lines(report: ConstraintReport) -> list[str]:
-    """One constraint: what it counts, its minimum, and its domains."""
+def lines(report: ConstraintReport, *, width: Optional[int] = None) -> list[str]:
+    """One constraint: what it counts, its minimum, its domains, and the pods behind the counts.
+
+    Args:
+        report: detailed or not; one that is not has no pods.
+        width: where lines are broken; None for nowhere. The table of domains is not broken.
+    """
     constraint = report.constraint
-    own = "the pod itself is one" if report.self_match else "the pod itself is not one: it adds 0"
-    affinity, taints = constraint.node_affinity_policy or HONOR, constraint.node_taints_policy or IGNORE
     name = constraint_name(constraint.position, is_default=report.is_default)
-    out = [
-        f"{name}: {safe(constraint.topology_key)}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}",
-        f"  counts pods of the namespace with {selector_text(report.selector)}; {own}",
-        f"  nodeAffinityPolicy {affinity}, nodeTaintsPolicy {taints}",
-    ]
+    head = f"{name}: {safe(constraint.topology_key)}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}"
+    out = [head, *_wrapped(_what(report), width), *_domain_table(report)]
+    return out + _wrapped((*_reasons(report), *_pods(report), *map(safe, report.notes)), width)
+
+
+def _wrapped(texts: Iterable[str], width: Optional[int]) -> list[str]:
+    return [line for text in texts for line in wrapped(f"  {text}", indent=_hanging(text), width=width)]
+
+
+def _hanging(text: str) -> int:
+    """Where a line goes on: two more than where it starts."""
+    return len(text) - len(text.lstrip()) + 4
+
+
+def _what(report: ConstraintReport) -> Iterator[str]:
+    """Where it comes from and what it counts."""
+    constraint, origin = report.constraint, report.origin
+    if origin.text:
+        yield f"from {safe(origin.text)}"
+    own = "the pod itself is one" if report.self_match else "the pod itself is not one: it adds 0"
+    namespace = f"namespace {safe(report.namespace)}" if report.namespace else "the namespace"
+    yield f"counts pods of {namespace} with {selector_text(report.selector)}; {own}"
+    if origin.merged:
+        yield f"of these, {listed(origin.merged, most=_MOST_NAMES)} comes from matchLabelKeys"
+    if origin.absent:
+        yield f"matchLabelKeys {listed(origin.absent, most=_MOST_NAMES)} is ignored: the pod has no such label"
+    affinity, taints = constraint.node_affinity_policy or HONOR, constraint.node_taints_policy or IGNORE
+    yield f"nodeAffinityPolicy {affinity}, nodeTaintsPolicy {taints}"
     if not constraint.is_hard:
-        out.append("  ScheduleAnyway: refuses no node; the numbers only say which domains score lower")
-    out.append(f"  {_minimum(report)}")
-    out += _domain_table(report)
-    if report.without_key:
-        names = listed(report.without_key, most=_MOST_NAMES)
-        out.append(f"  {counted(len(report.without_key), 'node')} without this label: {names}")
-    if report.ignored_pods:
-        out.append(f"  {counted(report.ignored_pods, 'matching pod')} on nodes that are not counted")
-    return out
+        yield "ScheduleAnyway: refuses no node; the numbers only say which domains score lower"
+    yield from _minimum(report)
 
 
-def _minimum(report: ConstraintReport) -> str:
+def _minimum(report: ConstraintReport) -> Iterator[str]:
     if not report.eligible_domains:
-        return "global minimum 0: no domain is eligible"
-    if report.is_below_min_domains:
-        return (
+        yield "global minimum 0: no domain is eligible"
+    elif report.is_below_min_domains:
+        yield (
             f"global minimum 0: {counted(report.eligible_domains, 'eligible domain')}, "
             f"fewer than minDomains {report.min_domains}"
         )
-    names = listed((value or '""' for value in report.minimum_in), most=_MOST_NAMES)
-    text = f"global minimum {report.global_minimum}, in {names}"
-    unusable = [
-        domain
-        for domain in report.domains
-        if domain.value in report.minimum_in and domain.eligible and not domain.usable
-    ]
-    if unusable and len(unusable) == len(report.minimum_in):
-        text += f", where no node can run the pod: {safe(unusable[0].unusable_because)}"
-    return text
+    elif not report.held_by:
+        yield f"global minimum {report.global_minimum}, in {_values(report.minimum_in)}"
+    else:
+        yield from _held(report)
+
+
+def _held(report: ConstraintReport) -> Iterator[str]:
+    """The domains at the minimum, by what keeps the pod out of them."""
+    text = f"global minimum {report.global_minimum}, in "
+    for holder in report.held_by[:_MOST_LINES]:
+        where = _values(holder.domains)
+        if holder.domains[:_MOST_NAMES] != holder.node_names:
+            nodes = listed(holder.node_names, most=_MOST_NAMES)
+            where += f" ({nodes}{f' and {more} more' if (more := holder.nodes - len(holder.node_names)) else ''})"
+        why = f", where no node can run the pod: {safe(holder.why)}" if holder.why else ""
+        yield f"{text}{where}{why}"
+        text = "and in "
+
+
+def _values(values: Iterable[str]) -> str:
+    return listed((value or '""' for value in values), most=_MOST_NAMES)
 
 
 def _domain_table(report: ConstraintReport) -> list[str]:
@@ -92,7 +131,7 @@ def _shown(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
 def inequality(domain: DomainReport, report: ConstraintReport) -> str:
     """`1 + 1 - 0 = 2 > 1`, or why the domain does not count."""
     if domain.skew_if_placed is None:
-        return f"not eligible: {domain.why_not}"
+        return "not eligible"
     holds = domain.skew_if_placed <= report.constraint.max_skew
     return (
         f"{domain.matching} + {int(report.self_match)} - {report.global_minimum} = {domain.skew_if_placed} "
@@ -104,24 +143,142 @@ def _fits(domain: DomainReport, report: ConstraintReport) -> str:
     if not report.constraint.is_hard or not domain.eligible:
         return "-"
     if domain.fits and not domain.usable:
-        return f"yes, but no usable node: {domain.unusable_because}"
+        return "yes, but no usable node"
     return "yes" if domain.fits else "no"
+
+
+def _reasons(report: ConstraintReport) -> Iterator[str]:
+    """Why domains are not eligible or not usable: each reason once, with its domains; not what the minimum told."""
+    held = {value for holder in report.held_by[:_MOST_LINES] if holder.why for value in holder.domains}
+    if report.is_below_min_domains:
+        held = set()
+    told = {domain.value for domain in report.domains if domain.eligible} - held
+    for text, reasons in (
+        ("not eligible", ((domain, domain.why_not) for domain in report.domains)),
+        ("no usable node", ((domain, domain.unusable_because) for domain in report.domains if domain.value in told)),
+    ):
+        ordered = _grouped([(domain.value, why) for domain, why in reasons if why])
+        for why, values in ordered[:_MOST_LINES]:
+            yield f"{text}: {_values(values)}: {safe(why)}"
+        if len(ordered) > _MOST_LINES:
+            yield f"{text}: {counted(sum(len(values) for _, values in ordered[_MOST_LINES:]), 'more domain')}"
+    if report.without_key:
+        names = listed(report.without_key, most=_MOST_NAMES)
+        yield f"{counted(len(report.without_key), 'node')} without this label: {names}"
+
+
+def _grouped(reasons: list[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+    """Domains by what is said of them; where too much is said of some, by each part of it."""
+    groups: dict[str, list[str]] = {}
+    for value, why in reasons:
+        groups.setdefault(why, []).append(value)
+    if len(groups) > _MOST_LINES:
+        groups = {}
+        for value, why in reasons:
+            for part in why.split("; "):
+                groups.setdefault(part, []).append(value)
+    return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+
+
+def _pods(report: ConstraintReport) -> Iterator[str]:
+    """The pods behind the counts, and those that match and do not count."""
+    yield from _behind(report)
+    yield from _also(report)
+    yield from _terminating(report)
+    if report.ignored_pods and not report.ignored:
+        yield f"{counted(report.ignored_pods, 'matching pod')} on nodes that are not counted"
+    for item in report.ignored[:_MOST_LINES]:
+        where, names = _cut(item.node_names, item.nodes), _cut(item.names, item.number)
+        why = f": {safe(item.why)}" if item.why else ""
+        verb = "does" if item.number == 1 else "do"
+        yield f"{counted(item.number, 'matching pod')} on {where} {verb} not count ({names}){why}"
+    if report.other_namespaces:
+        parts = [f"{number} in {safe(namespace)}" for namespace, number in report.other_namespaces[:_MOST_PODS]]
+        more = len(report.other_namespaces) - _MOST_PODS
+        parts += [f"in {more} more"] if more > 0 else []
+        yield f"pods of other namespaces match and do not count: {', '.join(parts)}"
+
+
+def _cut(names: tuple[str, ...], number: int) -> str:
+    """Some names of many."""
+    shown = names[:_MOST_PODS]
+    text = ", ".join(map(safe, shown))
+    return f"{text} and {number - len(shown)} more" if number > len(shown) else text
+
+
+def _behind(report: ConstraintReport) -> Iterator[str]:
+    having = [domain for domain in _shown(report.domains) if domain.pods]
+    if not having:
+        return
+    yield "the pods behind the counts:"
+    for domain in having[:_MOST_LINES]:
+        parts = [_workload(pods, report) for pods in domain.pods[:_MOST_PODS]]
+        more = sum(pods.number for pods in domain.pods[_MOST_PODS:])
+        parts += [f"{more} of others"] if more else []
+        yield f"  {safe(domain.value) or chr(34) * 2}: {'; '.join(parts)}"
+    total = sum(bool(domain.pods) for domain in report.domains)
+    if total > _MOST_LINES:
+        yield f"  and in {counted(total - _MOST_LINES, 'more domain')}"
+
+
+def _workload(pods: CountedPods, report: ConstraintReport) -> str:
+    """`3 of Deployment web (web-1, web-2, web-3), 2 of them of another revision (5d4f)`."""
+    owner = safe(pods.owner) or ("pod" if pods.number == 1 else "pods") + " without a controller"
+    text = f"{pods.number} of {owner}" if pods.owner else f"{pods.number} {owner}"
+    text += f" ({_cut(pods.names, pods.number)})"
+    others = [(name, number) for name, number in pods.revisions if name != report.revision]
+    if not pods.is_own or not report.revision or not others:
+        return text
+    number = sum(number for _, number in others)
+    whose = "another revision" if len(others) == 1 else "other revisions"
+    which = listed((name for name, _ in others), most=_MOST_PODS)
+    of_them = f"{number} of them " if number < pods.number else "all " if number > 1 else ""
+    return f"{text}, {of_them}of {whose} ({which})"
+
+
+def _also(report: ConstraintReport) -> Iterator[str]:
+    """Workloads that the selector matches beside the pod's own."""
+    others: dict[str, list[tuple[str, int]]] = {}
+    for domain in report.domains:
+        for pods in domain.pods:
+            if not pods.is_own and pods.owner:
+                others.setdefault(pods.owner, []).append((domain.value, pods.number))
+    ordered = sorted(others.items(), key=lambda item: (-sum(number for _, number in item[1]), item[0]))
+    for owner, numbers in ordered[:_MOST_PODS]:
+        where = ", ".join(f"{number} in {safe(value) or chr(34) * 2}" for value, number in numbers[:_MOST_NAMES])
+        more = len(numbers) - _MOST_NAMES
+        rest = f" and in {counted(more, 'more domain')}" if more > 0 else ""
+        yield f"the selector also matches {safe(owner)}: {where}{rest}"
+    if len(others) > _MOST_PODS:
+        yield f"and {counted(len(others) - _MOST_PODS, 'more workload')}"
+
+
+def _terminating(report: ConstraintReport) -> Iterator[str]:
+    having = [domain for domain in report.domains if domain.terminating_number]
+    for domain in having[:_MOST_LINES]:
+        value = safe(domain.value) or '""'
+        number = domain.terminating_number
+        if number == 1 and not domain.matching:
+            (pod,) = domain.terminating
+            yield f"{value} is at 0, as its only matching pod {_leaving(pod)}"
+            continue
+        which = "; ".join(_leaving(pod) for pod in domain.terminating[:_MOST_PODS])
+        more = f"; and {number - _MOST_PODS} more" if number > _MOST_PODS else ""
+        yield f"{value}: {counted(number, 'matching pod')} not counted, as terminating: {which}{more}"
+    if len(having) > _MOST_LINES:
+        yield f"and pods are terminating in {counted(len(having) - _MOST_LINES, 'more domain')}"
+
+
+def _leaving(pod: TerminatingPod) -> str:
+    """`web-2 on c1 has been terminating since 2026-01-01T10:00:00Z (finalizer x/y)`."""
+    since = f" since {safe(pod.since)}" if pod.since else ""
+    finalizers = ""
+    if pod.finalizers:
+        noun = "finalizer" if len(pod.finalizers) == 1 else "finalizers"
+        finalizers = f" ({noun} {listed(pod.finalizers, most=_MOST_PODS)})"
+    return f"{safe(pod.name)} on {safe(pod.node)} has been terminating{since}{finalizers}"
 
 
 def selector_text(selector: Selector) -> str:
     """A selector as kubectl writes it."""
-    if selector.requirements is None:
-        return "no label selector (which selects none)"
-    if selector.is_empty:
-        return "any labels (an empty selector, of which the scheduler counts none)"
-    return safe(",".join(_requirement_text(item) for item in selector.requirements))
-
-
-def _requirement_text(item: Requirement) -> str:
-    if item.operator == "In" and len(item.values) == 1:
-        return f"{item.key}={item.values[0]}"
-    if item.operator == "Exists":
-        return item.key
-    if item.operator == "DoesNotExist":
-        return f"!{item.key}"
-    return f"{item.key} {item.operator.lower()} ({','.join(item.values)})"
+    return safe(wording.selector_text(selector))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
@@ -57,16 +58,25 @@ def explanation(report: PodReport) -> dict[str, Any]:
                     {
                         "plugin": requirement.plugin,
                         "text": requirement.text,
+                        "kind": requirement.kind.value,
+                        "key": requirement.key,
+                        "index": requirement.at,
+                        "id": requirement.id,
+                        "arithmetic": words,
                         "nodes": [
                             name for name, fits in zip(item.node_names, requirement.allowed, strict=True) if fits
                         ],
                     }
-                    for requirement in conflict.requirements
+                    for requirement, words in zip(
+                        conflict.requirements, conflict.arithmetic or itertools.repeat(""), strict=False
+                    )
                 ],
                 "nodes": [],  # that meet all of them: none, or it would be no conflict
             }
             for conflict in item.conflicts
         ],
+        "moreConflicts": item.more_conflicts,
+        "conflictsComplete": item.conflicts_are_complete,
         "notPredictable": list(item.beyond),
         "others": list(item.others),
         "ignoredFields": list(item.ignored.fields),
@@ -172,6 +182,25 @@ def _constraint(report: ConstraintReport) -> dict[str, Any]:
         "eligibleDomains": report.eligible_domains,
         "nodesWithoutKey": list(report.without_key),
         "ignoredPods": report.ignored_pods,
+        "originText": report.origin.text,
+        "selectorFrom": list(report.origin.selector_from),
+        "fromMatchLabelKeys": list(report.origin.merged),
+        "revision": report.revision,
+        "minimumHeldBy": [
+            {
+                "domains": list(holder.domains),
+                "nodeCount": holder.nodes,
+                "nodes": list(holder.node_names),
+                "whyNot": holder.why,
+            }
+            for holder in report.held_by
+        ],
+        "ignored": [
+            {"why": item.why, "count": item.number, "pods": list(item.names), "nodes": list(item.node_names)}
+            for item in report.ignored
+        ],
+        "otherNamespaces": [{"namespace": namespace, "count": number} for namespace, number in report.other_namespaces],
+        "notes": list(report.notes),
         "domains": [_domain(domain) for domain in report.domains],
     }
 
@@ -188,4 +217,22 @@ def _domain(domain: DomainReport) -> dict[str, Any]:
         "skewIfPlaced": domain.skew_if_placed,
         "fits": domain.fits,
         "unusableBecause": domain.unusable_because,
+        "nodeNames": list(domain.node_names),
+        "pods": [
+            {
+                "owner": pods.owner,
+                "own": pods.is_own,
+                "count": pods.number,
+                "names": list(pods.names),
+                "revisions": [{"revision": name, "count": number} for name, number in pods.revisions],
+            }
+            for pods in domain.pods
+        ],
+        "terminating": {
+            "count": domain.terminating_number,
+            "pods": [
+                {"name": pod.name, "node": pod.node, "since": pod.since, "finalizers": list(pod.finalizers)}
+                for pod in domain.terminating
+            ],
+        },
     }

@@ -76,9 +76,9 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
     if explanation.verdict in _WITH_NODES and explanation.node_names:
         yield nodes.lines(explanation, style)
     for account in explanation.constraints:
-        yield constraints.lines(account)
+        yield constraints.lines(account, width=style.width)
     if explanation.conflicts:
-        yield conflicts.lines(explanation)
+        yield conflicts.lines(explanation, width=style.width)
     yield _notices(report.notices, style)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
+from typing import Optional
 
 _CODES = {"red": "31", "yellow": "33", "cyan": "36", "bold": "1"}
 
@@ -37,3 +39,18 @@ def listed(names: Iterable[str], *, most: int) -> str:
     if len(names) <= most:
         return ", ".join(names)
     return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def wrapped(line: str, *, indent: int, width: Optional[int]) -> list[str]:
+    """A line in pieces no longer than a width, those after the first indented; a word that is longer stays whole."""
+    if width is None or len(line) <= width:
+        return [line]
+    lead = len(line) - len(line.lstrip())
+    return textwrap.wrap(
+        line.lstrip(),
+        max(width, indent + 20),
+        initial_indent=" " * lead,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

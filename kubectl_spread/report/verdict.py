@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from kubectl_spread.explain.conflicts import Conflict
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
-from kubectl_spread.explain.requirements import Conflict
-from kubectl_spread.explain.requirements import Requirement
+from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION

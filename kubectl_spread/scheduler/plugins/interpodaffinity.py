@@ -64,7 +64,7 @@ class InterPodAffinity:
         return _ScoreState(cls, columns, self._args)
 
 
-class _IncomingTerm(NamedTuple):
+class IncomingTerm(NamedTuple):
     """A term of the incoming pod, its namespaceSelector resolved to names.
 
     Upstream resolves the selector and keeps it all the same; later it is matched without the namespace's labels.
@@ -82,12 +82,12 @@ class _IncomingTerm(NamedTuple):
         return self.term.selector.matches(labels)
 
 
-def _incoming(term: PodAffinityTerm, columns: Columns) -> _IncomingTerm:
+def incoming_term(term: PodAffinityTerm, columns: Columns) -> IncomingTerm:
     selector = term.namespace_selector
     if selector is None:
-        return _IncomingTerm(term.topology_key, term, frozenset(term.namespaces), is_everywhere=False)
+        return IncomingTerm(term.topology_key, term, frozenset(term.namespaces), is_everywhere=False)
     selected = {name for name, labels in columns.cluster.namespaces.items() if selector.matches(labels)}
-    return _IncomingTerm(
+    return IncomingTerm(
         term.topology_key, term, frozenset(selected.union(term.namespaces)), is_everywhere=selector.matches({})
     )
 
@@ -194,8 +194,8 @@ class _FilterState:
         self._labels = dict(cls.labels)
         self._columns = columns
         self._namespace_labels = columns.labels_of(cls.namespace)
-        self._affinity_terms = tuple(_incoming(term, columns) for term in cls.pod_affinity)
-        self._anti_affinity_terms = tuple(_incoming(term, columns) for term in cls.pod_anti_affinity)
+        self._affinity_terms = tuple(incoming_term(term, columns) for term in cls.pod_affinity)
+        self._anti_affinity_terms = tuple(incoming_term(term, columns) for term in cls.pod_anti_affinity)
         self._affinity = _DomainTable(columns)
         self._anti_affinity = _DomainTable(columns)
         self._existing_anti_affinity = _DomainTable(columns)
@@ -305,8 +305,8 @@ class _ScoreState:
         self._labels = dict(cls.labels)
         self._columns = columns
         self._namespace_labels = columns.labels_of(cls.namespace)
-        self._terms = [(weight, _incoming(term, columns)) for weight, term in cls.preferred_affinity]
-        self._terms += [(-weight, _incoming(term, columns)) for weight, term in cls.preferred_anti_affinity]
+        self._terms = [(weight, incoming_term(term, columns)) for weight, term in cls.preferred_affinity]
+        self._terms += [(-weight, incoming_term(term, columns)) for weight, term in cls.preferred_anti_affinity]
         self._table = _DomainTable(columns)
         self._effects: dict[int, tuple[tuple[str, int], ...]] = {}
         self._fresh = _ByClass(cls, columns)

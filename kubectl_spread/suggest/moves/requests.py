@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.explain.requirements import Requirement
+from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.objects import quantity
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings

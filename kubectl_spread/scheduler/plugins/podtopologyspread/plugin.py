@@ -12,6 +12,7 @@ from typing import Union
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Service
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
@@ -85,19 +86,36 @@ class PodTopologySpread:
 
 def default_selector(cls: PodClass, columns: Columns) -> Selector:
     """What the Services that select a pod and its controller select; empty where there are none."""
-    labels = dict(cls.labels)
     equalities: dict[str, str] = {}
-    for service in columns.cluster.services:
-        selected = service.selector
-        if service.namespace == cls.namespace and selected is not None and selected.items() <= labels.items():
-            equalities.update(selected)
-    owner = cls.owner
+    for service in selecting_services(cls, columns):
+        equalities.update(service.selector or {})
+    owner = selecting_owner(cls)
     more: tuple[Requirement, ...] = ()
-    if owner is not None and _SELECTING_OWNERS.get(owner.kind) == owner.api_version:
-        found = columns.cluster.owner_selectors.get(OwnerKey(owner.kind, cls.namespace, owner.name))
+    if owner is not None:
+        found = columns.cluster.owner_selectors.get(owner)
         more = () if found is None or found.requirements is None else found.requirements
         if owner.kind == "ReplicationController":
             # Its selector is a map like that of a Service and overrides theirs; that of the others comes on top.
             equalities.update((requirement.key, requirement.values[0]) for requirement in more)
             more = ()
     return Selector((*(Requirement(key, "In", (value,)) for key, value in sorted(equalities.items())), *more))
+
+
+def selecting_services(cls: PodClass, columns: Columns) -> list[Service]:
+    """The Services that select a pod."""
+    labels = dict(cls.labels)
+    return [
+        service
+        for service in columns.cluster.services
+        if service.namespace == cls.namespace
+        and service.selector is not None
+        and service.selector.items() <= labels.items()
+    ]
+
+
+def selecting_owner(cls: PodClass) -> Optional[OwnerKey]:
+    """The pod's controller, if it is of a kind whose selector counts."""
+    owner = cls.owner
+    if owner is None or _SELECTING_OWNERS.get(owner.kind) != owner.api_version:
+        return None
+    return OwnerKey(owner.kind, cls.namespace, owner.name)

@@ -109,11 +109,11 @@ class _State:
 
     def _conflicts(self, pods: Iterable[Pod]) -> bool:
         return any(
-            _is_conflict(own, other) for pod in pods for other in pod.cls.volumes if other.disk for own in self._disks
+            is_conflict(own, other) for pod in pods for other in pod.cls.volumes if other.disk for own in self._disks
         )
 
 
-def _is_conflict(own: PodVolume, other: PodVolume) -> bool:
+def is_conflict(own: PodVolume, other: PodVolume) -> bool:
     """Whether two volumes are one disk, and one of them wants to write (EBS: in any case)."""
     kind = own.disk[0]
     if other.disk[0] != kind or (kind != "ebs" and own.read_only and other.read_only):

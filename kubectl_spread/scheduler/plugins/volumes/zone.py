@@ -11,6 +11,7 @@ from typing import Union
 
 import numpy as np
 
+from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.objects.labels import Labels
@@ -37,7 +38,9 @@ _KEYS = {
 }
 
 
-class _Topology(NamedTuple):
+class VolumeTopology(NamedTuple):
+    """A label of a volume, and the values that a node may have for it."""
+
     key: str
     values: frozenset[str]
 
@@ -50,7 +53,7 @@ class VolumeZone:
     name = names.VOLUME_ZONE
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
-        topologies: list[_Topology] = []
+        topologies: list[VolumeTopology] = []
         for key, claim in columns.storage.claims_of(cls, with_ephemeral=False):
             problem = _problem(key.name, claim, columns.storage)
             if problem:
@@ -58,11 +61,10 @@ class VolumeZone:
             if claim is None or not claim.volume_name:
                 continue
             volume = columns.storage.volumes[claim.volume_name]
-            topologies += _topologies(volume.labels)
+            topologies += topologies_of(volume.labels)
         if not topologies:
             return Skip()
-        out = [not _allows(node.labels, topologies) for node in columns.nodes]
-        return FixedState(REASONS, np.array(out, np.uint64))
+        return FixedState(REASONS, (~allowed_by(topologies, columns)).astype(np.uint64))
 
 
 def _problem(name: str, claim: Optional[Claim], storage: StorageState) -> str:
@@ -79,17 +81,22 @@ def _problem(name: str, claim: Optional[Claim], storage: StorageState) -> str:
     return "" if storage_class.waits else "PersistentVolume had no name"
 
 
-def _topologies(labels: Labels) -> list[_Topology]:
+def topologies_of(labels: Labels) -> list[VolumeTopology]:
     """Labels of a volume may name several values, separated by two underscores."""
     found = []
     for key in _KEYS:
         values = [value.strip() for value in labels.get(key, "").split("__")]
         if key in labels and all(values):
-            found.append(_Topology(key, frozenset(values)))
+            found.append(VolumeTopology(key, frozenset(values)))
     return found
 
 
-def _allows(labels: Labels, topologies: list[_Topology]) -> bool:
+def allowed_by(topologies: list[VolumeTopology], columns: Columns) -> Bools:
+    """Bool (N,): nodes in the zones and regions that volumes are in."""
+    return np.array([_allows(node.labels, topologies) for node in columns.nodes], np.bool_)
+
+
+def _allows(labels: Labels, topologies: list[VolumeTopology]) -> bool:
     """A node without any of the labels is in no zone, and takes any volume."""
     if not any(key in labels for key in _KEYS):
         return True

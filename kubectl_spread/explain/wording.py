@@ -1,0 +1,89 @@
+"""Words and lists that the sentences of an explanation share. Names are as they are: whoever prints them escapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects.resources import CPU
+from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
+from kubectl_spread.objects.resources import MEMORY
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+
+MOST_NAMES = 3
+MOST_GROUPS = 3
+
+_BINARY = ((60, "Ei"), (50, "Pi"), (40, "Ti"), (30, "Gi"), (20, "Mi"), (10, "Ki"))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 node`, `2 nodes`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], *, of: int = 0) -> str:
+    """Up to three names, and how many more there are; `of` is the number of all, where not all are given."""
+    total = max(of, len(names))
+    shown = ", ".join(name or '""' for name in names[:MOST_NAMES])
+    return shown if total <= MOST_NAMES else f"{shown} and {total - MOST_NAMES} more"
+
+
+def nodes(mask: Bools, columns: Columns) -> str:
+    """Up to three of some nodes by name, and how many more there are."""
+    found = np.flatnonzero(mask)
+    return listed([columns.nodes[at].name for at in found[:MOST_NAMES].tolist()], of=len(found))
+
+
+def some(mask: Bools, columns: Columns) -> str:
+    """`a1, a2`, or `12 nodes (a1, a2, a3 and 9 more)`."""
+    number = int(mask.sum())
+    text = nodes(mask, columns)
+    return text if number <= MOST_NAMES else f"{number} nodes ({text})"
+
+
+def amount(resource: str, value: int) -> str:
+    """A quantity in the units that people write."""
+    if resource == CPU:
+        return f"{value // 1000}" if value % 1000 == 0 else f"{value}m"
+    if resource in (MEMORY, EPHEMERAL_STORAGE) or resource.startswith("hugepages-"):
+        for power, suffix in _BINARY:
+            if value and value % (1 << power) == 0:
+                return f"{value >> power}{suffix}"
+        if abs(value) >= 10 << 20:
+            return f"{value / (1 << 20):.1f}Mi"
+    return str(value)
+
+
+def selector_text(selector: Selector) -> str:
+    """A selector as kubectl writes it; what is there twice is told once."""
+    if selector.requirements is None:
+        return "no label selector (which selects none)"
+    if selector.is_empty:
+        return "any labels (an empty selector, of which the scheduler counts none)"
+    return ",".join(dict.fromkeys(map(requirement_text, selector.requirements)))
+
+
+def requirement_text(item: Requirement) -> str:
+    """One condition on a label as kubectl writes it."""
+    if item.operator == "In" and len(item.values) == 1:
+        return f"{item.key}={item.values[0]}"
+    if item.operator == "Exists":
+        return item.key
+    if item.operator == "DoesNotExist":
+        return f"!{item.key}"
+    signs = {"Gt": ">", "Lt": "<"}
+    if item.operator in signs:
+        return f"{item.key} {signs[item.operator]} {','.join(item.values)}"
+    return f"{item.key} {item.operator.lower()} ({','.join(item.values)})"
+
+
+def grouped(sentences: Iterable[str]) -> str:
+    """The first few of some sentences, and how many more there are."""
+    found = list(sentences)
+    more = len(found) - MOST_GROUPS
+    return "; ".join(found[:MOST_GROUPS]) + (f"; and {more} more" if more > 0 else "")

@@ -1,0 +1,35 @@
+"""What `explain` shows of a pod's constraints and conflicts, for objects of a test."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.explain.explanation import explain
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.objects import read
+from kubectl_spread.report import conflicts
+from kubectl_spread.report import constraints
+from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.config import version_of
+
+Plain = dict[str, Any]
+
+
+def explained(objects: list[Plain], incoming: Plain, *, config: str = "") -> Explanation:
+    """The pod explained as the command does it."""
+    cluster = cluster_of(copy.deepcopy([*objects, incoming]))
+    return explain(read.pod(incoming), cluster, profiles(json.loads(config) if config else None, version_of("1.36")))
+
+
+def constraint_text(explanation: Explanation, *, width: Optional[int] = None) -> str:
+    """The accounts of all constraints."""
+    return "\n".join(line for report in explanation.constraints for line in constraints.lines(report, width=width))
+
+
+def conflict_text(explanation: Explanation, *, width: Optional[int] = None) -> str:
+    """The sets that leave no node."""
+    return "\n".join(conflicts.lines(explanation, width=width))

@@ -1,0 +1,123 @@
+"""Sets of requirements that leave no node: each is infeasible, and every part of it is not."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import HealthCheck
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from kubectl_spread.explain import conflicts as module
+from kubectl_spread.explain.conflicts import conflict_sets
+from kubectl_spread.explain.requirement import Kind
+from kubectl_spread.explain.requirement import Requirement
+from kubectl_spread.explain.requirements import requirements
+from tests.explain.relaxed import asked
+from tests.explain.relaxed import left
+from tests.explain.tight import tight_cases
+from tests.naive.strategies import cases
+
+Plain = dict[str, Any]
+
+many = settings(
+    max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+
+# Dropping one of these drops volumes, which the limit of volumes counts.
+_ABOUT_VOLUMES = {Kind.DISK, Kind.UNBOUND_CLAIMS, Kind.CLAIM_IN_USE}
+
+
+@many
+@given(st.one_of(tight_cases(), tight_cases(), cases()))
+def test_no_node_meets_a_set_and_some_node_every_part_of_it(case: Plain) -> None:
+    """The scheduler says so, asked about a pod that has the requirements of the set only."""
+    of = asked(case)
+    if of is None or not of.cluster.nodes:
+        return
+    found = requirements(of.pod.cls, of.filtered)
+    for conflict in conflict_sets(found, has_words=True).sets[:6]:
+        chosen = conflict.requirements
+        others = {item.kind for item in found if item not in chosen}
+        if any(item.kind is Kind.VOLUME_LIMIT for item in chosen) and others & _ABOUT_VOLUMES:
+            continue
+        assert left(of, chosen, found) == set(), [item.text for item in chosen]
+        for size in range(len(chosen)):
+            for part in itertools.combinations(chosen, size):
+                assert left(of, part, found), ([item.text for item in part], [item.text for item in chosen])
+
+
+@many
+@given(st.one_of(tight_cases(), tight_cases(), cases()))
+def test_what_is_left_without_one_requirement_is_what_the_scheduler_says(case: Plain) -> None:
+    """Also where the pod fits: each mask is the difference that the requirement makes."""
+    of = asked(case)
+    if of is None or not of.cluster.nodes:
+        return
+    found = requirements(of.pod.cls, of.filtered)
+    if any(item.kind is Kind.VOLUME_LIMIT for item in found):
+        return
+    for item in found:
+        alone = {node.name for node, fits in zip(of.cluster.nodes, item.allowed, strict=True) if fits}
+        assert left(of, [item], found) == alone, item.text
+
+
+def _requirement(allowed: tuple[bool, ...], at: int) -> Requirement:
+    return Requirement("Plugin", f"r{at}", np.array(allowed, np.bool_), at=at, why=lambda among: f"{int(among.sum())}")
+
+
+@st.composite
+def _masks(draw: st.DrawFn) -> list[Requirement]:
+    nodes, count = draw(st.integers(1, 7)), draw(st.integers(0, 6))
+    masks = [draw(st.tuples(*[st.booleans()] * nodes)) for _ in range(count)]
+    return [_requirement(mask, at) for at, mask in enumerate(masks)]
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(_masks())
+def test_all_sets_are_found_the_smallest_first(found: list[Requirement]) -> None:
+    """Every subset is tried."""
+    expected: list[tuple[int, ...]] = []
+    for size in range(1, len(found) + 1):
+        for chosen in itertools.combinations(range(len(found)), size):
+            fits = np.logical_and.reduce([found[at].allowed for at in chosen])
+            if not fits.any() and not any(set(other) <= set(chosen) for other in expected):
+                expected.append(chosen)
+
+    sets = conflict_sets(found, has_words=False)
+
+    told = [tuple(item.at for item in conflict.requirements) for conflict in sets.sets]
+    assert told == expected[: module.MAX_SETS]
+    assert sets.more == max(0, len(expected) - module.MAX_SETS)
+    assert sets.is_complete
+
+
+def test_sets_beyond_the_first_are_counted() -> None:
+    """Five nodes that either of two requirements refuses each: 2 ** 5 sets."""
+    found = [_requirement(tuple(node != at // 2 for node in range(5)), at) for at in range(10)]
+
+    sets = conflict_sets(found, has_words=False)
+
+    assert (len(sets.sets), sets.more, sets.is_complete) == (20, 12, True)
+
+
+def test_the_search_ends_where_there_are_too_many_sets() -> None:
+    """Twenty such nodes: a million sets of twenty requirements each, of which one is told."""
+    found = [_requirement(tuple(node != at // 2 for node in range(20)), at) for at in range(40)]
+
+    sets = conflict_sets(found, has_words=False)
+
+    assert not sets.is_complete
+    assert [[item.at for item in conflict.requirements] for conflict in sets.sets] == [list(range(0, 40, 2))]
+
+
+def test_each_requirement_speaks_of_the_nodes_that_those_before_it_leave() -> None:
+    first = _requirement((False, False, True), 0)
+    second = _requirement((False, True, False), 1)
+
+    (conflict,) = conflict_sets([first, second], has_words=True).sets
+
+    assert conflict.arithmetic == ("2", "1")
