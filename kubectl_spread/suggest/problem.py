@@ -121,9 +121,23 @@ class Problem:
 
     @property
     def revision_label(self) -> str:
-        """The label that each revision of the template has a value of its own for; empty where there is none."""
+        """The label that each revision of the template has a value of its own for; empty where there is none.
+
+        So it is where nobody knows whether the pods that run are of another revision than a manifest.
+        """
         found = REVISION_LABEL_OF.get(self.owner.kind, "")
-        return found if found in dict(self.pod.cls.labels) else ""
+        is_unknown = not self.target.is_live and bool(self.given.running) and not self.owner.known_hash
+        return found if found in dict(self.pod.cls.labels) and not is_unknown else ""
+
+    @property
+    def replicas(self) -> int:
+        """How many pods the workload is to have, once no rollout is under way."""
+        given, label = self.given, self.revision_label
+        if given.is_template_known and self.owner.replicas is not None:
+            return self.owner.replicas
+        own = dict(self.pod.cls.labels).get(label)
+        old = sum(dict(pod.cls.labels).get(label) != own for pod in given.running)
+        return max(old, len(given.own) + len(given.running) - old)
 
     def is_own(self, labels: Mapping[str, str]) -> bool:
         """Whether labels are those of the owner's pods, of whichever revision."""

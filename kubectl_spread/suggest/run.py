@@ -90,8 +90,7 @@ class _Search:
     def run(self, most: int) -> Suggestions:
         if self._problem.pod.key in self._before.placed:
             return Suggestions()
-        ladders = [ladder for propose in MOVES for ladder in propose(self._problem)]
-        ladders.sort(key=_first_rank)
+        ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
         found = self._climbed(ladders)
         if not any(item.pending == 0 for item in found):
             found += self._climbed(itertools.islice(self._pairs(ladders, found), _MOST_PAIRS))
@@ -194,13 +193,14 @@ class _Search:
         if not item.scene.is_recreated or not running or not self._problem.target.makes_revisions:
             return
         recreation = item.scene.recreation()
-        replaced = [recreation.pod(created_again(pod)) for pod in running]
+        left = max(0, self._problem.replicas - len(self._problem.given.own))
+        replaced = [recreation.pod(created_again(pod)) for pod in running[:left]]
         scene = item.scene._replace(gone=item.scene.gone | {pod.uid for pod in running})
         trial = trials.run(scene, [*self._queue(scene), *replaced], pick=first)
         own = self._own | {pod.key for pod in running}
         pending = sum(pod.key in own for pod in trial.refused)
         if pending:
-            total = len(self._problem.given.own) + len(running)
+            total = len(self._problem.given.own) + len(replaced)
             yield f"once the rollout has replaced all pods, {pending} of {total} stay Pending"
 
     def _of_ties(self, item: _Tried) -> Iterator[str]:
@@ -214,6 +214,12 @@ class _Search:
             worst = max(worst, pending, 0 if self._is_good(item.scene, trial) else pending + 1)
         if worst > item.pending:
             yield f"where the scheduler chooses otherwise among equal nodes, {worst} stay Pending"
+
+
+def _different(ladders: Iterable[Ladder]) -> list[Ladder]:
+    """Ladders without those that begin as another one does, the ones that give up least first."""
+    by_start = {step.title: ladder for ladder in ladders if (step := ladder.step(0)) is not None}
+    return sorted(by_start.values(), key=_first_rank)
 
 
 def _first_rank(ladder: Ladder) -> tuple[int, int]:

@@ -219,10 +219,9 @@ def _missing_labels(problem: Problem, report: ConstraintReport) -> Iterator[Ladd
         return
     note = (f"write the value of {key} that is true of each node; these were simulated",)
     values = [domain.value for domain in sorted(report.domains, key=lambda domain: (domain.matching, domain.value))]
-    if not values:
-        if len(missing) <= _MOST_LABELLED and not has_meant_key(problem, report):
-            made = key.rpartition("/")[2] + "-1"
-            yield single(_labelled([(node, made) for node in missing], key, rank=Rank.NEW_LABEL, notes=note))
+    if not values and len(missing) <= _MOST_LABELLED and not has_meant_key(problem, report):
+        made = key.rpartition("/")[2] + "-1"
+        yield single(_labelled([(node, made) for node in missing], key, rank=Rank.NEW_LABEL, notes=note))
     usable = [node for node in missing if _would_take(problem, node)]
     for node in usable[:_MOST]:
         for value in values[:_MOST]:
