@@ -174,12 +174,12 @@ class _Search:
         notes = [*change.notes, *self._after_rollout(item), *self._of_ties(item)]
         if problem.target.is_guessed and change.is_of_manifest:
             notes.append(f"{problem.target.called} was inferred from the name of the pod's ReplicaSet")
-        scene = self._scene
+        scene, actions = self._scene, effects.merged(change.actions)
         return Suggestion(
             title=change.title,
-            changes=tuple(action.document(scene) for action in change.actions),
-            lines=tuple(line for action in change.actions for line in action.lines(scene)),
-            commands=_commands(change, scene),
+            changes=tuple(action.document(scene) for action in actions),
+            lines=tuple(line for action in actions for line in action.lines(scene)),
+            commands=tuple(line for action in actions for line in action.commands(scene)),
             effect=effects.effect(problem, self._before, item.trial, item.scene),
             gives_up=change.gives_up,
             notes=tuple(notes),
@@ -278,11 +278,3 @@ def _arranged(found: list[_Tried]) -> list[_Tried]:
                 count += 1
     chosen.sort(key=lambda item: item.change.rank if item in mistakes else 5)
     return [*chosen, *(item for item in ordered if not any(item is one for one in chosen))]
-
-
-def _commands(change: Change, scene: Scene) -> tuple[str, ...]:
-    """The commands of all actions; edits of one manifest are one patch."""
-    found: list[str] = []
-    for action in effects.merged(change.actions):
-        found += action.commands(scene)
-    return tuple(found)

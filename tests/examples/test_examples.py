@@ -42,8 +42,7 @@ class Case(NamedTuple):
     findings: CODE@line of what the rules say with the cluster, among other things
     offline: the same without the cluster
     select: codes of opinions that are asked for
-    suggest: how titles begin that are among the three best suggestions: for the manifest, or pod -> for a Pending pod of
-        the snapshot
+    suggest: how titles among the three best suggestions begin; Pending pod of the snapshot -> the same for it
     """
 
     folder: Path
