@@ -70,6 +70,8 @@ class Columns:
         self._bound_groups = _Grown()
         self._bound_classes = _Grown()
         self._groups: dict[Group, int] = {}
+        self._taken_groups = 0  # so many were taken over from other columns
+        self._known_matches: dict[tuple[int, str, Selector], Bools] = {}  # shared with columns made of these
         self._group_of: dict[tuple[int, bool], int] = {}  # by class and terminating
         self.classes: list[PodClass] = []
         self.has_pod_affinity = False  # whether any class has affinity or anti-affinity to pods
@@ -135,6 +137,7 @@ class Columns:
         self.nonzero_memory = _moved(other.nonzero_memory, old_at)
         self.pods = [list(other.pods[at]) if at >= 0 else [] for at in old_at.tolist()]
         self._groups, self._group_of = dict(other._groups), dict(other._group_of)
+        self._taken_groups, self._known_matches = len(other._groups), other._known_matches
         self.classes, self.has_pod_affinity = list(other.classes), other.has_pod_affinity
         self._class_by_id, self._class_by_value = dict(other._class_by_id), dict(other._class_by_value)
         self._kept = list(other._kept)
@@ -253,6 +256,17 @@ class Columns:
         """A namespace's labels; none where the cluster facts do not have it."""
         return self.cluster.namespaces.get(name, {})
 
+    def matches(self, namespace: str, selector: Selector, known: int) -> Bools:
+        """Bool (G - known,): whether a selector counts the pods of each group, the first `known` left out."""
+        taken = self._taken_groups
+        if known >= taken:
+            return _matching(self.groups[known:], namespace, selector)
+        key = (taken, namespace, selector)
+        if key not in self._known_matches:
+            self._known_matches[key] = _matching(self.groups[:taken], namespace, selector)
+        fresh = _matching(self.groups[taken:], namespace, selector)
+        return np.concatenate([self._known_matches[key][known:], fresh])
+
     def zeros(self) -> Int64s:
         """int64 (N,)."""
         return np.zeros(self.n, np.int64)
@@ -332,12 +346,17 @@ class MatchCounter:
         return nodes
 
     def _learn_groups(self) -> None:
-        known = len(self._matches)
-        fresh = [
-            group.namespace == self._namespace and not group.terminating and self._selector.matches(dict(group.labels))
-            for group in self._columns.groups[known:]
-        ]
-        self._matches = np.concatenate([self._matches, np.array(fresh, np.bool_)])
+        fresh = self._columns.matches(self._namespace, self._selector, len(self._matches))
+        self._matches = np.concatenate([self._matches, fresh])
+
+
+def _matching(groups: list[Group], namespace: str, selector: Selector) -> Bools:
+    """Bool (G,): groups in a namespace that a selector matches; none of pods that are terminating."""
+    found = [
+        group.namespace == namespace and not group.terminating and selector.matches(dict(group.labels))
+        for group in groups
+    ]
+    return np.array(found, np.bool_)
 
 
 _NO_NODES: Int32s = np.zeros(0, np.int32)

@@ -133,11 +133,25 @@ class Scores(NamedTuple):
 class Scheduler:
     """Runs cycles against one cluster, whose columns change as pods are bound."""
 
-    def __init__(self, columns: Columns, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> None:
-        """`profiles` are by scheduler name; `all_nodes` switches sampling off in clusters of 100 nodes and more."""
+    def __init__(
+        self,
+        columns: Columns,
+        profiles: Mapping[str, Profile],
+        *,
+        all_nodes: bool = False,
+        sampler: Optional[Sampler] = None,
+    ) -> None:
+        """Look at a cluster as a scheduler does that starts.
+
+        Args:
+            columns: the cluster.
+            profiles: by scheduler name.
+            all_nodes: switch sampling off in clusters of 100 nodes and more.
+            sampler: one for these nodes, where that was made before.
+        """
         self.columns = columns
         self._profiles = profiles
-        self._sampler = None if all_nodes else Sampler(columns.nodes)
+        self._sampler = None if all_nodes else sampler or Sampler(columns.nodes)
         self._prepared: dict[int, _Prepared] = {}  # by index of the class in columns.classes
         self._nominated: dict[int, list[Pod]] = {}
         for pod in columns.cluster.pending():

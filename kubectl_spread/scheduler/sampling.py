@@ -55,6 +55,12 @@ class Sampler:
         self._twice = np.concatenate([order, order])  # so that every rotation is a slice
         self._start = 0
 
+    def anew(self) -> Sampler:
+        """One that remembers nothing, for the same nodes."""
+        other = object.__new__(Sampler)
+        other._n, other._twice, other._start = self._n, self._twice, 0
+        return other
+
     def sample(self, feasible: Bools, considered: Optional[Bools], percentage: int) -> NodeIndices:
         """The feasible nodes that a search would find before it stops, in the order it finds them: intp (F,).
 

@@ -193,7 +193,7 @@ class DeleteNode(NamedTuple):
         return [command("delete", "node", self.node)]
 
     def document(self, scene: Scene) -> Plain:  # noqa: ARG002
-        return {"kind": "Node", "name": self.node}
+        return {"kind": "Node", "name": self.node, "deleted": [self.node]}
 
 
 class AddNodes(NamedTuple):

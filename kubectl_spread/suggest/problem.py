@@ -14,6 +14,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.constraints import ConstraintReport
+from kubectl_spread.explain.constraints import passes_all_but_spread
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.objects import read
@@ -28,6 +29,7 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.sampling import Sampler
 from kubectl_spread.simulate.controllers import missing_replicas
 from kubectl_spread.simulate.controllers import running_pods
 from kubectl_spread.simulate.controllers import with_controllers
@@ -48,7 +50,8 @@ class Given(NamedTuple):
 
     pod: the one that is asked about. owner: whose template is changed; its `template` is what the pod was made of, as
     far as that is known. own: the pods of the owner that have no node, `pod` among them, in the order they are
-    scheduled. others: the pods of other owners that wait as well. running: the owner's pods that have a node.
+    scheduled. before, after: the pods of other owners that wait as well, and come before or after them. running: the
+    owner's pods that have a node.
     """
 
     pod: Pod
@@ -96,15 +99,18 @@ class Problem:
         return Columns(self.cluster)
 
     @cached_property
+    def sampler(self) -> Sampler:
+        """The order in which a scheduler looks at the nodes."""
+        return Sampler(self.cluster.nodes)
+
+    @cached_property
     def filtered(self) -> Filtered:
         """What the plugins say of the pod before any change."""
-        return Scheduler(self.columns, self.profiles).filter(self.pod)
+        return Scheduler(self.columns, self.profiles, sampler=self.sampler.anew()).filter(self.pod)
 
     @cached_property
     def usable(self) -> list[int]:
         """Nodes that refuse the pod because of nothing but its spread constraints."""
-        from kubectl_spread.explain.constraints import passes_all_but_spread
-
         return [int(at) for at in passes_all_but_spread(self.filtered).nonzero()[0]]
 
     @cached_property
@@ -115,9 +121,23 @@ class Problem:
 
     @property
     def revision_label(self) -> str:
-        """The label that each revision of the template has a value of its own for; empty where there is none."""
+        """The label that each revision of the template has a value of its own for; empty where there is none.
+
+        So it is where nobody knows whether the pods that run are of another revision than a manifest.
+        """
         found = REVISION_LABEL_OF.get(self.owner.kind, "")
-        return found if found in dict(self.pod.cls.labels) else ""
+        is_unknown = not self.target.is_live and bool(self.given.running) and not self.owner.known_hash
+        return found if found in dict(self.pod.cls.labels) and not is_unknown else ""
+
+    @property
+    def replicas(self) -> int:
+        """How many pods the workload is to have, once no rollout is under way."""
+        given, label = self.given, self.revision_label
+        if given.is_template_known and self.owner.replicas is not None:
+            return self.owner.replicas
+        own = dict(self.pod.cls.labels).get(label)
+        old = sum(dict(pod.cls.labels).get(label) != own for pod in given.running)
+        return max(old, len(given.own) + len(given.running) - old)
 
     def is_own(self, labels: Mapping[str, str]) -> bool:
         """Whether labels are those of the owner's pods, of whichever revision."""

@@ -45,7 +45,8 @@ def run(scene: Scene, queue: Sequence[Pod], *, pick: Pick, needed: str = "") -> 
 class _Run:
     def __init__(self, scene: Scene, columns: Columns, pick: Pick) -> None:
         problem = scene.problem
-        self._scheduler = Scheduler(columns, problem.profiles, all_nodes=problem.given.all_nodes)
+        sampler = problem.sampler.anew() if columns.nodes is problem.cluster.nodes else None
+        self._scheduler = Scheduler(columns, problem.profiles, all_nodes=problem.given.all_nodes, sampler=sampler)
         self._release = problem.release
         self._cluster = scene.cluster
         self._pick = pick

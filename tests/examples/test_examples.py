@@ -19,6 +19,8 @@ from ruamel.yaml import YAML
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
+from kubectl_spread.suggest.run import suggest
+from tests.suggest.problems import problems
 
 Plain = dict[str, Any]
 
@@ -40,6 +42,7 @@ class Case(NamedTuple):
     findings: CODE@line of what the rules say with the cluster, among other things
     offline: the same without the cluster
     select: codes of opinions that are asked for
+    suggest: how titles among the three best suggestions begin; Pending pod of the snapshot -> the same for it
     """
 
     folder: Path
@@ -58,6 +61,7 @@ class Case(NamedTuple):
     findings: Optional[list[str]] = None
     offline: Optional[list[str]] = None
     select: str = ""
+    suggest: Optional[Any] = None
 
     @property
     def file(self) -> Path:
@@ -237,6 +241,18 @@ def _messages(case: Case, code: str) -> set[str]:
 
 def _findings(ran: Ran) -> set[str]:
     return {f"{finding['code']}@{finding['line']}" for finding in ran.document["findings"]}
+
+
+@examples("suggest")
+def test_what_the_case_calls_for_is_suggested(case: Case) -> None:
+    """What ends the trouble is among the three best suggestions."""
+    by_pod = case.suggest if isinstance(case.suggest, dict) else {"": case.suggest}
+    for pod, wanted in by_pod.items():
+        (problem, *_) = [item for item in problems(case.file, *case.facts) if pod in ("", item.pod.name)]
+        titles = [item.title for item in suggest(problem).items[:3]]
+        found = [title for title in wanted if any(other.startswith(title) for other in titles)]
+
+        assert wanted == found, titles
 
 
 @examples("explain")

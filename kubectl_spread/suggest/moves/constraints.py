@@ -215,17 +215,30 @@ def _keys(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
     nodes = problem.cluster.nodes
     if len(report.without_key) < len(nodes):
         return
-    present = {label for node in nodes for label in node.labels}
-    everywhere = [label for label in present if all(label in node.labels for node in nodes)]
     taken = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
-    likely = [meant(key), _RENAMED.get(key, ""), nearest(key, sorted(everywhere), cutoff=0.8)]
-    known = [label for label in likely if label in present]
-    for label in known[:1]:
-        if (label, report.constraint.when_unsatisfiable) not in taken:
-            yield single(_with_key(report, label, rank=Rank.MISTAKE, gives_up=""))
-    if not known and HOSTNAME in present and (HOSTNAME, report.constraint.when_unsatisfiable) not in taken:
+    known = _known_as(problem, key)
+    if known:
+        if (known, report.constraint.when_unsatisfiable) not in taken:
+            yield single(_with_key(report, known, rank=Rank.MISTAKE, gives_up=""))
+    elif (
+        any(HOSTNAME in node.labels for node in nodes) and (HOSTNAME, report.constraint.when_unsatisfiable) not in taken
+    ):
         gives_up = f"nodes are told apart instead of domains of {key}: several of the pods may share one"
         yield single(_with_key(report, HOSTNAME, rank=Rank.OTHER_KEY, gives_up=gives_up))
+
+
+def has_meant_key(problem: Problem, report: ConstraintReport) -> bool:
+    """Whether no node has the key of a constraint, and the nodes have one that was meant."""
+    return len(report.without_key) == problem.columns.n and bool(_known_as(problem, report.constraint.topology_key))
+
+
+def _known_as(problem: Problem, key: str) -> str:
+    """The label of some node that a key, which no node has, is meant to be; empty where there is none."""
+    nodes = problem.cluster.nodes
+    present = {label for node in nodes for label in node.labels}
+    everywhere = sorted(label for label in present if all(label in node.labels for node in nodes))
+    likely = (meant(key), _RENAMED.get(key, ""), nearest(key, everywhere, cutoff=0.8))
+    return next((label for label in likely if label in present), "")
 
 
 def _with_key(report: ConstraintReport, label: str, *, rank: int, gives_up: str) -> Change:

@@ -28,6 +28,7 @@ from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.moves.constraints import has_meant_key
 from kubectl_spread.suggest.problem import Problem
 
 Plain = dict[str, Any]
@@ -35,6 +36,7 @@ Plain = dict[str, Any]
 _MOST = 4  # nodes that are each proposed for one kind of change
 _MOST_LABELLED = 20  # nodes that are labelled one by one
 _MOST_NEW = 16
+_MOST_PLACES = 2
 _MEBI = 1024 * 1024
 _SAME_PLACE = {
     ZONE: ("failure-domain.beta.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone", "topology.gke.io/zone"),
@@ -127,11 +129,15 @@ def _recordoned(problem: Problem) -> Iterator[Ladder]:
 
 def _deleted(problem: Problem) -> Iterator[Ladder]:
     """Nodes that nobody may use and nobody does: those of one domain that holds a minimum, all at once."""
-    for report in problem.reports:
+    idle = {node.name for node in problem.cluster.nodes if _is_idle(problem, node)}
+    for report in problem.reports if idle else ():
         key = report.constraint.topology_key
+        by_value: dict[str, list[Node]] = {}
+        for node in problem.cluster.nodes:
+            by_value.setdefault(node.labels.get(key, ""), []).append(node)
         for value in report.minimum_in:
-            nodes = [node for node in problem.cluster.nodes if node.labels.get(key) == value]
-            if 0 < len(nodes) <= _MOST and all(_is_idle(problem, node) for node in nodes):
+            nodes = by_value[value]
+            if len(nodes) <= _MOST and all(node.name in idle for node in nodes):
                 listed = ", ".join(node.name for node in nodes)
                 yield single(
                     Change(
@@ -213,11 +219,9 @@ def _missing_labels(problem: Problem, report: ConstraintReport) -> Iterator[Ladd
         return
     note = (f"write the value of {key} that is true of each node; these were simulated",)
     values = [domain.value for domain in sorted(report.domains, key=lambda domain: (domain.matching, domain.value))]
-    if not values:
-        if len(missing) <= _MOST_LABELLED:
-            made = key.rpartition("/")[2] + "-1"
-            yield single(_labelled([(node, made) for node in missing], key, rank=Rank.NEW_LABEL, notes=note))
-        return
+    if not values and len(missing) <= _MOST_LABELLED and not has_meant_key(problem, report):
+        made = key.rpartition("/")[2] + "-1"
+        yield single(_labelled([(node, made) for node in missing], key, rank=Rank.NEW_LABEL, notes=note))
     usable = [node for node in missing if _would_take(problem, node)]
     for node in usable[:_MOST]:
         for value in values[:_MOST]:
@@ -251,20 +255,23 @@ def _added(problem: Problem) -> Iterator[Ladder]:
     places: list[dict[str, str]] = []
     for report in problem.reports:
         key = report.constraint.topology_key
-        if key == HOSTNAME:
+        if key == HOSTNAME or has_meant_key(problem, report):
             continue
-        if report.is_below_min_domains:
-            places.append({key: _new_value(report)})
         held = [value for value in report.minimum_in if value]
-        places += [{key: value} for value in held[:_MOST]]
-        open_to = [domain.value for domain in report.domains if domain.fits and domain.value and domain.eligible]
-        places += [{key: value} for value in open_to[:_MOST]]
-        places.append({key: _new_value(report)})
-    places.append({})
-    for number, place in enumerate([place for at, place in enumerate(places) if place not in places[:at]]):
+        if not report.is_below_min_domains:
+            places += [{key: value} for value in held[:_MOST_PLACES]]
+        if report.is_below_min_domains or not held or _keeps_apart(problem, key):
+            places.append({key: _new_value(report)})
+    places = places or [{}]
+    for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
         model = _model(problem, place)
         if model is not None:
             yield _ladder(problem, place, model, weight=number)
+
+
+def _keeps_apart(problem: Problem, key: str) -> bool:
+    """Whether the pods want a domain of a key for themselves."""
+    return any(term.topology_key == key for term in problem.pod.cls.pod_anti_affinity)
 
 
 def _new_value(report: ConstraintReport) -> str:

@@ -72,16 +72,26 @@ def _made_anew(problem: Problem, settled: list[Claim]) -> Iterator[Ladder]:
     groups = [[claim for claim in settled if claim.key in own], settled]
     for keys in dict.fromkeys(tuple(claim.key for claim in group) for group in groups if group):
         names = ", ".join(key.name for key in keys)
+        what = "claim" if len(keys) == 1 else "claims"
         yield single(
             Change(
-                f"delete the claim {names}, so that its volume is made anew where its pod fits",
+                f"delete the {what} {names}, and have volumes made anew where the pods fit",
                 (DeleteClaims(keys),),
                 "claims",
                 Rank.CLAIM,
                 weight=len(keys),
                 gives_up=_LOST,
+                notes=_not_made_again(problem, keys),
             )
         )
+
+
+def _not_made_again(problem: Problem, keys: tuple[ObjectKey, ...]) -> tuple[str, ...]:
+    """What is to be said of claims that no StatefulSet makes."""
+    pods = problem.given.own
+    made = {key for key in keys if any(key.name.endswith(f"-{pod.name}") for pod in pods)}
+    alone = [key.name for key in keys if key not in made or problem.owner.kind != "StatefulSet"]
+    return (f"create {', '.join(alone)} again: no controller does",) if alone else ()
 
 
 def _waiting(found: StorageClass, claims: list[Claim]) -> Change:

@@ -1,0 +1,154 @@
+"""Suggestions as text and as JSON: what to change, what comes of it, what is given up, and the commands."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from kubectl_spread.lint.wording import counted
+from kubectl_spread.report.json import API_VERSION
+from kubectl_spread.report.table import listed
+from kubectl_spread.report.table import paint
+from kubectl_spread.report.table import safe
+from kubectl_spread.simulate.placement import Certainty
+from kubectl_spread.suggest.suggestion import Effect
+from kubectl_spread.suggest.suggestion import Spread
+from kubectl_spread.suggest.suggestion import Suggestion
+from kubectl_spread.suggest.suggestion import Suggestions
+
+WIDTH = 120
+_MOST_DOMAINS = 8
+_INDENT = "   "
+
+
+def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list[str]:
+    """The suggestions, the best first; commands are never broken."""
+    if not suggestions.items:
+        return _none(suggestions)
+    shown, helping = len(suggestions.items), suggestions.verified
+    head = f"Suggestions, each simulated ({shown} of {helping} that help):" if shown < helping else _ALL
+    out = [paint(head, "bold", colour=colour)]
+    for number, item in enumerate(suggestions.items, 1):
+        out += _item(item, number, colour=colour, width=width)
+    return out + _left_out(suggestions)
+
+
+_ALL = "Suggestions, each simulated:"
+
+
+def _none(suggestions: Suggestions) -> list[str]:
+    if not suggestions.tried:
+        return _left_out(suggestions)
+    return [
+        f"No suggestion: none of {counted(suggestions.tried, 'change')} that were simulated helps.",
+        *_left_out(suggestions),
+    ]
+
+
+def _left_out(suggestions: Suggestions) -> list[str]:
+    if not suggestions.not_tried:
+        return []
+    return [f"{counted(suggestions.not_tried, 'change')} were not tried, to keep the answer quick."]
+
+
+def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[str]:
+    out = _wrapped(_title(item.title), width, first=f"{number}. ")
+    out[0] = paint(out[0], "cyan", colour=colour)
+    out += [f"{_INDENT}  {safe(line)}" for line in item.lines]
+    out += _wrapped(_effect(item), width)
+    for spread in item.effect.spreads:
+        out += _wrapped(_spread(spread), width)
+    if item.gives_up:
+        out += _wrapped(f"gives up: {safe(item.gives_up)}", width)
+    for note in item.notes:
+        out += _wrapped(f"note: {safe(note)}", width)
+    return out + [f"{_INDENT}$ {safe(command)}" for command in item.commands]
+
+
+def _title(title: str) -> str:
+    """A title that moves no cursor, with a capital letter."""
+    text = safe(title)
+    return text[:1].upper() + text[1:]
+
+
+def _wrapped(text: str, width: int, *, first: str = _INDENT) -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(width, 40),
+        initial_indent=first,
+        subsequent_indent=_INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _effect(item: Suggestion) -> str:
+    effect = item.effect
+    gained = effect.pending_before - effect.pending_after
+    certain = "" if item.certainty is Certainty.CERTAIN else ", or another of equal score"
+    if effect.pending_before == 1:
+        return f"the pod goes to {safe(effect.node)}{certain}"
+    if not effect.pending_after:
+        return f"all {effect.pending_before} Pending pods find a node"
+    return f"{gained} of {effect.pending_before} Pending pods find a node, {effect.pending_after} stay Pending"
+
+
+def _spread(spread: Spread) -> str:
+    """`zone: a 2, b 1, c 1 (skew 1, was 2)`."""
+    key = safe(spread.topology_key)
+    if spread.skew_after is None:
+        return f"{key}: no domain is counted"
+    fullest = sorted(spread.after.items(), key=lambda entry: (-entry[1], entry[0]))
+    few = len(fullest) <= _MOST_DOMAINS
+    told = sorted(spread.after.items()) if few else [*fullest[:2], *fullest[-2:]]
+    counts = listed((f"{value or '(empty)'} {count}" for value, count in told), most=_MOST_DOMAINS)
+    more = "" if few else f", {len(fullest)} domains in all"
+    was = "" if spread.skew_before is None else f", now {spread.skew_before}"
+    return f"{key}: {counts}{more} (skew {spread.skew_after}{was})"
+
+
+def suggestion_document(item: Suggestion) -> dict[str, Any]:
+    """One of an Explanation's `suggestions`."""
+    return {
+        "title": item.title,
+        "verified": item.verified,
+        "complete": item.is_complete,
+        "certainty": item.certainty.value,
+        "manifest": item.is_of_manifest,
+        "changes": list(item.changes),
+        "lines": list(item.lines),
+        "commands": list(item.commands),
+        "effect": _effect_document(item.effect),
+        "givesUp": item.gives_up,
+        "notes": list(item.notes),
+    }
+
+
+def suggestions_document(suggestions: Suggestions) -> dict[str, Any]:
+    """All of them, and how many changes were simulated (schemas/suggestions.json)."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Suggestions",
+        "items": [suggestion_document(item) for item in suggestions.items],
+        "tried": suggestions.tried,
+        "helping": suggestions.verified,
+        "notTried": suggestions.not_tried,
+    }
+
+
+def _effect_document(effect: Effect) -> dict[str, Any]:
+    return {
+        "node": effect.node,
+        "placed": {"before": effect.placed_before, "after": effect.placed_after},
+        "pending": {"before": effect.pending_before, "after": effect.pending_after},
+        "domains": [
+            {
+                "topologyKey": spread.topology_key,
+                "before": spread.before,
+                "after": spread.after,
+                "skewBefore": spread.skew_before,
+                "skewAfter": spread.skew_after,
+            }
+            for spread in effect.spreads
+        ],
+    }

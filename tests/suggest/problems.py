@@ -1,0 +1,38 @@
+"""The problems of files: of what is Pending in a snapshot, and of what a manifest's pods would become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kubectl_spread.explain.explanation import explain
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.run import check_source
+from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.simulate.replicas import place
+from kubectl_spread.sources import beside
+from kubectl_spread.sources import files
+from kubectl_spread.sources import snapshot
+from kubectl_spread.sources import topology
+from kubectl_spread.suggest.problem import of_placements
+from kubectl_spread.suggest.problem import of_pod
+from kubectl_spread.suggest.problem import Problem
+
+
+def problems(manifest: Path, option: str, facts: Path) -> Iterator[Problem]:
+    """Those of a manifest's pods, and those of the pods that are Pending in the cluster facts."""
+    known = profiles()
+    cluster = snapshot.load(str(facts)).cluster if option == "--snapshot" else topology.load(str(facts))
+    for pod in cluster.pending():
+        found = of_pod(explain(pod, cluster, known), cluster, known)
+        if found is not None:
+            yield found
+    source = files.read_text(str(manifest))
+    result = check_source(source, named=True, codes=(), namespace="default")
+    workloads = Project(result.subjects, result.others, namespace="default").workloads
+    cluster = beside.with_manifests(cluster, [source], "default").cluster
+    placements = place(workloads, cluster, known)
+    for at in range(len(placements)):
+        found = of_placements(placements, at, cluster, known)
+        if found is not None:
+            yield found
