@@ -17,6 +17,8 @@ from kubectl_spread.report import verdict
 from kubectl_spread.report.constraints import selector_text
 from kubectl_spread.report.explained import PodReport
 from kubectl_spread.report.json import API_VERSION
+from kubectl_spread.report.suggestions import suggestion_document
+from kubectl_spread.suggest.suggestion import Suggestions
 
 
 def explanations(items: Iterable[PodReport]) -> dict[str, Any]:
@@ -29,7 +31,7 @@ def explanations(items: Iterable[PodReport]) -> dict[str, Any]:
 
 def explanation(report: PodReport) -> dict[str, Any]:
     """An Explanation."""
-    item = report.explanation
+    item, searched = report.explanation, report.suggestions or Suggestions()
     pod = item.pod
     return {
         "apiVersion": API_VERSION,
@@ -85,7 +87,13 @@ def explanation(report: PodReport) -> dict[str, Any]:
         "events": [_event(event) for event in report.notices],
         "workload": None if report.workload is None else _workload(report.workload),
         "node": None if report.node is None else _one_node(report.node),
+        "suggestions": [suggestion_document(found) for found in searched.items],
+        "search": None if report.suggestions is None else _search(searched),
     }
+
+
+def _search(searched: Suggestions) -> dict[str, Any]:
+    return {"tried": searched.tried, "helping": searched.verified, "notTried": searched.not_tried}
 
 
 def _last_message(words: LastWords, comparison: Comparison) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from kubectl_spread.report import layout
 from kubectl_spread.report import nodes
 from kubectl_spread.report import one_node
 from kubectl_spread.report import placements
+from kubectl_spread.report import suggestions
 from kubectl_spread.report import verdict
 from kubectl_spread.report.explained import PodReport
 from kubectl_spread.report.explained import Style
@@ -79,6 +80,8 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
         yield constraints.lines(account, width=style.width)
     if explanation.conflicts:
         yield conflicts.lines(explanation, width=style.width)
+    if report.suggestions is not None:
+        yield suggestions.lines(report.suggestions, colour=style.colour, width=style.width)
     yield _notices(report.notices, style)
 
 
