@@ -107,6 +107,10 @@ class Filtered(NamedTuple):
                 return status_of(verdict.plugin, verdict.state.reasons, bits)
         return None
 
+    def of_pods(self) -> tuple[FilterState, ...]:
+        """The states of plugins whose answer depends on the pods that are bound."""
+        return tuple(verdict.state for verdict in self.verdicts if not isinstance(verdict.state, FixedState))
+
     def _recorded(self, node: int) -> Status:
         """Upstream stops at the first plugin that refuses a node, and the message depends on it."""
         return self.failures(node)[0]
