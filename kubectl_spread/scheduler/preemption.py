@@ -67,8 +67,8 @@ class DryRun(NamedTuple):
     """What DefaultPreemption finds.
 
     not_eligible: why the pod may evict nobody. candidates: nodes that would take it, in the cluster's order, and the
-    one that is chosen. refused: of the other nodes that were tried, why not, by name; all the rest were refused for what
-    no eviction changes.
+    one that is chosen. refused: of the other nodes that were tried, why not, by name; all the rest were refused for
+    what no eviction changes.
     """
 
     not_eligible: str = ""
