@@ -130,7 +130,7 @@ def dry_run(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> DryRun:
             candidates.append(found)
         else:
             refused[name] = found
-    return DryRun("", tuple(candidates), min(candidates, key=_preference, default=None), refused)
+    return DryRun("", tuple(candidates), min(candidates, key=preference, default=None), refused)
 
 
 def _message(found: DryRun, scheduler: Scheduler) -> str:
@@ -232,7 +232,7 @@ def _by_budget(pods: list[Pod], budgets: tuple[Budget, ...]) -> tuple[list[Pod],
     return violating, others
 
 
-def _preference(candidate: Candidate) -> tuple[int, int, int, int, tuple[int, ...]]:
+def preference(candidate: Candidate) -> tuple[int, int, int, int, tuple[int, ...]]:
     """The smaller the better (pickOneNodeForPreemption); the latest of the earliest starts last."""
     return (
         candidate.violations,
