@@ -55,8 +55,7 @@ def explanation(report: PodReport) -> dict[str, Any]:
             for node in item.nodes
         ],
         "constraints": [
-            _constraint(report)
-            for report in (item.constraints if item.standing is None else item.standing.constraints)
+            _constraint(report) for report in (item.constraints if item.standing is None else item.standing.constraints)
         ],
         "conflicts": [
             {

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
+
+import jsonschema
 
 from kubectl_spread.cluster.assemble import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
@@ -10,12 +14,16 @@ from kubectl_spread.explain.explanation import explain
 from kubectl_spread.explain.standing import Again
 from kubectl_spread.explain.standing import Standing
 from kubectl_spread.explain.standing import standing
+from kubectl_spread.objects.workload import Workload
 from kubectl_spread.report import scores as text
+from kubectl_spread.report.explained import PodReport
 from kubectl_spread.report.explanation_json import explanation
 from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.simulate.forecast import forecast
 
 Plain = dict[str, Any]
 
+SCHEMAS = Path(__file__).parents[2] / "schemas"
 ZONE = "topology.kubernetes.io/zone"
 SAID = "The cluster as it is now, with this pod taken out; what it was when the pod was scheduled is not recorded."
 
@@ -32,10 +40,13 @@ def hard(**fields: Any) -> Plain:
     return {"maxSkew": 1, "topologyKey": ZONE, **fields}
 
 
-def pod(name: str, on: str, *constraints: Plain, **spec: Any) -> Plain:
-    container = {"name": "c", "resources": {"requests": {"cpu": "1"}}}
+def pod(name: str, on: str, *constraints: Plain, cpu: str = "1", **spec: Any) -> Plain:
+    container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
     spec = {"nodeName": on, "containers": [container], "topologySpreadConstraints": list(constraints), **spec}
     return {"kind": "Pod", "metadata": {"name": name, "labels": {"app": name.partition("-")[0]}}, "spec": spec}
+
+
+SPEC = pod("web", "", hard(whenUnsatisfiable="ScheduleAnyway"))["spec"]
 
 
 def stands(cluster: Cluster, at: int = 0) -> Standing:
@@ -127,8 +138,34 @@ def test_what_nobody_can_know() -> None:
 
 def test_the_document_has_it_all() -> None:
     cluster = cluster_of([node("a1", "a"), node("b1", "b", "8"), pod("web-1", "a1", hard())])
-    told = explanation(explain(cluster.pods[0], cluster, profiles()))
+    told = explanation(PodReport(explain(cluster.pods[0], cluster, profiles())))
 
     assert ("Running", "anotherNode", ["b1"]) == (told["verdict"], told["standing"]["again"], told["hosts"])
     assert [0, 0] == [domain["matching"] for domain in told["constraints"][0]["domains"]]
     assert ["a1", "b1"] == sorted(told["scores"])
+
+
+def test_every_part_of_the_document_keeps_to_the_schema() -> None:
+    """A pod that stands, one that could be scheduled, one that preempts and one that cannot; with a forecast."""
+    soft = hard(whenUnsatisfiable="ScheduleAnyway")
+    taint = [{"key": "spot", "value": "", "effect": "PreferNoSchedule"}]
+    pods = [
+        pod("web-1", "a1", hard()),
+        pod("web-2", "", soft),
+        pod("web-3", "", cpu="4", priority=10, nodeSelector={ZONE: "a"}),
+        pod("web-4", "", cpu="99", priority=10),
+    ]
+    cluster = cluster_of([node("a1", "a"), node("b1", "b", taints=taint), *pods])
+    owner = Workload("Deployment", "apps/v1", "default", "web", 4, {"metadata": pods[1]["metadata"], "spec": SPEC})
+    foretold = forecast(owner, cluster, profiles())
+    documents = [explanation(PodReport(explain(item, cluster, profiles()), forecast=foretold)) for item in cluster.pods]
+    parts = ("standing", "scores", "preemption", "forecast")
+
+    assert [
+        ["standing", "scores", "forecast"],
+        ["scores", "forecast"],
+        ["preemption", "forecast"],
+        ["preemption", "forecast"],
+    ] == [[part for part in parts if part in document] for document in documents]
+    for document in documents:
+        jsonschema.validate(document, json.loads((SCHEMAS / "explanation.json").read_text()))
