@@ -34,10 +34,14 @@ from kubectl_spread.explain.reported import notices
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.run import check_source
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.report.explained import PodReport
+from kubectl_spread.simulate.forecast import Forecast
+from kubectl_spread.simulate.forecast import forecast
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.sources.beside import looks_like_facts
 from kubectl_spread.sources.files import Input
@@ -112,6 +116,8 @@ def files(paths: tuple[str, ...], directories: tuple[str, ...], asked: Asked) ->
         except NotFoundError as absent:
             missing.append(absent)
             continue
+        if found:
+            found[0] = found[0]._replace(forecast=_forecast(placement.workload, asked))
         if found and asked.suggests:
             problem = of_placements(placements, at, applied.cluster, applied.profiles, all_nodes=applied.all_nodes)
             found[0] = found[0]._replace(suggestions=_suggestions(problem, asked))
@@ -146,7 +152,11 @@ def _workload(target: Target, asked: Asked) -> list[PodReport]:
         _with_suggestions(_report(first, cluster, asked, others=tuple(pod.name for pod in rest), state=state), asked)
         for first, *rest in classes.values()
     ]
-    return found or [_next_pod(state, asked)]
+    found = found or [_next_pod(state, asked)]
+    controller = cluster.controllers.get(key)
+    if controller is not None:
+        found[0] = found[0]._replace(forecast=_forecast(controller.workload, asked))
+    return found
 
 
 def _next_pod(state: WorkloadState, asked: Asked) -> PodReport:
@@ -187,6 +197,15 @@ def _placement(placement: Placement, asked: Asked) -> Iterator[PodReport]:
             yield _with_ignored(PodReport(placement.first), placement)
         else:
             yield _with_ignored(_report(first_pod, moment, asked), placement)
+
+
+def _forecast(owner: Workload, asked: Asked) -> Optional[Forecast]:
+    """Where a workload with soft constraints would end up; None without any, and where one node is asked about."""
+    written = mappings((owner.template.get("spec") or {}).get("topologySpreadConstraints"))
+    if asked.node or all(item.get("whenUnsatisfiable") != SCHEDULE_ANYWAY for item in written):
+        return None
+    known = asked.known
+    return forecast(owner, known.cluster, known.profiles, all_nodes=known.all_nodes)
 
 
 def _with_suggestions(report: PodReport, asked: Asked) -> PodReport:

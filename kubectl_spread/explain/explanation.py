@@ -14,8 +14,14 @@ from kubectl_spread.explain.conflicts import conflict_sets
 from kubectl_spread.explain.conflicts import ConflictSets
 from kubectl_spread.explain.constraints import constraint_reports
 from kubectl_spread.explain.constraints import ConstraintReport
+from kubectl_spread.explain.preempting import Preempting
+from kubectl_spread.explain.preempting import preempting
 from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.explain.requirements import requirements
+from kubectl_spread.explain.scores import score_table
+from kubectl_spread.explain.scores import ScoreTable
+from kubectl_spread.explain.standing import Standing
+from kubectl_spread.explain.standing import standing
 from kubectl_spread.objects.history import ignored_in
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
@@ -28,6 +34,7 @@ from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.preemption import post_filter
+from kubectl_spread.scheduler.preemption import PostFilterResult
 
 
 class Verdict(Enum):
@@ -94,6 +101,9 @@ class Explanation(NamedTuple):
     scheduler: SchedulerPods = SchedulerPods()  # of a pod whose scheduler is not known
     more_conflicts: int = 0  # that were found and are not told
     conflicts_are_complete: bool = True  # whether there are no others
+    preemption: Optional[Preempting] = None  # where no node fits and the scheduler would try it
+    scores: Optional[ScoreTable] = None  # where a node fits
+    standing: Optional[Standing] = None  # of a pod that is bound; its scores and constraints are in it
 
 
 class Examined(NamedTuple):
@@ -115,7 +125,8 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_
     if not pod.is_visible:
         return Examined(Explanation(pod, Verdict.FINISHED, nothing))
     if pod.node_name:
-        return Examined(Explanation(pod, Verdict.RUNNING, nothing))
+        today = standing(pod, cluster, profiles, all_nodes=all_nodes)
+        return Examined(Explanation(pod, Verdict.RUNNING, nothing, constraints=today.constraints, standing=today))
     if pod.cls.gates:
         return Examined(Explanation(pod, Verdict.GATED, nothing, reported=pod.message))
     if pod.cls.scheduler_name not in profiles:
@@ -138,7 +149,8 @@ def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Exp
 def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_detailed: bool = False) -> Explanation:
     """Explain a pod from what the plugins said of it; nothing may have been bound since.
 
-    `is_detailed`: with the pods behind the counts, and the arithmetic of each conflict.
+    `is_detailed`: with the pods behind the counts, the arithmetic of each conflict, the scores and the candidates of
+    preemption.
     """
     diagnosis = filtered.diagnosis()
     profile = scheduler.profile_of(pod.cls)
@@ -167,6 +179,8 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_d
         beyond=beyond,
         nominated_node="" if preemption is None else preemption.node,
         victims=() if preemption is None else preemption.victims,
+        preemption=_preempting(pod, filtered, scheduler, preemption) if is_detailed else None,
+        scores=score_table(pod, filtered, scheduler) if is_detailed else None,
         ignored=Ignored(f"1.{profile.minor}", ignored_in(pod.cls.constraints, profile.minor)),
     )
 
@@ -174,6 +188,14 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_d
 def _domain_key(cls: PodClass) -> str:
     keys = [item.topology_key for item in cls.constraints if item.topology_key != HOSTNAME]
     return keys[0] if keys else ZONE
+
+
+def _preempting(
+    pod: Pod, filtered: Filtered, scheduler: Scheduler, result: Optional[PostFilterResult]
+) -> Optional[Preempting]:
+    if result is None or result.dry_run is None:
+        return None
+    return preempting(pod, filtered, scheduler, result.dry_run)
 
 
 def _verdict(*, is_predictable: bool, is_pending: bool) -> Verdict:

@@ -12,6 +12,7 @@ from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.one_node import OneNode
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.suggest.suggestion import Suggestions
 
@@ -31,6 +32,7 @@ class PodReport(NamedTuple):
     notices: tuple[Event, ...] = ()
     suggestions: Optional[Suggestions] = None
     node: Optional[OneNode] = None  # the only one that is asked about
+    forecast: Optional[Forecast] = None  # of a workload with soft constraints
 
     @property
     def is_fine(self) -> bool:

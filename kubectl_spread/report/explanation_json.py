@@ -13,6 +13,9 @@ from kubectl_spread.explain.controllers import WorkloadState
 from kubectl_spread.explain.one_node import OneNode
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.report import forecast
+from kubectl_spread.report import preemption
+from kubectl_spread.report import scores
 from kubectl_spread.report import verdict
 from kubectl_spread.report.constraints import selector_text
 from kubectl_spread.report.explained import PodReport
@@ -53,7 +56,9 @@ def explanation(report: PodReport) -> dict[str, Any]:
             }
             for node in item.nodes
         ],
-        "constraints": [_constraint(report) for report in item.constraints],
+        "constraints": [
+            _constraint(report) for report in (item.constraints if item.standing is None else item.standing.constraints)
+        ],
         "conflicts": [
             {
                 "requirements": [
@@ -89,6 +94,19 @@ def explanation(report: PodReport) -> dict[str, Any]:
         "node": None if report.node is None else _one_node(report.node),
         "suggestions": [suggestion_document(found) for found in searched.items],
         "search": None if report.suggestions is None else _search(searched),
+        **_more(report),
+    }
+
+
+def _more(report: PodReport) -> dict[str, Any]:
+    """What some have: scores where a node fits, preemption where none does, a standing once bound, a forecast."""
+    item = report.explanation
+    table = item.scores if item.standing is None else item.standing.scores
+    return {
+        **({} if table is None else scores.document(table)),
+        **({} if item.preemption is None else {"preemption": preemption.document(item.preemption)}),
+        **({} if item.standing is None else {"standing": scores.standing_document(item.standing)}),
+        **({} if report.forecast is None else {"forecast": forecast.document(report.forecast)}),
     }
 
 

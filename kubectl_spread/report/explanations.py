@@ -13,10 +13,13 @@ from kubectl_spread.explain.reported import LastWords
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report import conflicts
 from kubectl_spread.report import constraints
+from kubectl_spread.report import forecast
 from kubectl_spread.report import layout
 from kubectl_spread.report import nodes
 from kubectl_spread.report import one_node
 from kubectl_spread.report import placements
+from kubectl_spread.report import preemption
+from kubectl_spread.report import scores
 from kubectl_spread.report import suggestions
 from kubectl_spread.report import verdict
 from kubectl_spread.report.explained import PodReport
@@ -78,6 +81,16 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
         yield nodes.lines(explanation, style)
     for account in explanation.constraints:
         yield constraints.lines(account, width=style.width)
+    if explanation.preemption is not None and explanation.verdict is Verdict.PENDING:
+        yield layout.fitted(preemption.lines(explanation.preemption), style.width)
+    if explanation.standing is not None:
+        node = explanation.pod.node_name
+        told = scores.standing_lines(explanation.standing, node, width=style.width, wide=style.is_wide)
+        yield layout.fitted(told, style.width)
+    if explanation.scores is not None:
+        yield layout.fitted(scores.lines(explanation.scores, width=style.width, wide=style.is_wide), style.width)
+    if report.forecast is not None:
+        yield layout.fitted(forecast.lines(report.forecast), style.width)
     if explanation.conflicts:
         yield conflicts.lines(explanation, width=style.width)
     if report.suggestions is not None:
@@ -121,10 +134,6 @@ def _message(report: PodReport, style: Style) -> list[str]:
         out += layout.wrapped(explanation.message, style.width, indent="  ")
     if report.comparison is not None:
         out += _last_words(report.words, report.comparison, style)
-    if explanation.nominated_node:
-        victims = listed((pod.key for pod in explanation.victims), most=_MOST_NAMES)
-        what = f"Preemption would evict {victims} on node {explanation.nominated_node}."
-        out += layout.wrapped(what, style.width)
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 from collections.abc import Sequence
 
 from kubectl_spread.report.table import safe
@@ -22,6 +23,15 @@ def wrapped(text: str, width: int, *, indent: str = "", hanging: str = "") -> li
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def fitted(lines: Iterable[str], width: int) -> list[str]:
+    """Lines that were made without a width, those that are longer broken with the indentation that they have."""
+    out: list[str] = []
+    for line in lines:
+        lead = len(line) - len(line.lstrip())
+        out += wrapped(line.strip(), width, indent=" " * lead, hanging="  ") if len(line) > width else [line]
+    return out
 
 
 def table(rows: Sequence[tuple[str, ...]], width: int, *, indent: str = "") -> list[str]:

@@ -107,6 +107,10 @@ class Filtered(NamedTuple):
                 return status_of(verdict.plugin, verdict.state.reasons, bits)
         return None
 
+    def of_pods(self) -> tuple[FilterState, ...]:
+        """The states of plugins whose answer depends on the pods that are bound."""
+        return tuple(verdict.state for verdict in self.verdicts if not isinstance(verdict.state, FixedState))
+
     def _recorded(self, node: int) -> Status:
         """Upstream stops at the first plugin that refuses a node, and the message depends on it."""
         return self.failures(node)[0]
@@ -233,13 +237,24 @@ class Scheduler:
         In a cluster of 100 nodes and more these are the nodes that a search would find before it stops, unless all
         are asked for. One node is taken without scoring.
         """
-        if self._sampler is None or self.columns.n < MIN_FEASIBLE_NODES_TO_FIND:
-            nodes = np.flatnonzero(filtered.feasible)
-        else:
-            percentage = self.profile_of(pod.cls).percentage_of_nodes_to_score
-            considered = filtered.considered if filtered.narrowed_by else None
-            nodes = self._sampler.sample(filtered.feasible, considered, percentage)
+        nodes = self._search(pod, filtered)
         return nodes if len(nodes) == 1 else self._best(pod, nodes)
+
+    def to_score(self, pod: Pod, filtered: Filtered) -> NodeIndices:
+        """The nodes among which `hosts` would choose now, without moving on to where the next search starts."""
+        if self._sampler is None:
+            return self._search(pod, filtered)
+        start = self._sampler.start
+        nodes = self._search(pod, filtered)
+        self._sampler.start = start
+        return nodes
+
+    def _search(self, pod: Pod, filtered: Filtered) -> NodeIndices:
+        if self._sampler is None or self.columns.n < MIN_FEASIBLE_NODES_TO_FIND:
+            return np.flatnonzero(filtered.feasible)
+        percentage = self.profile_of(pod.cls).percentage_of_nodes_to_score
+        considered = filtered.considered if filtered.narrowed_by else None
+        return self._sampler.sample(filtered.feasible, considered, percentage)
 
     def _best(self, pod: Pod, nodes: NodeIndices) -> NodeIndices:
         """The nodes with the highest total: `score(...).hosts()` without the table."""

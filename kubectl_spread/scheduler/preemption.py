@@ -31,18 +31,65 @@ _STATE_NOT_FOUND = "not found"
 _UNRESOLVABLE = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
 
+class Candidate(NamedTuple):
+    """A node that would take the pod without some pods: `victims`, the most important first.
+
+    `violating`: the names of those whose eviction would break a disruption budget.
+    """
+
+    node: str
+    victims: tuple[Pod, ...]
+    violating: tuple[str, ...] = ()
+
+    @property
+    def violations(self) -> int:
+        return len(self.violating)
+
+    @property
+    def highest(self) -> int:
+        """The highest priority among the victims."""
+        return max((victim.cls.priority for victim in self.victims), default=-(2**31))
+
+    @property
+    def priorities(self) -> int:
+        """The sum of the victims' priorities, each counted from the lowest there is."""
+        return sum(victim.cls.priority + 2**31 for victim in self.victims)
+
+    @property
+    def earliest(self) -> str:
+        """When the first of the victims with the highest priority started; a pod without a start counts as now."""
+        highest = self.highest
+        starts = (victim.start_time or NOW for victim in self.victims if victim.cls.priority == highest)
+        return min(starts, default=NOW)
+
+
+class DryRun(NamedTuple):
+    """What DefaultPreemption finds.
+
+    not_eligible: why the pod may evict nobody. candidates: nodes that would take it, in the cluster's order, and the
+    one that is chosen. refused: of the other nodes that were tried, why not, by name; all the rest were refused for
+    what no eviction changes.
+    """
+
+    not_eligible: str = ""
+    candidates: tuple[Candidate, ...] = ()
+    chosen: Optional[Candidate] = None
+    refused: dict[str, Status] = {}  # noqa: RUF012 (never written to)
+
+
 class PostFilterResult(NamedTuple):
-    """What came of preemption: a node and its victims, or the words that explain why not."""
+    """What came of preemption: a node and its victims, or the words that explain why not.
+
+    `dry_run` is None where DefaultPreemption does not run.
+    """
 
     message: str
     node: str = ""
     victims: tuple[Pod, ...] = ()
+    dry_run: Optional[DryRun] = None
 
 
-class _Candidate(NamedTuple):
-    node: str
-    victims: tuple[Pod, ...]  # the most important first
-    violations: int  # of disruption budgets
+NOW = "~"  # later than any time that is written
 
 
 def post_filter(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> PostFilterResult:
@@ -51,40 +98,47 @@ def post_filter(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> PostFilte
     if not scheduler.columns.n:
         return PostFilterResult("")
     profile = scheduler.profile_of(pod.cls)
+    found: Optional[DryRun] = None
     for plugin in profile.post_filter:
         if plugin == names.DYNAMIC_RESOURCES:
             if filtered.rejection is not None:
                 return PostFilterResult(_STATE_NOT_FOUND)  # an error, which silences what was said before
             prefixes.append(NO_CLAIMS)
         elif plugin == names.DEFAULT_PREEMPTION:
-            found = _preempt(pod, filtered, scheduler)
-            if isinstance(found, _Candidate):
-                return PostFilterResult("", found.node, found.victims)
-            prefixes.append(f"preemption: {found}")
-    return PostFilterResult(", ".join(prefixes) if profile.preemption_is_told else "")
+            found = dry_run(pod, filtered, scheduler)
+            if found.chosen is not None:
+                return PostFilterResult("", found.chosen.node, found.chosen.victims, found)
+            prefixes.append(f"preemption: {_message(found, scheduler)}")
+    return PostFilterResult(", ".join(prefixes) if profile.preemption_is_told else "", dry_run=found)
 
 
-def _preempt(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Union[_Candidate, str]:
-    """The best candidate, or the message (Evaluator.Preempt)."""
+def dry_run(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> DryRun:
+    """Try every node that refuses the pod only because of its pods (Evaluator.Preempt)."""
     if pod.cls.preemption_policy == "Never":
-        return "not eligible due to preemptionPolicy=Never."
+        return DryRun("not eligible due to preemptionPolicy=Never.")
     diagnosis = filtered.diagnosis()
     if _waits_for_victims(pod, diagnosis, scheduler):
-        return "not eligible due to a terminating pod on the nominated node."
-    helpful = [name for name, status in diagnosis.statuses.items() if status.code is Code.UNSCHEDULABLE]
-    tried: dict[str, Status] = {}
-    candidates: list[_Candidate] = []
-    for name in helpful:
-        found = _select_victims(pod, name, filtered, scheduler)
-        if isinstance(found, _Candidate):
+        return DryRun("not eligible due to a terminating pod on the nominated node.")
+    refused: dict[str, Status] = {}
+    candidates: list[Candidate] = []
+    selection = _Selection(pod, filtered, scheduler)
+    for name, status in diagnosis.statuses.items():
+        if status.code is not Code.UNSCHEDULABLE:
+            continue
+        found = selection.victims_on(name)
+        if isinstance(found, Candidate):
             candidates.append(found)
         else:
-            tried[name] = found
-    if candidates:
-        return min(candidates, key=_preference)
-    others = tuple(node.name for node in scheduler.columns.nodes if node.name not in tried)
+            refused[name] = found
+    return DryRun("", tuple(candidates), min(candidates, key=preference, default=None), refused)
+
+
+def _message(found: DryRun, scheduler: Scheduler) -> str:
+    if found.not_eligible:
+        return found.not_eligible
+    others = tuple(node.name for node in scheduler.columns.nodes if node.name not in found.refused)
     status = Status(_UNRESOLVABLE, names.DEFAULT_PREEMPTION, (NOT_HELPFUL,))
-    return Diagnosis(diagnosis.node_count, (), tried, others, status).message()
+    return Diagnosis(scheduler.columns.n, (), found.refused, others, status).message()
 
 
 def _waits_for_victims(pod: Pod, diagnosis: Diagnosis, scheduler: Scheduler) -> bool:
@@ -98,35 +152,49 @@ def _waits_for_victims(pod: Pod, diagnosis: Diagnosis, scheduler: Scheduler) -> 
     )
 
 
-def _select_victims(pod: Pod, node: str, filtered: Filtered, scheduler: Scheduler) -> Union[_Candidate, Status]:
-    """Remove every pod of lower priority, then let as many as possible stay (SelectVictimsOnNode)."""
-    at = scheduler.columns.index[node]
-    removable = [other for other in scheduler.columns.pods[at] if other.cls.priority < pod.cls.priority]
-    if not removable:
-        return Status(_UNRESOLVABLE, names.DEFAULT_PREEMPTION, (NO_VICTIMS,))
-    nominated = scheduler.nominated_to(at, pod)
+class _Selection:
+    """Chooses the victims on one node after another (SelectVictimsOnNode)."""
 
-    def refusal(removed: Sequence[Pod]) -> Optional[Status]:
-        if nominated:
-            status = filtered.what_if(at, removed, nominated)
-            if status is not None:
-                return status
-        return filtered.what_if(at, removed, ())
+    def __init__(self, pod: Pod, filtered: Filtered, scheduler: Scheduler) -> None:
+        self._pod = pod
+        self._filtered = filtered
+        self._scheduler = scheduler
+        self._states = filtered.of_pods()
 
-    status = refusal(removable)
-    if status is not None:
-        return status
-    violating, others = _by_budget(_by_importance(removable), scheduler.columns.cluster.budgets)
-    removed = {id(other): other for other in removable}
-    violations = 0
-    for group, is_violating in ((violating, True), (others, False)):
-        for other in group:
-            del removed[id(other)]
-            if refusal(tuple(removed.values())) is not None:
-                removed[id(other)] = other
-                violations += is_violating
-    victims = sorted(removed.values(), key=_importance)
-    return _Candidate(node, tuple(victims), violations)
+    def victims_on(self, node: str) -> Union[Candidate, Status]:
+        """Remove every pod of lower priority, then let as many as possible stay; or why that does not help."""
+        columns, priority = self._scheduler.columns, self._pod.cls.priority
+        at = columns.index[node]
+        removable = [other for other in columns.pods[at] if other.cls.priority < priority]
+        if not removable:
+            return Status(_UNRESOLVABLE, names.DEFAULT_PREEMPTION, (NO_VICTIMS,))
+        nominated = self._scheduler.nominated_to(at, self._pod)
+        status = self._refusal(at, removable, nominated)
+        if status is not None:
+            return status
+        violating, others = _by_budget(_by_importance(removable), columns.cluster.budgets)
+        removed = {id(other): other for other in removable}
+        broken: list[str] = []
+        for group, is_violating in ((violating, True), (others, False)):
+            for other in group:
+                del removed[id(other)]
+                if not self._fits(at, tuple(removed.values()), nominated):
+                    removed[id(other)] = other
+                    if is_violating:
+                        broken.append(other.key)
+        return Candidate(node, tuple(sorted(removed.values(), key=_importance)), tuple(broken))
+
+    def _refusal(self, at: int, removed: Sequence[Pod], nominated: Sequence[Pod]) -> Optional[Status]:
+        """Why a node does not take the pod even so, with the pods nominated to it and without them."""
+        status = self._filtered.what_if(at, removed, nominated) if nominated else None
+        return self._filtered.what_if(at, removed, ()) if status is None else status
+
+    def _fits(self, at: int, removed: Sequence[Pod], nominated: Sequence[Pod]) -> bool:
+        """Whether there is no refusal on a node where only its pods can be in the way."""
+        # perf: a few thousand nodes are asked about each of their pods
+        if nominated and any(state.what_if(at, removed, nominated) for state in self._states):
+            return False
+        return not any(state.what_if(at, removed, ()) for state in self._states)
 
 
 def _by_importance(pods: list[Pod]) -> list[Pod]:
@@ -142,7 +210,7 @@ def _by_importance(pods: list[Pod]) -> list[Pod]:
 
 def _importance(pod: Pod) -> tuple[int, str]:
     """The more important first: higher priority, then started earlier; a pod without a start counts as now."""
-    return (-pod.cls.priority, pod.start_time or "~")
+    return (-pod.cls.priority, pod.start_time or NOW)
 
 
 def _by_budget(pods: list[Pod], budgets: tuple[Budget, ...]) -> tuple[list[Pod], list[Pod]]:
@@ -164,16 +232,12 @@ def _by_budget(pods: list[Pod], budgets: tuple[Budget, ...]) -> tuple[list[Pod],
     return violating, others
 
 
-def _preference(candidate: _Candidate) -> tuple[int, int, int, int, tuple[int, ...]]:
+def preference(candidate: Candidate) -> tuple[int, int, int, int, tuple[int, ...]]:
     """The smaller the better (pickOneNodeForPreemption); the latest of the earliest starts last."""
-    priorities = [victim.cls.priority for victim in candidate.victims]
-    highest = max(priorities, default=-(2**31))
-    starts = [victim.start_time or "~" for victim in candidate.victims if victim.cls.priority == highest]
-    earliest = min(starts, default="~")
     return (
         candidate.violations,
-        highest,
-        sum(priority + 2**31 for priority in priorities),
-        len(priorities),
-        tuple(-ord(char) for char in earliest),
+        candidate.highest,
+        candidate.priorities,
+        len(candidate.victims),
+        tuple(-ord(char) for char in candidate.earliest),
     )

@@ -47,18 +47,18 @@ def _label(node: Node, key: str) -> str:
 
 
 class Sampler:
-    """Remembers where the last search ended, where the next one starts."""
+    """Remembers where the last search ended: the next one begins at `start`."""
 
     def __init__(self, nodes: tuple[Node, ...]) -> None:
         self._n = len(nodes)
         order = tree_order(nodes)
         self._twice = np.concatenate([order, order])  # so that every rotation is a slice
-        self._start = 0
+        self.start = 0
 
     def anew(self) -> Sampler:
         """One that remembers nothing, for the same nodes."""
         other = object.__new__(Sampler)
-        other._n, other._twice, other._start = self._n, self._twice, 0
+        other._n, other._twice, other.start = self._n, self._twice, 0
         return other
 
     def sample(self, feasible: Bools, considered: Optional[Bools], percentage: int) -> NodeIndices:
@@ -69,7 +69,7 @@ class Sampler:
             considered: bool (N,), the only nodes to look at; None for all.
             percentage: of the nodes that have to be found; 0 adapts to their number.
         """
-        order = self._twice[self._start : self._start + self._n]
+        order = self._twice[self.start : self.start + self._n]
         if considered is not None:
             order = order[considered[order]]
         want = num_feasible_nodes_to_find(percentage, len(order))
@@ -83,6 +83,6 @@ class Sampler:
         if len(at) >= want:
             at = at[:want]
             processed = int(at[-1]) + 1
-        self._start = (self._start + processed) % self._n
+        self.start = (self.start + processed) % self._n
         found: NodeIndices = order[at]
         return found

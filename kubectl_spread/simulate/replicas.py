@@ -84,17 +84,48 @@ def place(
         all_nodes: look at every node, also where the scheduler would stop early.
         explain_first: explain also the first replica of each workload, at the moment it was placed.
     """
-    release = next(iter(profiles.values()))
-    written = [owner for owner in workloads if owner.kind != "PodTemplate"]
-    owners = [as_running(as_stored(admitted(owner, cluster), release.minor), cluster) for owner in written]
-    cluster = with_controllers(owners, cluster)
-    scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
-    placements: dict[int, Placement] = {}
-    for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
-        placing = _Placing(owners[at], cluster, scheduler, pick or first, release=release, explain_first=explain_first)
-        placements[at] = placing.run()
-    told = dict(zip(placements, _with_uncounted(list(placements.values()), profiles), strict=True))
-    return [told[at]._replace(ignored=_ignored(owner, release.minor)) for at, owner in enumerate(written)]
+    return Rehearsal(workloads, cluster, profiles, all_nodes=all_nodes).run(pick or first, explain_first=explain_first)
+
+
+class Rehearsal:
+    """Workloads about to be placed, as often as one likes: every run starts from the same cluster.
+
+    cluster, owners: with what the API server and the controllers make of the workloads; columns: before any run.
+    """
+
+    def __init__(
+        self,
+        workloads: Iterable[Workload],
+        cluster: Cluster,
+        profiles: Mapping[str, Profile],
+        *,
+        all_nodes: bool = False,
+    ) -> None:
+        self._release = next(iter(profiles.values()))
+        self._profiles = profiles
+        self._all_nodes = all_nodes
+        self._written = [owner for owner in workloads if owner.kind != "PodTemplate"]
+        minor = self._release.minor
+        self.owners = [as_running(as_stored(admitted(owner, cluster), minor), cluster) for owner in self._written]
+        self.cluster = with_controllers(self.owners, cluster)
+        self.columns = Columns(self.cluster)
+
+    def scheduler(self) -> Scheduler:
+        """One that nobody used yet."""
+        return Scheduler(self.columns.changed(self.cluster), self._profiles, all_nodes=self._all_nodes)
+
+    def run(self, pick: Pick, *, explain_first: bool = False) -> list[Placement]:
+        """Place all pods once."""
+        scheduler, owners = self.scheduler(), self.owners
+        placements: dict[int, Placement] = {}
+        for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
+            placing = _Placing(
+                owners[at], self.cluster, scheduler, pick, release=self._release, explain_first=explain_first
+            )
+            placements[at] = placing.run()
+        told = dict(zip(placements, _with_uncounted(list(placements.values()), self._profiles), strict=True))
+        minor = self._release.minor
+        return [told[at]._replace(ignored=_ignored(owner, minor)) for at, owner in enumerate(self._written)]
 
 
 def _ignored(owner: Workload, minor: int) -> Ignored:

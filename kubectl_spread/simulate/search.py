@@ -61,7 +61,7 @@ def most_placed(
         paths: how many to look at.
     """
     blind = {name: profile._replace(score=(), pre_score=()) for name, profile in profiles.items()}
-    walk, most = _Walk(kinds), 0
+    walk, most = Walk(kinds), 0
     for _ in range(paths):
         walk.start()
         (placement,) = replicas.place([owner], cluster, blind, pick=walk.pick, all_nodes=True)
@@ -140,7 +140,7 @@ def _kinds(cls: PodClass, filtered: Filtered, columns: Columns) -> list[Hashable
     return found
 
 
-class _Walk:
+class Walk:
     """Which states are exhausted: every path on from them was taken."""
 
     def __init__(self, kinds: list[int]) -> None:

@@ -114,6 +114,17 @@ class _DomainTable:
             self.is_recorded = True
             np.add.at(numbers, codes, amount)
 
+    def add_one(self, key: str, node: int, amount: int) -> None:
+        """Add to the domain of one node."""
+        topology = self._columns.topology(key)
+        numbers = self._numbers.get(key)
+        if numbers is None:
+            numbers = self._numbers[key] = np.zeros(len(topology.values), np.int64)
+        code = topology.codes.item(node)
+        if code >= 0:
+            self.is_recorded = True
+            numbers[code] += amount
+
     def number(self, key: str, node: int) -> int:
         """The number of a node's domain, 0 where it has none."""
         code = self._columns.topology(key).codes[node]
@@ -231,12 +242,11 @@ class _FilterState:
         self._catch_up()
         if not self._affinity_terms and not self._anti_affinity_terms and self._existing_anti_affinity.is_empty:
             return 0  # upstream skipped the plugin, and a pod that comes or goes does not wake it
-        at = np.array([node], np.int32)
-        self._apply(removed, at, -1)
-        self._apply(added, at, 1)
+        self._apply(removed, node, -1)
+        self._apply(added, node, 1)
         bits = self._node_bits(node)
-        self._apply(added, at, -1)
-        self._apply(removed, at, 1)
+        self._apply(added, node, -1)
+        self._apply(removed, node, 1)
         return bits
 
     def _node_bits(self, node: int) -> int:
@@ -249,15 +259,26 @@ class _FilterState:
 
     def _catch_up(self) -> None:
         for class_at, nodes in self._fresh.fresh():
-            effect = self._effects.get(class_at)
-            if effect is None:
-                effect = self._effects[class_at] = self._effect(self._columns.classes[class_at])
+            effect = self._effect_of(class_at)
             if effect is not _NO_EFFECT:
                 self._add(effect, nodes, 1)
 
-    def _apply(self, pods: Sequence[Pod], nodes: Int32s, sign: int) -> None:
+    def _effect_of(self, class_at: int) -> _Effect:
+        found = self._effects.get(class_at)
+        if found is None:
+            found = self._effects[class_at] = self._effect(self._columns.classes[class_at])
+        return found
+
+    def _apply(self, pods: Sequence[Pod], node: int, sign: int) -> None:
+        """Change the tables for a moment: what was worked out from them stays."""
         for pod in pods:
-            self._add(self._effect(pod.cls), nodes, sign)
+            effect = self._effect_of(self._columns.class_index(pod.cls))
+            for key in effect.existing_anti_affinity:
+                self._existing_anti_affinity.add_one(key, node, sign)
+            for key in effect.affinity:
+                self._affinity.add_one(key, node, sign)
+            for key in effect.anti_affinity:
+                self._anti_affinity.add_one(key, node, sign)
 
     def _add(self, effect: _Effect, nodes: Int32s, sign: int) -> None:
         self._bits = self._fits = None

@@ -113,6 +113,7 @@ class _FilterState:
         watched = [columns.pod_count, columns.slots()]
         for resource, _ in self._wanted:
             watched += [columns.allocatable_of(resource), columns.requested_of(resource)]
+        self._amounts_of: dict[int, tuple[int, ...]] = {}  # by class
         self._bits = NodeValues(columns, watched, self._compute)
         self._fits = NodeValues(columns, watched, lambda nodes: self._compute(nodes) == 0)
 
@@ -129,11 +130,22 @@ class _FilterState:
         for at, (resource, amount) in enumerate(self._wanted):
             total = int(columns.allocatable_of(resource)[node])
             used = int(columns.requested_of(resource)[node])
-            used -= sum(dict(pod.cls.requests).get(resource, 0) for pod in removed)
-            used += sum(dict(pod.cls.requests).get(resource, 0) for pod in added)
+            for pod in removed:
+                used -= self._amounts(pod.cls)[at]
+            for pod in added:
+                used += self._amounts(pod.cls)[at]
             if amount > gomath.int64(total - used):
                 bits |= 1 << (2 + 2 * at if amount > total else 1 + 2 * at)
         return bits
+
+    def _amounts(self, cls: PodClass) -> tuple[int, ...]:
+        """What a pod requests of each resource that is wanted."""
+        class_at = self._columns.class_index(cls)
+        found = self._amounts_of.get(class_at)
+        if found is None:
+            requests = dict(cls.requests)
+            found = self._amounts_of[class_at] = tuple(requests.get(resource, 0) for resource, _ in self._wanted)
+        return found
 
     def _compute(self, nodes: NodeIndices) -> Bits:
         columns = self._columns

@@ -211,6 +211,7 @@ class PreFilterState:
             DomainCounts(constraint, cls, columns, keyed & match_node_inclusion_policies(constraint, cls, columns))
             for constraint in constraints
         )
+        self._matched: list[dict[int, bool]] = [{} for _ in constraints]  # by class
 
     def fits(self) -> Bools:
         first, *others = self.counts
@@ -245,16 +246,25 @@ class PreFilterState:
         Like upstream, the change looks neither at deletionTimestamp nor at whether the selector is empty: removing a
         terminating pod takes away one that was never counted.
         """
-        for counts in self.counts:
+        for at, counts in enumerate(self.counts):
             counts.catch_up()
             if counts.topology.codes[node] < 0:
                 return int(bit(1))
-            change = self._matching(counts.constraint, added) - self._matching(counts.constraint, removed)
+            change = self._matching(at, added) - self._matching(at, removed)
             if counts.violates_after(node, change):
                 return int(bit(0))
         return 0
 
-    def _matching(self, constraint: Constraint, pods: Sequence[Pod]) -> int:
-        return sum(
-            pod.cls.namespace == self._namespace and constraint.selector.matches(dict(pod.cls.labels)) for pod in pods
-        )
+    def _matching(self, at: int, pods: Sequence[Pod]) -> int:
+        """How many of some pods a constraint's selector matches, found out once for each class."""
+        known, selector = self._matched[at], self.counts[at].constraint.selector
+        number = 0
+        for pod in pods:
+            class_at = self._columns.class_index(pod.cls)
+            matches = known.get(class_at)
+            if matches is None:
+                matches = pod.cls.namespace == self._namespace
+                matches = matches and selector.matches(dict(pod.cls.labels))
+                known[class_at] = matches
+            number += matches
+        return number

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
+from typing import NamedTuple
 from typing import Optional
 from typing import TypeVar
 
@@ -30,6 +31,19 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_k
 
 MAX_NODE_SCORE = 100
 _FEW_COUNTS = 64  # different ones, up to which one at a time is faster than all nodes at once
+
+
+class RawScore(NamedTuple):
+    """What one constraint says of the nodes that are scored, before its scores are added to those of the others.
+
+    matching: int64 (F,), matching pods in the domain of each. scores: float64 (F,), the lower the better. domains: how
+    many there are.
+    """
+
+    constraint: Constraint
+    matching: Int64s
+    scores: NDArray[np.floating[Any]]
+    domains: int
 
 
 class ScoreState:
@@ -53,6 +67,11 @@ class ScoreState:
         if scored.any():
             result[scored] = self._scores(feasible[scored])
         return result
+
+    def raw(self, feasible: NodeIndices) -> tuple[NodeIndices, tuple[RawScore, ...]]:
+        """The nodes that have every key, of those that fit, and what each constraint says of them."""
+        nodes = feasible[self._keyed[feasible]]
+        return nodes, tuple(account.raw(nodes) for account in self._accounts) if len(nodes) else ()
 
     def _scores(self, counted: NodeIndices) -> Int64s:
         first, *others = self._accounts
@@ -112,6 +131,13 @@ class _Account:
         if not self._all_have_key:
             added[~self._has_key[nodes]] = 0.0
         return added
+
+    def raw(self, nodes: NodeIndices) -> RawScore:
+        scores = self.score(nodes)
+        codes = self._codes[nodes]
+        if self._by_node:
+            return RawScore(self._constraint, self._counter.counts[nodes], scores, len(nodes))
+        return RawScore(self._constraint, self._in_domain[codes], scores, len(np.unique(codes)))
 
     @property
     def is_by_count(self) -> bool:

@@ -1,0 +1,287 @@
+"""Which node the scheduler would take of those that fit, which plugins decide that, and what they outvote.
+
+Source: pkg/scheduler/schedule_one.go, prioritizeNodes, selectHost (v1.36.2): a node's score is the sum of what the
+plugins give it, each from 0 to 100 times the plugin's weight, and one of the nodes with the highest sum is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+from typing import Optional
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
+from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.cycle import Scores
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubectl_spread.scheduler.plugins.podtopologyspread.scoring import RawScore
+
+
+class ScoreRow(NamedTuple):
+    """One node: what each plugin of the table gives it, weighted, and the sum."""
+
+    node: str
+    points: tuple[int, ...]
+    total: int
+
+
+class Share(NamedTuple):
+    """By how much a plugin prefers one node to another; negative where it is the other way round.
+
+    one, other: what it gives each. because: what of the nodes makes the difference, where that is a fact one can name.
+    """
+
+    plugin: str
+    points: int
+    one: int
+    other: int
+    because: str = ""
+
+
+class Decision(NamedTuple):
+    """Why the best nodes are ahead of the others.
+
+    `shares` add up to `margin`, by which `winner` leads `runner_up`, the best of the others; the largest come first.
+    `decisive`: the smallest sets of plugins without which a node that is not among the best would be.
+    """
+
+    winner: str
+    runner_up: str
+    margin: int
+    shares: tuple[Share, ...]
+    decisive: tuple[tuple[str, ...], ...]
+
+
+class SoftDomain(NamedTuple):
+    """A domain of a soft constraint that has a node to score; `raw` is its part of the score, the lower the better."""
+
+    value: str
+    matching: int
+    raw: float
+
+
+class SoftConstraint(NamedTuple):
+    """What a soft constraint says; `domains` the emptiest first."""
+
+    position: int
+    is_default: bool
+    topology_key: str
+    max_skew: int
+    domains: tuple[SoftDomain, ...]
+
+
+class SoftVote(NamedTuple):
+    """What the soft constraints would have, and what became of it.
+
+    `favourites` are the nodes that PodTopologySpread scores highest. Where none of them is among the best nodes,
+    `favourite` is the one that came nearest, `margin` is by how much the constraints prefer it to the winner, and
+    `outvoted_by` is what speaks for the winner, the most weighty first. `unlabelled`: nodes that lack a key, and get 0.
+    """
+
+    constraints: tuple[SoftConstraint, ...]
+    favourites: tuple[str, ...]
+    favourite: str = ""
+    margin: int = 0
+    outvoted_by: tuple[Share, ...] = ()
+    unlabelled: tuple[str, ...] = ()
+
+    @property
+    def is_outvoted(self) -> bool:
+        return bool(self.favourite)
+
+
+class ScoreTable(NamedTuple):
+    """The scores of the nodes that fit, the best first, then in the cluster's order.
+
+    plugins, weights: the columns of the rows; a plugin that skips the pod is absent. hosts: the nodes with the highest
+    total, any of which may be taken. feasible: how many nodes fit; in a cluster of 100 nodes and more the scheduler may
+    score fewer. error: why scoring fails, so that the pod is not placed.
+    """
+
+    plugins: tuple[str, ...] = ()
+    weights: tuple[int, ...] = ()
+    rows: tuple[ScoreRow, ...] = ()
+    hosts: tuple[str, ...] = ()
+    feasible: int = 0
+    decision: Optional[Decision] = None
+    soft: Optional[SoftVote] = None
+    error: str = ""
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether nodes that fit were not scored."""
+        return not self.error and len(self.rows) < self.feasible
+
+
+def score_table(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Optional[ScoreTable]:
+    """Score the nodes that fit, or those of them that the scheduler would look at; None where none fits.
+
+    Nothing may have been bound since the pod was filtered. The scheduler is left as it was.
+    """
+    nodes = scheduler.to_score(pod, filtered)
+    if not len(nodes):
+        return None
+    feasible = int(np.count_nonzero(filtered.feasible))
+    try:
+        scores = scheduler.score(pod, filtered, nodes)
+    except ScoreError as error:
+        return ScoreTable(feasible=feasible, error=str(error))
+    return _Table(pod.cls, scores, scheduler).told(feasible)
+
+
+class _Table:
+    """The scores of one pod as a matrix: int64 (plugins, F)."""
+
+    def __init__(self, cls: PodClass, scores: Scores, scheduler: Scheduler) -> None:
+        self._cls = cls
+        self._columns = scheduler.columns
+        self._profile = scheduler.profile_of(cls)
+        self._nodes = scores.nodes
+        self._plugins = tuple(scores.by_plugin)
+        self._points: Int64s = np.zeros((len(self._plugins), len(scores.nodes)), np.int64)
+        for at, points in enumerate(scores.by_plugin.values()):
+            self._points[at] = points
+        self._total = scores.total
+        self._best = scores.total == scores.total.max()
+
+    def told(self, feasible: int) -> ScoreTable:
+        # lexsort: the last key counts first
+        order = np.lexsort((self._nodes, -self._total)).tolist()
+        weights = {weighted.plugin.name: weighted.weight for weighted in self._profile.score}
+        return ScoreTable(
+            plugins=self._plugins,
+            weights=tuple(weights[plugin] for plugin in self._plugins),
+            rows=tuple(
+                ScoreRow(self._name(at), tuple(self._points[:, at].tolist()), int(self._total[at])) for at in order
+            ),
+            hosts=tuple(self._name(at) for at in order if self._best[at]),
+            feasible=feasible,
+            decision=self._decision(order),
+            soft=self._soft(order),
+        )
+
+    def _name(self, at: int) -> str:
+        node: int = self._nodes.item(at)
+        return self._columns.nodes[node].name
+
+    def _decision(self, order: list[int]) -> Optional[Decision]:
+        winner = order[0]
+        runner_up = next((at for at in order if not self._best[at]), None)
+        if runner_up is None:
+            return None
+        return Decision(
+            winner=self._name(winner),
+            runner_up=self._name(runner_up),
+            margin=int(self._total[winner] - self._total[runner_up]),
+            shares=tuple(self._shares(winner, runner_up)),
+            decisive=tuple(self._decisive()),
+        )
+
+    def _shares(self, one: int, other: int) -> Iterator[Share]:
+        """What each plugin adds to the lead of one node over another, the largest part first."""
+        parts = (self._points[:, one] - self._points[:, other]).tolist()
+        for at in sorted(range(len(parts)), key=lambda at: -abs(parts[at])):
+            if parts[at]:
+                better, worse = (one, other) if parts[at] > 0 else (other, one)
+                of_one, of_other = self._points[at, [one, other]].tolist()
+                because = self._because(self._plugins[at], better, worse)
+                yield Share(self._plugins[at], parts[at], of_one, of_other, because)
+
+    def _decisive(self) -> list[tuple[str, ...]]:
+        """The smallest sets of plugins without which another node is among the best."""
+        matter = [at for at, points in enumerate(self._points) if points.min() != points.max()]
+        for size in range(1, len(matter) + 1):
+            found = [left_out for left_out in combinations(matter, size) if self._depends_on(left_out)]
+            if found:
+                return [tuple(self._plugins[at] for at in left_out) for left_out in found]
+        return []
+
+    def _depends_on(self, plugins: tuple[int, ...]) -> bool:
+        without = self._total - self._points[list(plugins)].sum(axis=0)
+        return bool(((without == without.max()) & ~self._best).any())
+
+    def _because(self, plugin: str, better: int, worse: int) -> str:
+        """What one can point at on two nodes that a plugin scores differently."""
+        if plugin == names.TAINT_TOLERATION:
+            taints = _preferred_against(self._cls, self._columns, int(self._nodes[worse]))
+            return f"{self._name(worse)} has the taint {', '.join(taints)}" if taints else ""
+        if plugin == names.NODE_AFFINITY:
+            weight = _preferred_weight(self._cls, self._columns, int(self._nodes[better]))
+            lesser = _preferred_weight(self._cls, self._columns, int(self._nodes[worse]))
+            told = f"preferred terms of weight {weight} match {self._name(better)}, of weight {lesser}"
+            return f"{told} {self._name(worse)}" if weight != lesser else ""
+        return ""
+
+    def _soft(self, order: list[int]) -> Optional[SoftVote]:
+        """What the soft constraints prefer; None where the pod has none, or the plugin does not score it."""
+        plugin = next((item.plugin for item in self._profile.score if isinstance(item.plugin, PodTopologySpread)), None)
+        if plugin is None or plugin.name not in self._plugins:
+            return None
+        ordered: NodeIndices = self._nodes[order]
+        keyed, raw = plugin.pre_score(self._cls, self._columns).raw(ordered)
+        points = self._points[self._plugins.index(plugin.name)]
+        # A favourite that is among the best comes first in the order, if there is one.
+        favourites = [at for at in order if points[at] == points.max()]
+        vote = SoftVote(
+            constraints=tuple(_soft_constraint(item, keyed, self._cls, self._columns) for item in raw),
+            favourites=tuple(map(self._name, favourites)),
+            unlabelled=tuple(self._columns.nodes[node].name for node in sorted(set(ordered) - set(keyed))),
+        )
+        if not raw or self._best[favourites[0]]:
+            return vote
+        winner, favourite = order[0], favourites[0]
+        return vote._replace(
+            favourite=self._name(favourite),
+            margin=int(points[favourite] - points[winner]),
+            outvoted_by=tuple(_enough(list(self._shares(winner, favourite)))),
+        )
+
+
+def _enough(shares: list[Share]) -> Iterator[Share]:
+    """The largest shares that make up for all that speaks against."""
+    against = -sum(share.points for share in shares if share.points < 0)
+    for share in shares:
+        if share.points > 0 and against >= 0:
+            against -= share.points
+            yield share
+
+
+def _soft_constraint(raw: RawScore, nodes: NodeIndices, cls: PodClass, columns: Columns) -> SoftConstraint:
+    key = raw.constraint.topology_key
+    found: dict[str, SoftDomain] = {}
+    for at, node in enumerate(nodes.tolist()):
+        # The scheduler scores by nodes, not by the label's values, where the key is that of the hostname.
+        value = columns.nodes[node].name if key == HOSTNAME else columns.nodes[node].labels.get(key, "")
+        if value not in found:
+            found[value] = SoftDomain(value, int(raw.matching[at]), float(raw.scores[at]))
+    domains = sorted(found.values(), key=lambda domain: (domain.matching, domain.value))
+    return SoftConstraint(raw.constraint.position, not cls.constraints, key, raw.constraint.max_skew, tuple(domains))
+
+
+def _preferred_against(cls: PodClass, columns: Columns, node: int) -> list[str]:
+    """The PreferNoSchedule taints of a node that a pod does not tolerate."""
+    tolerations = [item for item in cls.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
+    return [
+        str(taint)
+        for taint in columns.nodes[node].taints
+        if taint.effect == PREFER_NO_SCHEDULE and not any(item.tolerates(taint) for item in tolerations)
+    ]
+
+
+def _preferred_weight(cls: PodClass, columns: Columns, node: int) -> int:
+    """The weight of the pod's own preferred node affinity that a node has; empty terms count for nothing."""
+    labels, name = columns.nodes[node].labels, columns.nodes[node].name
+    terms = (item for item in cls.node_affinity.preferred if item.weight and not item.term.is_empty)
+    return sum(item.weight for item in terms if item.term.matches(labels, name))

@@ -1,0 +1,350 @@
+"""Where the pods of a workload with soft constraints end up, whichever of several best nodes the scheduler takes.
+
+A soft constraint refuses nothing: what it achieves is only seen at the end, and where nodes score the same it depends
+on chance. So a forecast is a range: for every domain and node the fewest and the most pods over the ways to choose.
+
+Where nodes can be exchanged without the scheduler noticing, ways that differ only in that are walked through once
+(`search.Walk`); what one of the nodes gets in some way, each of the others gets in another. Where there are too many
+ways, or it matters which pod goes where, some are taken at random, the same ones each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from collections.abc import Mapping
+from typing import NamedTuple
+from typing import Optional
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int32s
+from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node_inclusion_policies
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_keys
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
+from kubectl_spread.simulate.controllers import missing_replicas
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.replicas import first
+from kubectl_spread.simulate.replicas import Rehearsal
+from kubectl_spread.simulate.replicas import seeded
+from kubectl_spread.simulate.search import alike
+from kubectl_spread.simulate.search import twins
+from kubectl_spread.simulate.search import Walk
+
+MAX_RUNS = 48
+MAX_STEPS = 600  # pods placed in all runs together; a step takes about a quarter of a millisecond
+_START = 8  # what it takes to begin a run, in steps, and one more for so many nodes
+_NODES_OF_A_STEP = 12
+_LEAST_RUNS = 4  # with fewer nothing is said; for so many, a large cluster may take more steps
+_MOST_STEPS = 2_500
+
+
+class Range(NamedTuple):
+    """The fewest and the most over the runs."""
+
+    least: int
+    most: int
+
+    @property
+    def is_certain(self) -> bool:
+        return self.least == self.most
+
+
+class ConstraintForecast(NamedTuple):
+    """What becomes of one constraint.
+
+    domains: of the workload's pods, by value, for the eligible domains and those that get a pod. skew: between the
+    fullest and the emptiest eligible domain, counting all pods that the constraint counts.
+    """
+
+    position: int
+    is_default: bool
+    is_hard: bool
+    topology_key: str
+    max_skew: int
+    domains: dict[str, Range]
+    skew: Range
+
+
+class Forecast(NamedTuple):
+    """Where the pods of a workload end up.
+
+    nodes: by name, those that get a pod in some run. is_exact: the runs stand for every way to choose among the best
+    nodes; else they are some of the ways. skipped: why there is no forecast.
+    """
+
+    workload: Workload
+    replicas: int
+    placed: Range = Range(0, 0)
+    constraints: tuple[ConstraintForecast, ...] = ()
+    nodes: dict[str, Range] = {}  # noqa: RUF012 (never written to)
+    runs: int = 0
+    is_exact: bool = False
+    is_sampled: bool = False  # the scheduler does not look at every node of so large a cluster
+    skipped: str = ""
+
+
+def forecast(
+    workload: Workload,
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    *,
+    all_nodes: bool = False,
+    runs: int = MAX_RUNS,
+    steps: int = MAX_STEPS,
+) -> Optional[Forecast]:
+    """Place a workload's pods in many ways; None where it has no soft constraint, or its pods have no choice.
+
+    Args:
+        workload: pods of it that run already stay where they are.
+        cluster: where the others go.
+        profiles: the scheduler's, by name.
+        all_nodes: look at every node, also where the scheduler would stop early.
+        runs: how many ways to take at most.
+        steps: how many pods to place in all of them together.
+    """
+    if workload.kind in ("DaemonSet", "PodTemplate"):
+        return None
+    rehearsal = Rehearsal([workload], cluster, profiles, all_nodes=all_nodes)
+    (owner,) = rehearsal.owners
+    pods = list(missing_replicas(owner, rehearsal.cluster))
+    if not pods or pods[0].cls.gates or pods[0].node_name or pods[0].cls.scheduler_name not in profiles:
+        return None
+    scheduler = rehearsal.scheduler()
+    filtered = scheduler.filter(pods[0])
+    accounts = _accounts(pods[0].cls, filtered, scheduler)
+    if all(account.is_hard for account in accounts):
+        return None
+    affordable = _affordable(len(pods), rehearsal.columns.n, runs, steps)
+    if not affordable:
+        nodes = "1 node" if rehearsal.columns.n == 1 else f"{rehearsal.columns.n} nodes"
+        why = f"{len(pods)} pods are more than a forecast tries on {nodes}"
+        return Forecast(workload, owner.replicas or len(pods), skipped=why)
+    is_sampled = not all_nodes and rehearsal.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
+    kinds = _kinds(pods, owner, filtered, scheduler) if not is_sampled else None
+    outcomes, is_exact = _outcomes(rehearsal, kinds, affordable, is_sampled=is_sampled)
+    told = _Told(rehearsal.columns, outcomes, kinds if is_exact else None)
+    return Forecast(
+        workload=workload,
+        replicas=outcomes[0].replicas,
+        placed=_range([len(outcome.placed) for outcome in outcomes]),
+        constraints=tuple(told.constraint(account) for account in accounts),
+        nodes=told.nodes(),
+        runs=len(outcomes),
+        is_exact=is_exact,
+        is_sampled=is_sampled,
+    )
+
+
+def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
+    """How many runs the steps are enough for; 0 where that is too few to say anything."""
+    of_a_run = pods + _START + nodes // _NODES_OF_A_STEP
+    if steps // of_a_run < _LEAST_RUNS:
+        return _LEAST_RUNS if _LEAST_RUNS * of_a_run <= _MOST_STEPS else 0
+    return min(runs, steps // of_a_run)
+
+
+def _has_choice(rehearsal: Rehearsal, found: list[Placement]) -> bool:
+    """Whether a first run, which is kept, had several best nodes for a pod."""
+    (placement,) = rehearsal.run(first)
+    found.append(placement)
+    return any(pod.hosts > 1 for pod in placement.placed)
+
+
+def _outcomes(
+    rehearsal: Rehearsal, kinds: Optional[list[int]], runs: int, *, is_sampled: bool
+) -> tuple[list[Placement], bool]:
+    """Every way, as far as nodes can be told apart; or, where these are too many, those and others at random."""
+    found: list[Placement] = []
+    if kinds is not None:
+        walk = Walk(kinds)
+        while len(found) < runs // 2:
+            walk.start()
+            (placement,) = rehearsal.run(walk.pick)
+            found.append(placement)
+            if any(item.explanation.nominated_node for item in placement.pending):
+                break  # who is in the way of whom is more than the number of pods on each node
+            walk.finish()
+            if walk.is_over:
+                return found, True
+    elif not _has_choice(rehearsal, found):
+        return found, not is_sampled
+    for seed in range(runs - len(found)):
+        (placement,) = rehearsal.run(seeded(seed))
+        found.append(placement)
+    return found, False
+
+
+class _Account(NamedTuple):
+    """A constraint before any pod is placed."""
+
+    counts: DomainCounts
+    is_hard: bool
+    is_default: bool
+
+
+def _accounts(cls: PodClass, filtered: Filtered, scheduler: Scheduler) -> list[_Account]:
+    """The constraints that the scheduler goes by, its own defaults included, in the order they are written."""
+    columns = scheduler.columns
+    profile = scheduler.profile_of(cls)
+    plugin = next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
+    found: list[_Account] = []
+    for hard in (True, False):
+        constraints = plugin.constraints(cls, columns, hard=hard) if plugin is not None else ()
+        keyed = with_all_keys(constraints, columns)
+        for constraint in constraints:
+            included = keyed & match_node_inclusion_policies(constraint, cls, columns)
+            counts = DomainCounts(constraint, cls, columns, included, None if hard else filtered.feasible)
+            found.append(_Account(counts, hard, not cls.constraints))
+    return sorted(found, key=lambda account: account.counts.constraint.position)
+
+
+class _Told:
+    """Ranges over outcomes.
+
+    `kinds`: those of the nodes, where the outcomes stand for all that exchanging nodes of one kind leads to.
+    """
+
+    def __init__(self, columns: Columns, outcomes: list[Placement], kinds: Optional[list[int]]) -> None:
+        self._columns = columns
+        self._kinds = kinds
+        # int64 (runs, N): the workload's pods; `_new` without those that ran already.
+        self._pods: Int64s = np.zeros((len(outcomes), columns.n), np.int64)
+        self._new: Int64s = np.zeros((len(outcomes), columns.n), np.int64)
+        for run, outcome in enumerate(outcomes):
+            for pod in outcome.placed:
+                if pod.node in columns.index:
+                    self._pods[run, columns.index[pod.node]] += 1
+                    self._new[run, columns.index[pod.node]] += not pod.ran_already
+
+    def nodes(self) -> dict[str, Range]:
+        ran = (self._pods - self._new)[0]
+        found = {}
+        for at, range_ in enumerate(self._shared([_range(column) for column in self._new.T.tolist()])):
+            if range_.most or ran[at]:
+                already = int(ran[at])
+                found[self._columns.nodes[at].name] = Range(range_.least + already, range_.most + already)
+        return found
+
+    def constraint(self, account: _Account) -> ConstraintForecast:
+        counts, codes = account.counts, account.counts.topology.codes
+        values = counts.topology.values
+        constraint = counts.constraint
+        matching = counts.match_num + constraint.self_match_num * self._by_domain(self._new * counts.included, codes)
+        least = _lowest(matching, counts)
+        skews = np.where(counts.eligible, matching, 0).max(axis=1, initial=0) - least
+        found = self._domains(codes, len(values))
+        order = sorted(range(len(values)), key=lambda code: values[code])
+        return ConstraintForecast(
+            position=constraint.position,
+            is_default=account.is_default,
+            is_hard=account.is_hard,
+            topology_key=constraint.topology_key,
+            max_skew=constraint.max_skew,
+            domains={values[code]: found[code] for code in order if counts.eligible[code] or found[code].most},
+            skew=_range(skews.tolist()),
+        )
+
+    def _domains(self, codes: Int32s, size: int) -> list[Range]:
+        ran = self._by_domain(self._pods - self._new, codes)[0]
+        ranges = [_range(column) for column in self._by_domain(self._new, codes).T.tolist()]
+        sizes = np.bincount(codes[codes >= 0], minlength=size)
+        shared = self._shared([ranges[code] if code >= 0 else Range(0, 0) for code in codes.tolist()])
+        for at, code in enumerate(codes.tolist()):
+            if code >= 0 and sizes[code] == 1:  # a domain of one node gets what its node gets
+                ranges[code] = shared[at]
+        return [Range(least + int(more), most + int(more)) for (least, most), more in zip(ranges, ran, strict=True)]
+
+    def _by_domain(self, pods: Int64s, codes: Int32s) -> Int64s:
+        """int64 (runs, D)."""
+        size = int(codes.max(initial=-1)) + 1
+        found: Int64s = np.zeros((len(pods), size), np.int64)
+        for run, row in enumerate(pods):
+            found[run] = np.bincount(codes[codes >= 0], weights=row[codes >= 0], minlength=size)
+        return found
+
+    def _shared(self, ranges: list[Range]) -> list[Range]:
+        """By node: what one node of a kind may get, each of them may."""
+        if self._kinds is None:
+            return ranges
+        of_kind: dict[int, Range] = {}
+        for kind, (least, most) in zip(self._kinds, ranges, strict=True):
+            known = of_kind.get(kind, Range(least, most))
+            of_kind[kind] = Range(min(known.least, least), max(known.most, most))
+        return [of_kind[kind] for kind in self._kinds]
+
+
+def _lowest(matching: Int64s, counts: DomainCounts) -> Int64s:
+    """int64 (runs,): the global minimum of each run."""
+    if counts.is_below_min_domains or not counts.domains_num:
+        return np.zeros(len(matching), np.int64)
+    least: Int64s = matching[:, counts.eligible].min(axis=1)
+    return least
+
+
+def _range(numbers: list[int]) -> Range:
+    return Range(int(min(numbers)), int(max(numbers)))
+
+
+def _kinds(pods: list[Pod], owner: Workload, filtered: Filtered, scheduler: Scheduler) -> Optional[list[int]]:
+    """A number for each node, equal for nodes that can be exchanged; None where it matters which pod goes where.
+
+    Nodes of a kind look the same to every Filter plugin (`search.alike`) and to every Score plugin.
+    """
+    cls, columns = pods[0].cls, scheduler.columns
+    if cls.volumes or twins(pods[0], owner, len(pods)) is None or not filtered.feasible.any():
+        return None
+    looks = alike(cls, filtered)
+    if columns.has_pod_affinity or cls.has_pod_affinity:
+        looks = list(range(columns.n))
+    points = _points(pods[0], filtered, scheduler)
+    domains = [columns.topology(key) for key in dict.fromkeys(_keys(cls, filtered, scheduler))]
+    sizes = [np.bincount(topology.codes + 1, minlength=len(topology.values) + 1) for topology in domains]
+    accounts = [account.counts.on_nodes for account in _accounts(cls, filtered, scheduler)]
+    kinds: dict[Hashable, int] = {}
+    found = []
+    for at, node in enumerate(columns.nodes):
+        look: Hashable = (
+            looks[at],
+            tuple(sorted(node.allocatable.items())),
+            tuple(int(columns.requested_of(name)[at]) for name in sorted(columns.requested)),
+            (int(columns.nonzero_cpu[at]), int(columns.nonzero_memory[at]), int(columns.pod_count[at])),
+            tuple(taint for taint in node.taints if taint.effect == PREFER_NO_SCHEDULE),
+            tuple(image for image in node.images if image[0] in cls.images),
+            tuple(item.term.matches(node.labels, node.name) for item in cls.node_affinity.preferred),
+            tuple(int(counts[at]) for counts in accounts),
+            points.get(at),
+            tuple(other.uid for other in scheduler.nominated_to(at, pods[0])),
+            tuple(
+                int(topology.codes[at]) if topology.codes[at] < 0 or size[topology.codes[at] + 1] > 1 else -2
+                for topology, size in zip(domains, sizes, strict=True)
+            ),
+        )
+        found.append(kinds.setdefault(look, len(kinds)))
+    return found
+
+
+def _keys(cls: PodClass, filtered: Filtered, scheduler: Scheduler) -> list[str]:
+    return [account.counts.constraint.topology_key for account in _accounts(cls, filtered, scheduler)]
+
+
+def _points(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> dict[int, Hashable]:
+    """By node that fits, what every plugin gives it now."""
+    try:
+        scores = scheduler.score(pod, filtered)
+    except ScoreError:
+        return {}
+    columns = [np.broadcast_to(points, len(scores.nodes)).tolist() for points in scores.by_plugin.values()]
+    return dict(zip(scores.nodes.tolist(), zip(*columns, strict=True), strict=True))
