@@ -62,10 +62,6 @@ class Platform(NamedTuple):
     def name(self) -> str:
         return f"{self.os}-{self.arch}"
 
-    @property
-    def extension(self) -> str:
-        return "zip" if self.os == "windows" else "tar.gz"
-
 
 class Entry(NamedTuple):
     """A file of an archive."""
@@ -125,8 +121,8 @@ def main() -> int:
     for name in arguments.platform or PLATFORMS:
         platform = PLATFORMS[name]
         entries = tree(platform, minors, wheels=arguments.wheels, own=own)
-        packed = pack(entries, zipped=platform.extension == "zip")
-        file = f"kubectl-spread_{version}_{platform.os}_{platform.arch}.{platform.extension}"
+        packed = pack(entries, zipped=platform.os == "windows")
+        file = file_name(platform, version)
         (arguments.dist / file).write_bytes(packed)
         sums[file] = hashlib.sha256(packed).hexdigest()
         sys.stderr.write(f"{file}: {len(packed) / 1e6:.1f} MB, {len(entries)} files\n")
@@ -135,6 +131,12 @@ def main() -> int:
     if len(sums) == len(PLATFORMS):
         (arguments.dist / "plugin.yaml").write_text(plugin_yaml(version, sums), encoding="utf-8", newline="\n")
     return 0
+
+
+def file_name(platform: Platform, version: str) -> str:
+    """What an archive is called, for which .krew.yaml has the address."""
+    extension = "zip" if platform.os == "windows" else "tar.gz"
+    return f"kubectl-spread_{version}_{platform.os}_{platform.arch}.{extension}"
 
 
 def own_version() -> str:
@@ -170,7 +172,7 @@ def own_wheel(target: Path) -> Path:
 
 
 def plugin_yaml(version: str, sums: dict[str, str]) -> str:
-    """.krew.yaml filled in as krew-release-bot does.
+    """.krew.yaml filled in as krew-release-bot does (its pkg/source/template.go).
 
     addURIAndSha becomes `uri` and `sha256`, the latter behind the four spaces of a platform's fields.
     """
