@@ -1,10 +1,10 @@
-# make demo   set up .venv and show check and explain on the examples
-# make test   set up .venv and run every check: tests, import contracts, lint, types
-# make bench  the performance budgets
-# make fuzz   check and mend 10,000 broken manifests
+# make demo     set up .venv and show check and explain on the examples
+# make test     set up .venv and run every check: tests, import contracts, lint, types
+# make bench    the performance budgets
+# make fuzz     check and mend 10,000 broken manifests
 # make release  the archives for krew in dist/, for every platform, and plugin.yaml with their checksums
-# make lock   pin anew what the archives hold
-# make docs   write the generated parts of README.md and docs/ anew
+# make lock     pin anew what the archives hold
+# make docs     write the generated parts of README.md and docs/ anew
 
 PYTHON ?= python3
 VENV := .venv

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from kubectl_spread import __version__
 from release import build
 from tests import krew
 from tests.manifests import POD
@@ -185,6 +186,24 @@ def test_the_action_uploads_what_check_wrote_even_if_it_failed() -> None:
     assert f"${{{{ {condition} }}}}" == upload["if"]
     assert "${{ steps.check.outputs.sarif }}" == upload["with"]["sarif_file"] == ACTION["outputs"]["sarif"]["value"]
     assert "check" == _step("Check topology spread constraints")["id"]
+
+
+def test_the_page_about_installing_has_the_action_s_inputs_and_defaults() -> None:
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w-]+)` \| (?:`(.*?)`)? ?\|", page, re.MULTILINE)
+    (example,) = (part for part in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "jobs:" in part)
+    (_, step) = YAML(typ="safe").load(example)["jobs"]["spread"]["steps"]
+
+    assert {name: entry.get("default", "") for name, entry in ACTION["inputs"].items()} == dict(rows)
+    assert set(step["with"]) <= set(ACTION["inputs"])
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/install.md"])
+def test_versions_to_copy_are_the_current_one(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = re.findall(r"(?:rev: |kubectl-spread@|kubectl-spread_)(v\d\S*?)(?=_|`|\s)", text)
+
+    assert [f"v{__version__}"] * max(1, len(named)) == named
 
 
 def test_inputs_of_the_action_are_all_used() -> None:
