@@ -1,8 +1,10 @@
-# make demo   set up .venv and show check and explain on the examples
-# make test   set up .venv and run every check: tests, import contracts, lint, types
-# make bench  the performance budgets
-# make fuzz   check and mend 10,000 broken manifests
-# make docs   write the generated parts of README.md and docs/ anew
+# make demo     set up .venv and show check and explain on the examples
+# make test     set up .venv and run every check: tests, import contracts, lint, types
+# make bench    the performance budgets
+# make fuzz     check and mend 10,000 broken manifests
+# make release  the archives for krew in dist/, for every platform, and plugin.yaml with their checksums
+# make lock     pin anew what the archives hold
+# make docs     write the generated parts of README.md and docs/ anew
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,7 +12,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test bench fuzz docs clean
+.PHONY: demo test bench fuzz docs release lock clean
 
 $(STAMP): setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +38,15 @@ fuzz: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py
+
+release: $(STAMP)
+	$(BIN)/python release/build.py
+	cp dist/plugin.yaml plugin.yaml
+
+lock: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --upgrade --generate-hashes --no-header --no-annotate \
+		--extra lsp setup.py release/requirements.in --output-file release/requirements.txt
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -42,7 +42,39 @@ def test_the_wheel_holds_every_module_and_schema(wheel: Path) -> None:
 def test_the_wheel_holds_the_licence(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
 
-    assert [name for name in names if name.endswith("/LICENSE")] != []
+    assert {"LICENSE", "NOTICE"} == {name.rpartition("/")[2] for name in names if "/licenses/" in name}
+
+
+def test_pipx_installs_a_plugin_that_kubectl_finds(wheel: Path, tmp_path: Path) -> None:
+    """With all it needs, in an environment of its own; kubectl has nothing to warn of. Without kubectl we are it."""
+    home, programs = tmp_path / "home", tmp_path / "bin"
+    settings = {"PIPX_HOME": str(home), "PIPX_BIN_DIR": str(programs), "PIP_QUIET": "1"}
+    outside = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+    command = [sys.executable, "-m", "pipx", "install", str(wheel)]
+    installed = subprocess.run(command, env={**outside, **settings}, capture_output=True, text=True, timeout=280)
+    kubectl = shutil.which("kubectl")
+    path = os.pathsep.join([str(programs), *([str(Path(kubectl).parent)] if kubectl else [])])
+    env = {**outside, "PATH": path, "HOME": str(tmp_path)}
+    start = ["kubectl", "spread"] if kubectl else [str(programs / "kubectl-spread")]
+    checked = subprocess.run(
+        [
+            *start,
+            "check",
+            str(ROOT / "examples" / "shop" / "web-fixed.yaml"),
+            "--topology",
+            "zones=3,cpu=8,memory=32Gi",
+        ],
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+
+    assert 0 == installed.returncode, installed.stderr
+    assert (0, True) == (checked.returncode, "4 of 4 replicas placed" in checked.stdout), checked.stderr
+    if kubectl:
+        listed = subprocess.run(["kubectl", "plugin", "list"], env=env, capture_output=True, text=True)
+        found = [Path(line).stem for line in listed.stdout.splitlines() if line.startswith(str(programs))]
+        assert (0, ["kubectl-spread"], "") == (listed.returncode, found, listed.stderr)
 
 
 def test_an_installed_package_finds_its_schemas(wheel: Path, tmp_path: Path) -> None:

@@ -95,10 +95,10 @@ def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, stat
 
 
 def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str) -> int:
-    """The worst of what was not read, what is Pending, and the findings; who reads SARIF decides about the last two."""
+    """The worst of what was not read, what is Pending, and the findings; who reads but SARIF decides on those."""
     if outcome.errors or any(finding.is_unreadable for finding in outcome.findings):
         return Exit.UNREADABLE
-    if any(output.format == "sarif" for output in outputs):
+    if all(output.format == "sarif" for output in outputs):
         return Exit.CLEAN
     if any(placement.pending for placement in outcome.placements):
         return Exit.FINDINGS

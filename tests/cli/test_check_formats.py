@@ -179,6 +179,14 @@ def test_sarif_without_findings_has_an_empty_list(check: Check) -> None:
     assert (0, []) == (code, sarif(out)["results"])
 
 
+def test_sarif_beside_another_format_leaves_the_exit_code_alone(check: Check) -> None:
+    """Whoever reads SARIF alone judges the findings in it."""
+    both = check("a b,1%.yaml", "-o", "sarif=found.sarif", "-o", "concise")[0]
+    alone = check("a b,1%.yaml", "-o", "sarif=found.sarif")[0]
+
+    assert (1, 0) == (both, alone)
+
+
 def test_sarif_tells_what_was_not_read(check: Check) -> None:
     code, out = check("broken.yaml", "-o", "sarif")
     (invocation,) = sarif(out)["invocations"]
@@ -206,7 +214,7 @@ def test_several_formats_in_one_run(check: Check) -> None:
     Path("out.sarif").chmod(0o640)
     code, out = check("a b,1%.yaml", "-o", "sarif=out.sarif", "-o", "concise")
 
-    assert 0 == code
+    assert 1 == code
     assert 2 == len(out.splitlines()) == len(sarif(Path("out.sarif").read_text())["results"])
     assert 0o640 == stat.S_IMODE(Path("out.sarif").stat().st_mode)
     assert [] == list(Path().glob(".kubectl-spread-*"))
