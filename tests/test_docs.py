@@ -75,5 +75,5 @@ def test_the_demo_runs() -> None:
     )
 
     assert 0 == done.returncode, done.stderr
-    assert "global minimum 0, in c, where no node can run the pod: untolerated taint" in done.stdout
+    assert "global minimum 0, in c (cp-1), where no node can run the pod: untolerated taint" in done.stdout
     assert "4 of 4 replicas placed" in done.stdout

@@ -47,7 +47,12 @@ _WIDEST = 160
 )
 @click.option("--wide", is_flag=True, help="Tell long lists whole.")
 @click.option(
-    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="Output format.",
 )
 @colour_option
 @click.pass_context
@@ -162,6 +167,11 @@ def _print(found: Answers, output: str, *, colour: bool, is_wide: bool) -> None:
         from kubectl_spread.report.json import dumps
 
         click.echo(dumps(explanation_json.explanations(found.reports)))
+        return
+    if output == "html":
+        from kubectl_spread.report import html  # jinja2: 30 ms
+
+        click.echo(html.render(found.reports))
         return
     from kubectl_spread.report import explanations
     from kubectl_spread.report.explained import Style

@@ -31,8 +31,8 @@ def lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]
         first = f"{number}."
         words = conflict.arithmetic or ("",) * len(conflict.requirements)
         for item, why in zip(conflict.requirements, words, strict=True):
-            left = f"{safe(item.text)} leaves {_left(item, explanation.node_names)}"
-            out += wrapped(f"  {first:<3}{left}", indent=5, width=width)
+            told = f"{safe(item.text)} leaves {left(item, explanation.node_names)}"
+            out += wrapped(f"  {first:<3}{told}", indent=5, width=width)
             out += wrapped(f"       {safe(why)}", indent=7, width=width) if why else []
             first = ""
     out += _more(explanation)
@@ -46,7 +46,8 @@ def _more(explanation: Explanation) -> list[str]:
     return [f"  and {counted(more, 'more set')}"] if more else []
 
 
-def _left(requirement: Requirement, names: tuple[str, ...]) -> str:
+def left(requirement: Requirement, names: tuple[str, ...]) -> str:
+    """`only n1, n2`: the nodes that meet a requirement."""
     left = np.flatnonzero(requirement.allowed).tolist()
     if not left:
         return "no node"

@@ -37,8 +37,15 @@ def lines(report: ConstraintReport, *, width: Optional[int] = None) -> list[str]
     constraint = report.constraint
     name = constraint_name(constraint.position, is_default=report.is_default)
     head = f"{name}: {safe(constraint.topology_key)}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}"
-    out = [head, *_wrapped(_what(report), width), *_domain_table(report)]
-    return out + _wrapped((*_reasons(report), *_pods(report), *map(safe, report.notes)), width)
+    out = [head, *_wrapped(facts(report), width), *_domain_table(report)]
+    return out + _wrapped(details(report), width)
+
+
+def details(report: ConstraintReport) -> Iterator[str]:
+    """What stands below the table of domains: why some are out of reach, the pods behind the counts, and notes."""
+    yield from _reasons(report)
+    yield from _pods(report)
+    yield from map(safe, report.notes)
 
 
 def _wrapped(texts: Iterable[str], width: Optional[int]) -> list[str]:
@@ -50,8 +57,8 @@ def _hanging(text: str) -> int:
     return len(text) - len(text.lstrip()) + 4
 
 
-def _what(report: ConstraintReport) -> Iterator[str]:
-    """Where it comes from and what it counts."""
+def facts(report: ConstraintReport) -> Iterator[str]:
+    """Where it comes from, what it counts, and its minimum: a sentence each."""
     constraint, origin = report.constraint, report.origin
     if origin.text:
         yield f"from {safe(origin.text)}"
@@ -102,8 +109,8 @@ def _values(values: Iterable[str]) -> str:
 
 def _domain_table(report: ConstraintReport) -> list[str]:
     rows = [("DOMAIN", "NODES", "USABLE", "MATCHING", "IF PLACED HERE", "FITS")]
-    shown = _shown(report.domains)
-    for domain in shown:
+    visible = shown(report.domains)
+    for domain in visible:
         rows.append(
             (
                 domain.value or '""',
@@ -114,13 +121,13 @@ def _domain_table(report: ConstraintReport) -> list[str]:
                 _fits(domain, report),
             )
         )
-    out = table(rows, indent="  ") if shown else []
-    if len(shown) < len(report.domains):
-        out.append(f"  and {len(report.domains) - len(shown)} more domains")
+    out = table(rows, indent="  ") if visible else []
+    if len(visible) < len(report.domains):
+        out.append(f"  and {len(report.domains) - len(visible)} more domains")
     return out
 
 
-def _shown(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
+def shown(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
     """All where there are few; else the eligible first, of those the ones that fit, then the emptiest."""
     if len(domains) <= _MOST_DOMAINS:
         return domains
@@ -207,7 +214,7 @@ def _cut(names: tuple[str, ...], number: int) -> str:
 
 
 def _behind(report: ConstraintReport) -> Iterator[str]:
-    having = [domain for domain in _shown(report.domains) if domain.pods]
+    having = [domain for domain in shown(report.domains) if domain.pods]
     if not having:
         return
     yield "the pods behind the counts:"

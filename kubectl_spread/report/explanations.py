@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Iterator
 
 from kubectl_spread.cluster.snapshot import Event
 from kubectl_spread.explain.controllers import WorkloadState
@@ -81,6 +82,17 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
         yield nodes.lines(explanation, style)
     for account in explanation.constraints:
         yield constraints.lines(account, width=style.width)
+    yield from further(report, style)
+    if explanation.conflicts:
+        yield conflicts.lines(explanation, width=style.width)
+    if report.suggestions is not None:
+        yield suggestions.lines(report.suggestions, colour=style.colour, width=style.width)
+    yield _notices(report.notices, style)
+
+
+def further(report: PodReport, style: Style) -> Iterator[list[str]]:
+    """Preemption, how a pod that runs stands today, scores, and where its workload would end up."""
+    explanation = report.explanation
     if explanation.preemption is not None and explanation.verdict is Verdict.PENDING:
         yield layout.fitted(preemption.lines(explanation.preemption), style.width)
     if explanation.standing is not None:
@@ -91,21 +103,29 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
         yield layout.fitted(scores.lines(explanation.scores, width=style.width, wide=style.is_wide), style.width)
     if report.forecast is not None:
         yield layout.fitted(forecast.lines(report.forecast), style.width)
-    if explanation.conflicts:
-        yield conflicts.lines(explanation, width=style.width)
-    if report.suggestions is not None:
-        yield suggestions.lines(report.suggestions, colour=style.colour, width=style.width)
-    yield _notices(report.notices, style)
 
 
-def _headline(state: WorkloadState, style: Style) -> list[str]:
-    """What there is of a workload, and why the rest is not."""
+def headline(report: PodReport) -> str:
+    """What there is of the pod's workload; empty where only the pod was asked about."""
+    if report.workload is not None:
+        return _counts(report.workload)
+    if report.placement is not None and report.placement.pending:
+        return f"{placements.headline(report.placement, colour=False)}."
+    return ""
+
+
+def _counts(state: WorkloadState) -> str:
     key = f"{state.key.kind} {state.key.namespace}/{state.key.name}"
     parts = [f"{len(state.running)} on nodes", f"{len(state.pending)} Pending" if state.pending else ""]
     parts += [f"{len(state.terminating)} terminating" if state.terminating else ""]
     parts += [f"{state.missing} not created" if state.missing else ""]
     wanted = f" wants {counted(state.wanted, 'pod')}" if state.wanted is not None else ""
-    out = layout.wrapped(f"{key}{wanted}: {', '.join(part for part in parts if part)}.", style.width)
+    return f"{key}{wanted}: {', '.join(part for part in parts if part)}."
+
+
+def _headline(state: WorkloadState, style: Style) -> list[str]:
+    """What there is of a workload, and why the rest is not."""
+    out = layout.wrapped(_counts(state), style.width)
     if state.is_paused:
         out.append("  It is paused: its controller creates nothing until it is resumed.")
     if state.waiting:

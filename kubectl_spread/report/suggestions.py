@@ -52,12 +52,12 @@ def _left_out(suggestions: Suggestions) -> list[str]:
 
 
 def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[str]:
-    out = _wrapped(_title(item.title), width, first=f"{number}. ")
+    out = _wrapped(title(item), width, first=f"{number}. ")
     out[0] = paint(out[0], "cyan", colour=colour)
     out += [f"{_INDENT}  {safe(line)}" for line in item.lines]
-    out += _wrapped(_effect(item), width)
+    out += _wrapped(effect_sentence(item), width)
     for spread in item.effect.spreads:
-        out += _wrapped(_spread(spread), width)
+        out += _wrapped(spread_sentence(spread), width)
     if item.gives_up:
         out += _wrapped(f"gives up: {safe(item.gives_up)}", width)
     for note in item.notes:
@@ -65,9 +65,9 @@ def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[st
     return out + [f"{_INDENT}$ {safe(command)}" for command in item.commands]
 
 
-def _title(title: str) -> str:
+def title(item: Suggestion) -> str:
     """A title that moves no cursor, with a capital letter."""
-    text = safe(title)
+    text = safe(item.title)
     return text[:1].upper() + text[1:]
 
 
@@ -82,7 +82,8 @@ def _wrapped(text: str, width: int, *, first: str = _INDENT) -> list[str]:
     )
 
 
-def _effect(item: Suggestion) -> str:
+def effect_sentence(item: Suggestion) -> str:
+    """`all 4 Pending pods find a node`."""
     effect = item.effect
     gained = effect.pending_before - effect.pending_after
     certain = "" if item.certainty is Certainty.CERTAIN else ", or another of equal score"
@@ -93,7 +94,7 @@ def _effect(item: Suggestion) -> str:
     return f"{gained} of {effect.pending_before} Pending pods find a node, {effect.pending_after} stay Pending"
 
 
-def _spread(spread: Spread) -> str:
+def spread_sentence(spread: Spread) -> str:
     """`zone: a 2, b 1, c 1 (skew 1, was 2)`."""
     key = safe(spread.topology_key)
     if spread.skew_after is None:
