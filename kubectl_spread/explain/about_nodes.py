@@ -233,7 +233,7 @@ def _meets(term: NodeSelectorTerm, columns: Columns) -> Bools:
 def _terms_text(terms: tuple[NodeSelectorTerm, ...]) -> str:
     shown = [_term_text(term) for term in terms[:3]]
     if len(terms) > 3:
-        shown.append(f"{len(terms) - 3} more terms")
+        shown.append(counted(len(terms) - 3, "more term"))
     return f"node affinity {' or '.join(shown) or 'without terms'}"
 
 
