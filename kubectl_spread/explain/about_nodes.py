@@ -13,6 +13,7 @@ from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.requirement import Kind
 from kubectl_spread.explain.requirement import Requirement
+from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import grouped
 from kubectl_spread.explain.wording import listed
 from kubectl_spread.explain.wording import MOST_GROUPS
