@@ -13,6 +13,7 @@ from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.requirement import Kind
 from kubectl_spread.explain.requirement import Requirement
+from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import grouped
 from kubectl_spread.explain.wording import listed
 from kubectl_spread.explain.wording import MOST_GROUPS
@@ -233,7 +234,7 @@ def _meets(term: NodeSelectorTerm, columns: Columns) -> Bools:
 def _terms_text(terms: tuple[NodeSelectorTerm, ...]) -> str:
     shown = [_term_text(term) for term in terms[:3]]
     if len(terms) > 3:
-        shown.append(f"{len(terms) - 3} more terms")
+        shown.append(counted(len(terms) - 3, "more term"))
     return f"node affinity {' or '.join(shown) or 'without terms'}"
 
 

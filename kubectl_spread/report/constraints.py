@@ -37,7 +37,7 @@ def lines(report: ConstraintReport, *, width: Optional[int] = None) -> list[str]
     constraint = report.constraint
     name = constraint_name(constraint.position, is_default=report.is_default)
     head = f"{name}: {safe(constraint.topology_key)}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}"
-    out = [head, *_wrapped(facts(report), width), *_domain_table(report)]
+    out = [*wrapped(head, indent=4, width=width), *_wrapped(facts(report), width), *_domain_table(report)]
     return out + _wrapped(details(report), width)
 
 
@@ -128,11 +128,20 @@ def _domain_table(report: ConstraintReport) -> list[str]:
 
 
 def shown(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
-    """All where there are few; else the eligible first, of those the ones that fit, then the emptiest."""
+    """All where there are few; else the emptiest that fit and the emptiest usable ones that do not, half of each.
+
+    Where there are not so many of one, there are more of the other, and then of the rest.
+    """
     if len(domains) <= _MOST_DOMAINS:
         return domains
-    ordered = sorted(domains, key=lambda domain: (not domain.eligible, not domain.fits, domain.matching, domain.value))
-    return tuple(ordered[:_MOST_DOMAINS])
+    ordered = sorted(domains, key=lambda domain: (not domain.eligible, domain.matching, domain.value))
+    fitting = [domain for domain in ordered if domain.eligible and domain.fits]
+    full = [domain for domain in ordered if domain.eligible and not domain.fits and domain.usable]
+    half = _MOST_DOMAINS // 2
+    other = [domain for domain in ordered if not domain.eligible or not (domain.fits or domain.usable)]
+    of_full = full[: max(half, _MOST_DOMAINS - len(fitting))]
+    of_fitting = fitting[: _MOST_DOMAINS - len(of_full)]
+    return (*of_fitting, *of_full, *other)[:_MOST_DOMAINS]
 
 
 def inequality(domain: DomainReport, report: ConstraintReport) -> str:

@@ -24,7 +24,7 @@ from tests.naive.strategies import cases
 Plain = dict[str, Any]
 
 many = settings(
-    max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=120, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 
 # Dropping one of these drops volumes, which the limit of volumes counts.

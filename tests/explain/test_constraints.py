@@ -1,0 +1,462 @@
+"""What is said of a constraint: counts as the scheduler has them, the pods behind them, and who holds the minimum."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.explain.explanation import explain_filtered
+from kubectl_spread.objects import read
+from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.config import version_of
+from kubectl_spread.scheduler.cycle import Scheduler
+from tests.explain.shown import conflict_text
+from tests.explain.shown import constraint_text
+from tests.explain.shown import explained
+from tests.explain.tight import apart
+from tests.explain.tight import constraint
+from tests.naive.builders import claim
+from tests.naive.builders import HOSTNAME
+from tests.naive.builders import node
+from tests.naive.builders import pod
+from tests.naive.builders import terminating
+from tests.naive.builders import using
+from tests.naive.builders import volume
+from tests.naive.builders import ZONE
+
+Plain = dict[str, Any]
+
+CONTROL_PLANE = {"taints": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]}
+TENANT = {"taints": [{"key": "dedicated", "value": "tenant-a", "effect": "NoSchedule"}]}
+
+
+def zoned(name: str, zone: str | None, *, rack: str | None = None, **more: Any) -> Plain:
+    """A node of a zone, or of none."""
+    labels = {HOSTNAME: name, **({} if zone is None else {ZONE: zone}), **({} if rack is None else {"rack": rack})}
+    return node(name, labels=labels, **more)
+
+
+def owned(item: Plain, kind: str, name: str) -> Plain:
+    """A pod with a controller."""
+    reference = {"apiVersion": "apps/v1", "kind": kind, "name": name, "controller": True, "uid": name}
+    item["metadata"]["ownerReferences"] = [reference]
+    return item
+
+
+def web(name: str, on: str = "", *, revision: str = "", cpu: str = "0") -> Plain:
+    """A pod of `web`; one with a revision is of the Deployment."""
+    labels = {"app": "web", **({"pod-template-hash": revision} if revision else {})}
+    made = pod(name, on=on, labels=labels, requests={"cpu": cpu})
+    return owned(made, "ReplicaSet", f"web-{revision}") if revision else made
+
+
+def replica_set(revision: str) -> Plain:
+    """Of the Deployment `web`."""
+    labels = {"app": "web", "pod-template-hash": revision}
+    item = {
+        "kind": "ReplicaSet",
+        "metadata": {"name": f"web-{revision}", "namespace": "default"},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": {}}},
+    }
+    return owned(item, "Deployment", "web")
+
+
+def deployment(*spread: Plain) -> Plain:
+    """`web`, with constraints in its template."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"topologySpreadConstraints": list(spread)}}
+    return {
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template},
+    }
+
+
+def waiting(*spread: Plain, revision: str = "", cpu: str = "0", **spec: Any) -> Plain:
+    """The pod that is explained."""
+    made = web("new", revision=revision, cpu=cpu)
+    made["spec"].update({"topologySpreadConstraints": list(spread), **spec})
+    return made
+
+
+def test_each_group_of_nodes_that_holds_the_minimum_is_named_with_its_reason() -> None:
+    nodes = [zoned("cp1", "a", spec=CONTROL_PLANE), zoned("cp2", "b", spec=CONTROL_PLANE)]
+    nodes += [zoned("t1", "a", spec=TENANT), zoned("w1", "a"), zoned("w2", "b")]
+    found = explained([*nodes, web("web-1", "w1"), web("web-2", "w2")], waiting(constraint(HOSTNAME)))
+
+    assert constraint_text(found, width=110).splitlines() == [
+        "topologySpreadConstraints[0]: kubernetes.io/hostname, maxSkew 1, DoNotSchedule",
+        "  from the pod",
+        "  counts pods of namespace default with app=web; the pod itself is one",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        "  global minimum 0, in cp1, cp2, where no node can run the pod: untolerated taint",
+        "    node-role.kubernetes.io/control-plane:NoSchedule",
+        "  and in t1, where no node can run the pod: untolerated taint dedicated=tenant-a:NoSchedule",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        "  cp1      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  cp2      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  t1       1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  w1       1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  w2       1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  the pods behind the counts:",
+        "    w1: 1 pod without a controller (web-1)",
+        "    w2: 1 pod without a controller (web-2)",
+        "  cp1, cp2, t1 stay at 0 as long as they take no pod: no other domain may hold more than 0 + 1 = 1",
+    ]
+
+
+def test_the_pods_behind_each_count_are_told_and_those_that_do_not_count() -> None:
+    """Another revision, a DaemonSet, a terminating pod, a node without the label, another namespace."""
+    leaving = terminating(web("web-2", "c1", revision="5d4f"))
+    leaving["metadata"]["finalizers"] = ["example.com/hold"]
+    elsewhere = web("web-7", "a1")
+    elsewhere["metadata"]["namespace"] = "other"
+    objects = [
+        *(zoned("a1", "a"), zoned("b1", "b"), zoned("c1", "c", allocatable={"cpu": "50m"}), zoned("x1", None)),
+        *(replica_set("5d4f"), replica_set("7c9b"), deployment({**constraint(ZONE), "maxSkew": 2})),
+        *(web("web-0", "a1", revision="5d4f"), web("web-8", "a1", revision="7c9b"), leaving, elsewhere),
+        *(web("web-1", "b1", revision="5d4f"), owned(web("agent-1", "a1"), "DaemonSet", "agent")),
+        *(web("web-5", "x1", revision="5d4f"), web("web-6", "x1", revision="5d4f")),
+    ]
+    found = explained(objects, waiting(constraint(ZONE), revision="7c9b", cpu="500m"))
+
+    assert constraint_text(found, width=110).splitlines() == [
+        "topologySpreadConstraints[0]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule",
+        "  from the template of Deployment web, which says maxSkew 2 now: this pod was made before",
+        "  counts pods of namespace default with app=web; the pod itself is one",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        "  global minimum 0, in c (c1), where no node can run the pod: Insufficient cpu",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        "  a        1       1        3          3 + 1 - 0 = 4 > 1    no",
+        "  b        1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  c        1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  1 node without this label: x1",
+        "  the pods behind the counts:",
+        "    a: 2 of Deployment web (web-0, web-8), 1 of them of another revision (5d4f); 1 of DaemonSet agent",
+        "      (agent-1)",
+        "    b: 1 of Deployment web (web-1), of another revision (5d4f)",
+        "  the selector also matches DaemonSet agent: 1 in a",
+        "  c is at 0, as its only matching pod web-2 on c1 has been terminating since 2026-01-01T00:00:00Z (finalizer",
+        "    example.com/hold)",
+        "  2 matching pods on x1 do not count (web-5, web-6): lacks the label topology.kubernetes.io/zone",
+        "  pods of other namespaces match and do not count: 1 in other",
+        "  c stays at 0 as long as it takes no pod: no other domain may hold more than 0 + 1 = 1",
+    ]
+
+
+def test_what_match_label_keys_add_is_not_told_as_written() -> None:
+    """The API server stores it in the pod's selector as if somebody had."""
+    stored = constraint(ZONE, matchLabelKeys=["pod-template-hash", "tier"])
+    stored["labelSelector"] = {
+        "matchLabels": {"app": "web"},
+        "matchExpressions": [{"key": "pod-template-hash", "operator": "In", "values": ["7c9b"]}],
+    }
+    template = deployment(constraint(ZONE, matchLabelKeys=["pod-template-hash", "tier"]))
+    objects = [zoned("a1", "a"), replica_set("7c9b"), template, web("web-0", "a1", revision="5d4f")]
+    found = explained(objects, waiting(stored, revision="7c9b"))
+
+    assert constraint_text(found).splitlines() == [
+        "topologySpreadConstraints[0]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule",
+        "  from the template of Deployment web",
+        "  counts pods of namespace default with app=web,pod-template-hash=7c9b; the pod itself is one",
+        "  of these, pod-template-hash=7c9b comes from matchLabelKeys",
+        "  matchLabelKeys tier is ignored: the pod has no such label",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        "  global minimum 0, in a (a1)",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        "  a        1       1        0          0 + 1 - 0 = 1 <= 1   yes",
+    ]
+
+
+def test_a_domain_that_another_key_hides_is_named() -> None:
+    nodes = [zoned("a1", "a", rack="r1"), zoned("a2", "a", rack="r2"), zoned("b1", "b")]
+    found = explained(nodes, waiting(constraint(ZONE), constraint("rack")))
+
+    assert constraint_text(found).splitlines() == [
+        "topologySpreadConstraints[0]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule",
+        "  from the pod",
+        "  counts pods of namespace default with app=web; the pod itself is one",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        "  global minimum 0, in a (a1, a2)",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        "  a        2       2        0          0 + 1 - 0 = 1 <= 1   yes",
+        "  b        1       1        -          not eligible         -",
+        "  not eligible: b: lacks the label rack",
+        "  b1 lacks rack, which another constraint asks for: domain b is not counted here either",
+        "topologySpreadConstraints[1]: rack, maxSkew 1, DoNotSchedule",
+        "  from the pod",
+        "  counts pods of namespace default with app=web; the pod itself is one",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        "  global minimum 0, in r1, r2 (a1, a2)",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        "  r1       1       1        0          0 + 1 - 0 = 1 <= 1   yes",
+        "  r2       1       1        0          0 + 1 - 0 = 1 <= 1   yes",
+        "  1 node without this label: b1",
+    ]
+
+
+def test_nodes_with_one_host_name_and_a_domain_without_a_name_are_told() -> None:
+    twin = zoned("n2", "a")
+    twin["metadata"]["labels"][HOSTNAME] = "n1"
+    found = explained([zoned("n1", "a"), twin, zoned("n3", "")], waiting(constraint(HOSTNAME), constraint(ZONE)))
+
+    assert constraint_text(found).splitlines() == [
+        "topologySpreadConstraints[0]: kubernetes.io/hostname, maxSkew 1, DoNotSchedule",
+        "  from the pod",
+        "  counts pods of namespace default with app=web; the pod itself is one",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        "  global minimum 0, in n1, n3 (n1, n2, n3)",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        "  n1       2       2        0          0 + 1 - 0 = 1 <= 1   yes",
+        "  n3       1       1        0          0 + 1 - 0 = 1 <= 1   yes",
+        "  n1, n2 share kubernetes.io/hostname=n1: they are one domain",
+        "topologySpreadConstraints[1]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule",
+        "  from the pod",
+        "  counts pods of namespace default with app=web; the pod itself is one",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        '  global minimum 0, in "", a (n3, n1, n2)',
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        '  ""       1       1        0          0 + 1 - 0 = 1 <= 1   yes',
+        "  a        2       2        0          0 + 1 - 0 = 1 <= 1   yes",
+        "  n3 has an empty topology.kubernetes.io/zone: it counts as a domain of its own",
+    ]
+
+
+def test_a_cordon_without_its_taint_and_a_tolerated_outage_are_told() -> None:
+    down = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]}
+    nodes = [zoned("a1", "a"), zoned("c1", "c", spec={"unschedulable": True}), zoned("d1", "d", spec=down)]
+    tolerations = [{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute"}]
+    pods = [web("web-1", "a1"), web("web-3", "d1")]
+    new = waiting(constraint(ZONE, nodeTaintsPolicy="Honor"), tolerations=tolerations)
+    found = explained([*nodes, *pods], new)
+
+    assert constraint_text(found, width=100).splitlines() == [
+        "topologySpreadConstraints[0]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule",
+        "  from the pod",
+        "  counts pods of namespace default with app=web; the pod itself is one",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Honor",
+        "  global minimum 0, in c (c1), where no node can run the pod: cordoned",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        "  a        1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  c        1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  d        1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  the pods behind the counts:",
+        "    a: 1 pod without a controller (web-1)",
+        "    d: 1 pod without a controller (web-3)",
+        "  c stays at 0 as long as it takes no pod: no other domain may hold more than 0 + 1 = 1",
+        "  c1 is cordoned without the cordon taint, so nodeTaintsPolicy Honor still counts it",
+        "  d1 is unreachable, and the pod tolerates node.kubernetes.io/unreachable:NoExecute (by default for",
+        "    300 s): it is counted and may be chosen",
+    ]
+
+
+def test_a_default_constraint_says_what_gave_it_its_selector() -> None:
+    service = {"kind": "Service", "metadata": {"name": "front", "namespace": "default"}, "spec": {}}
+    service["spec"] = {"selector": {"app": "web"}}
+    default = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+    args = {"defaultingType": "List", "defaultConstraints": [default]}
+    config = json.dumps({"profiles": [{"pluginConfig": [{"name": "PodTopologySpread", "args": args}]}]})
+    objects = [zoned("a1", "a"), zoned("b1", "b", allocatable={"cpu": "0"}), service, replica_set("5d4f")]
+    new = waiting(revision="5d4f", cpu="1")
+    found = explained([*objects, web("web-1", "a1", revision="5d4f")], new, config=config)
+
+    assert constraint_text(found, width=110).splitlines() == [
+        "defaultConstraints[0]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule",
+        "  from a cluster default (defaultConstraints in the scheduler's configuration), as the pod has none; its",
+        "    selector is that of Service front, ReplicaSet web-5d4f",
+        "  counts pods of namespace default with app=web,pod-template-hash=5d4f; the pod itself is one",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        "  global minimum 0, in b (b1), where no node can run the pod: Insufficient cpu",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        "  a        1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  b        1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  the pods behind the counts:",
+        "    a: 1 of Deployment web (web-1)",
+        "  b stays at 0 as long as it takes no pod: no other domain may hold more than 0 + 1 = 1",
+    ]
+
+
+def test_too_few_domains_and_a_pod_that_does_not_count_itself() -> None:
+    wrong = {**constraint(HOSTNAME), "labelSelector": {"matchLabels": {"app": "wbe"}}}
+    found = explained([zoned("a1", "a"), web("web-1", "a1")], waiting(constraint(ZONE, minDomains=3), wrong))
+
+    assert constraint_text(found).splitlines() == [
+        "topologySpreadConstraints[0]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule",
+        "  from the pod",
+        "  counts pods of namespace default with app=web; the pod itself is one",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        "  global minimum 0: 1 eligible domain, fewer than minDomains 3",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE      FITS",
+        "  a        1       1        1          1 + 1 - 0 = 2 > 1   no",
+        "  the pods behind the counts:",
+        "    a: 1 pod without a controller (web-1)",
+        "  as long as there are fewer than 3 domains, each holds at most 0 + 1 = 1 matching pods",
+        "topologySpreadConstraints[1]: kubernetes.io/hostname, maxSkew 1, DoNotSchedule",
+        "  from the pod",
+        "  counts pods of namespace default with app=wbe; the pod itself is not one: it adds 0",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        "  global minimum 0, in a1",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        "  a1       1       1        0          0 + 0 - 0 = 0 <= 1   yes",
+        "  pods like this one (labels: app=web) are never counted, so the constraint does not spread them",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("selector", "note"),
+    [
+        (
+            {"labelSelector": {}},
+            "an empty labelSelector selects all pods in the API, but the scheduler counts none of them for it",
+        ),
+        (
+            {"labelSelector": None},
+            "without a labelSelector no pod is counted: every domain stays at 0 and the constraint spreads nothing",
+        ),
+    ],
+)
+def test_a_selector_that_counts_nothing_is_told(selector: Plain, note: str) -> None:
+    found = explained([zoned("a1", "a"), web("web-1", "a1")], waiting({**constraint(ZONE), **selector}))
+
+    (report,) = found.constraints
+    assert report.notes == (note,)
+
+
+def test_a_template_that_has_changed_or_lost_the_constraint_is_told() -> None:
+    nodes = [zoned("a1", "a"), replica_set("5d4f")]
+
+    told = [
+        explained([*nodes, *templates], waiting(constraint(ZONE), revision="5d4f")).constraints[0].origin.text
+        for templates in (
+            [],
+            [deployment()],
+            [deployment(constraint(ZONE))],
+            [deployment(constraint(ZONE, minDomains=2))],
+        )
+    ]
+
+    assert told == [
+        "the pod, as Deployment web makes it",
+        "the pod; the template of Deployment web has none for this key now",
+        "the template of Deployment web",
+        "the template of Deployment web, which says minDomains 2 now: this pod was made before",
+    ]
+
+
+def test_each_set_says_why_no_node_is_left() -> None:
+    """Each requirement is about what those before it leave."""
+    db = owned(pod("db-0", on="b1", labels={"app": "db"}), "StatefulSet", "db")
+    db["spec"]["affinity"] = apart(HOSTNAME, "web")
+    nodes = [zoned("a1", "a"), zoned("a2", "a"), zoned("b1", "b"), zoned("c1", "c", allocatable={"cpu": "250m"})]
+    found = explained([*nodes, db, web("web-0", "a1")], waiting(constraint(ZONE), cpu="500m"))
+
+    assert conflict_text(found).splitlines() == [
+        "What leaves no node (each set by itself keeps the pod Pending):",
+        "  1. the cpu request leaves only a1, a2, b1",
+        "       asks 500m; c1 has 250m of 250m free, too small even if empty",
+        "     topologySpreadConstraints[0] (topology.kubernetes.io/zone, maxSkew 1) leaves only b1, c1",
+        "       1 + 1 - 0 = 2 > 1 in a",
+        "     the anti-affinity of StatefulSet db on kubernetes.io/hostname against app=web leaves only a1, a2, c1",
+        "       such pods run already: db-0 on b1",
+    ]
+
+
+def test_a_bound_volume_and_a_taken_port_are_named() -> None:
+    terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["b"]}]}]
+    storage = [volume("pv-7", nodeAffinity={"required": {"nodeSelectorTerms": terms}}), claim("data", volume="pv-7")]
+    holder = web("web-1", "b1")
+    ports = [{"containerPort": 80, "hostPort": 80}]
+    holder["spec"]["containers"][0]["ports"] = ports
+    new = waiting(constraint(ZONE), volumes=using("data"))
+    new["spec"]["containers"][0]["ports"] = ports
+    found = explained([zoned("a1", "a"), zoned("b1", "b"), *storage, holder], new)
+
+    assert conflict_text(found).splitlines() == [
+        "What leaves no node (each set by itself keeps the pod Pending):",
+        "  1. host port 80 leaves only a1",
+        "       taken by web-1 on b1",
+        "     the volume of claim data leaves only b1",
+        "       volume pv-7 is bound to nodes with topology.kubernetes.io/zone=b: not a1",
+        "  2. the volume of claim data leaves only b1",
+        "       volume pv-7 is bound to nodes with topology.kubernetes.io/zone=b: not a1",
+        "     topologySpreadConstraints[0] (topology.kubernetes.io/zone, maxSkew 1) leaves only a1",
+        "       1 + 1 - 0 = 2 > 1 in b",
+    ]
+
+
+def many_nodes() -> list[Plain]:
+    """Forty racks; every other node is tainted, and has a pod."""
+    nodes = [zoned(f"n{at:02}", "a", rack=f"r{at:02}", spec=TENANT if at % 2 else {}) for at in range(40)]
+    return [*nodes, *(web(f"web-{at}", f"n{at:02}") for at in range(0, 40, 2))]
+
+
+def test_the_length_is_bounded_and_lines_are_broken() -> None:
+    """What matters comes first: domains that fit, then those with the fewest pods."""
+    found = explained(many_nodes(), waiting(constraint("rack")))
+
+    assert constraint_text(found, width=80).splitlines() == [
+        "topologySpreadConstraints[0]: rack, maxSkew 1, DoNotSchedule",
+        "  from the pod",
+        "  counts pods of namespace default with app=web; the pod itself is one",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        "  global minimum 0, in r01, r03, r05, r07, r09, r11 and 14 more (n01, n03, n05",
+        "    and 17 more), where no node can run the pod: untolerated taint",
+        "    dedicated=tenant-a:NoSchedule",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        "  r01      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  r03      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  r05      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  r07      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  r09      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  r11      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  r13      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  r15      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  r17      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  r19      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  r00      1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  r02      1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  r04      1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  r06      1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  r08      1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  r10      1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  r12      1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  r14      1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  r16      1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  r18      1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  and 20 more domains",
+        "  the pods behind the counts:",
+        "    r00: 1 pod without a controller (web-0)",
+        "    r02: 1 pod without a controller (web-2)",
+        "    r04: 1 pod without a controller (web-4)",
+        "    r06: 1 pod without a controller (web-6)",
+        "    r08: 1 pod without a controller (web-8)",
+        "    r10: 1 pod without a controller (web-10)",
+        "    r12: 1 pod without a controller (web-12)",
+        "    r14: 1 pod without a controller (web-14)",
+        "    and in 12 more domains",
+        "  r01, r03, r05 and 17 more stay at 0 as long as they take no pod: no other",
+        "    domain may hold more than 0 + 1 = 1",
+    ]
+
+
+def test_a_report_without_details_has_no_pods() -> None:
+    """As `check` needs it for each pod that waits."""
+    new = waiting(constraint("rack"))
+    columns = Columns(cluster_of([*many_nodes()[:2], web("web-1", "n00"), new]))
+    scheduler = Scheduler(columns, profiles(None, version_of("1.36")))
+    waits = read.pod(new)
+    found = explain_filtered(waits, scheduler.filter(waits), scheduler)
+
+    assert constraint_text(found).splitlines() == [
+        "topologySpreadConstraints[0]: rack, maxSkew 1, DoNotSchedule",
+        "  counts pods of the namespace with app=web; the pod itself is one",
+        "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
+        "  global minimum 0, in r01",
+        "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
+        "  r00      1       1        1          1 + 1 - 0 = 2 > 1    no",
+        "  r01      1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
+        "  no usable node: r01: untolerated taint dedicated=tenant-a:NoSchedule",
+    ]
