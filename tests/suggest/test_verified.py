@@ -46,7 +46,14 @@ def placed(case: Case, changes: list[Plain]) -> dict[str, bool]:
     return {decision["pod"].partition("/")[2]: bool(decision["feasible"]) for decision in decisions}
 
 
-@settings(max_examples=100, phases=[Phase.generate], deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=100,
+    phases=[Phase.generate],
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(cases())
 def test_every_suggestion_places_the_pod(case: Case) -> None:
     """Done to the objects by the test, and asked of another scheduler: the pod fits, and as many others as was said."""
