@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.moves import affinity
 from kubectl_spread.suggest.moves import constraints
+from kubectl_spread.suggest.moves import new_nodes
 from kubectl_spread.suggest.moves import nodes
 from kubectl_spread.suggest.moves import pods
 from kubectl_spread.suggest.moves import requests
@@ -25,6 +26,7 @@ MOVES: tuple[Move, ...] = (
     rollout.propose,
     requests.propose,
     nodes.propose,
+    new_nodes.propose,
     pods.propose,
     storage.propose,
 )

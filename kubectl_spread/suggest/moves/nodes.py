@@ -6,22 +6,16 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
-from typing import Optional
 
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.resources import CPU
-from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
-from kubectl_spread.objects.resources import MEMORY
-from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.objects.taints import UNSCHEDULABLE
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest.actions import Action
-from kubectl_spread.suggest.actions import AddNodes
 from kubectl_spread.suggest.actions import DeleteNode
 from kubectl_spread.suggest.actions import EditNode
 from kubectl_spread.suggest.change import Change
@@ -29,15 +23,13 @@ from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.moves.constraints import has_meant_key
+from kubectl_spread.suggest.moves.new_nodes import is_control_plane
 from kubectl_spread.suggest.problem import Problem
 
 Plain = dict[str, Any]
 
 _MOST = 4  # nodes that are each proposed for one kind of change
 _MOST_LABELLED = 20  # nodes that are labelled one by one
-_MOST_NEW = 16
-_MOST_PLACES = 2
-_MEBI = 1024 * 1024
 _SAME_PLACE = {
     ZONE: ("failure-domain.beta.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone", "topology.gke.io/zone"),
     REGION: ("failure-domain.beta.kubernetes.io/region",),
@@ -51,10 +43,10 @@ def propose(problem: Problem) -> Iterator[Ladder]:
     yield from _untainted(problem)
     yield from _recordoned(problem)
     yield from _deleted(problem)
+    yield from _selected(problem)
     for report in problem.reports:
         yield from _mended_labels(problem, report)
         yield from _missing_labels(problem, report)
-    yield from _added(problem)
 
 
 def _by_minimum(problem: Problem, nodes: Iterable[Node]) -> list[Node]:
@@ -156,19 +148,10 @@ def _is_idle(problem: Problem, node: Node) -> bool:
     is_down = any(
         taint.key in ("node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready") for taint in node.taints
     )
-    if not (node.unschedulable or is_down) or _is_control_plane(node):
+    if not (node.unschedulable or is_down) or is_control_plane(node):
         return False
     pods = problem.columns.pods[problem.columns.index[node.name]]
     return all(pod.owner is not None and pod.owner.kind in ("DaemonSet", "Node") for pod in pods)
-
-
-def _is_control_plane(node: Node) -> bool:
-    return any(key in node.labels for key in _CONTROL_PLANE) or any(
-        taint.key in _CONTROL_PLANE for taint in node.taints
-    )
-
-
-_CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 
 
 def _mended_labels(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
@@ -228,6 +211,32 @@ def _missing_labels(problem: Problem, report: ConstraintReport) -> Iterator[Ladd
             yield single(_labelled([(node, value)], key, rank=Rank.NEW_LABEL, notes=note))
 
 
+def _selected(problem: Problem) -> Iterator[Ladder]:
+    """A label that nodeSelector asks for, on a node that has everything else; none that a node is born with."""
+    asked = dict(problem.pod.cls.node_selector)
+    missing = {key: value for key, value in asked.items() if not key.startswith(_BORN_WITH)}
+    if not missing:
+        return
+    others = [item for item in problem.filtered.verdicts if item.plugin != names.NODE_AFFINITY]
+    found = 0
+    for at, node in enumerate(problem.cluster.nodes):
+        written = {key: value for key, value in missing.items() if node.labels.get(key) != value}
+        if not written or found == _MOST or any(item.bits[at] for item in others):
+            continue
+        found += 1
+        pairs = tuple(written.items())
+        title = (
+            f"label node {node.name} with {', '.join(f'{key}={value}' for key, value in pairs)}, as nodeSelector asks"
+        )
+        note = "label the node only if it is what the label says"
+        yield single(
+            Change(title, (EditNode(node.name, pairs),), "node label", Rank.NEW_LABEL, gives_up="", notes=(note,))
+        )
+
+
+_BORN_WITH = ("kubernetes.io/", "topology.", "node.kubernetes.io/", "beta.kubernetes.io/", "failure-domain.")
+
+
 def _would_take(problem: Problem, node: Node) -> bool:
     at = problem.columns.index[node.name]
     others = [item for item in problem.filtered.verdicts if item.plugin != names.POD_TOPOLOGY_SPREAD]
@@ -248,111 +257,3 @@ def _labelled(pairs: Sequence[tuple[Node, str]], key: str, *, rank: int, notes: 
         title = "label nodes: " + ", ".join(f"{node.name} {key}={value}" for node, value in pairs)
     actions: tuple[Action, ...] = tuple(EditNode(node.name, ((key, value),)) for node, value in pairs)
     return Change(title, actions, "node label", rank, weight=len(pairs), gives_up="", notes=notes)
-
-
-def _added(problem: Problem) -> Iterator[Ladder]:
-    """Nodes for a domain that holds a minimum, for a new one where domains are missing, or for any."""
-    places: list[dict[str, str]] = []
-    for report in problem.reports:
-        key = report.constraint.topology_key
-        if key == HOSTNAME or has_meant_key(problem, report):
-            continue
-        held = [value for value in report.minimum_in if value]
-        if not report.is_below_min_domains:
-            places += [{key: value} for value in held[:_MOST_PLACES]]
-        if report.is_below_min_domains or not held or _keeps_apart(problem, key):
-            places.append({key: _new_value(report)})
-    places = places or [{}]
-    for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
-        model = _model(problem, place)
-        if model is not None:
-            yield _ladder(problem, place, model, weight=number)
-
-
-def _keeps_apart(problem: Problem, key: str) -> bool:
-    """Whether the pods want a domain of a key for themselves."""
-    return any(term.topology_key == key for term in problem.pod.cls.pod_anti_affinity)
-
-
-def _new_value(report: ConstraintReport) -> str:
-    """A value that no node has, in the manner of those there are."""
-    values = {domain.value for domain in report.domains}
-    short = report.constraint.topology_key.rpartition("/")[2]
-    names_ = ("new", f"new-{short}", *(f"new-{short}-{number}" for number in range(1, len(values) + 2)))
-    return next(name for name in names_ if name not in values)
-
-
-def _model(problem: Problem, place: dict[str, str]) -> Optional[Node]:
-    """A node to be like: one of the domain, else one that the pod could use, else any that it may."""
-    cls, nodes = problem.pod.cls, problem.cluster.nodes
-    allowed = [node for node in nodes if cls.node_requirement.matches({**node.labels, **place}, node.name)]
-    allowed = [node for node in allowed if not _is_control_plane(node)]
-    if not allowed:
-        return None
-    usable = {problem.columns.nodes[at].name for at in problem.usable}
-
-    def preference(node: Node) -> tuple[bool, ...]:
-        is_there = all(node.labels.get(key) == value for key, value in place.items())
-        return (not is_there, node.name not in usable, node.unschedulable, bool(node.taints))
-
-    return min(allowed, key=preference)
-
-
-def _ladder(problem: Problem, place: dict[str, str], model: Node, *, weight: int) -> Ladder:
-    """One node with room for one pod; then for two, and so on; then more nodes with room for all."""
-    waiting = min(len(problem.given.own), 64)
-    sizes = [(1, count) for count in range(1, waiting + 1)]
-    sizes += [(count, -(-waiting // count)) for count in range(2, min(waiting, _MOST_NEW) + 1)]
-
-    def step(at: int) -> Change:
-        nodes, pods = sizes[at]
-        room = _room(problem, pods)
-        made = tuple(_node(problem, place, model, room, number) for number in range(1, nodes + 1))
-        where = "".join(f" to {key.rpartition('/')[2]} {value}" for key, value in place.items())
-        if place and any(value.startswith("new") for value in place.values()):
-            where = "".join(f" in a new {key.rpartition('/')[2]}" for key in place)
-        what = "a node" if nodes == 1 else f"{nodes} nodes"
-        each = "" if nodes == 1 else " each"
-        title = f"add {what}{where} with {_size(room)} free{each}"
-        note = "what DaemonSets put on a new node comes on top of that"
-        return Change(title, (AddNodes(made),), "new node", Rank.NEW_NODE, weight, gives_up="", notes=(note,))
-
-    return Ladder(len(sizes), step)
-
-
-def _room(problem: Problem, pods: int) -> dict[str, str]:
-    """Allocatable for so many pods of the problem, in whole cores and in gibibytes where it is about that much."""
-    room: dict[str, str] = {}
-    for resource, amount in problem.pod.cls.requests:
-        total = amount * pods
-        if resource == CPU:
-            room[CPU] = f"{total}m" if total % 1000 else str(total // 1000)
-        elif resource in (MEMORY, EPHEMERAL_STORAGE):
-            room[resource] = f"{-(-total // _MEBI)}Mi"
-        elif resource != PODS and total:
-            room[resource] = str(total)
-    room.setdefault(CPU, "1")
-    room.setdefault(MEMORY, "1Gi")
-    room[PODS] = str(max(110, pods))
-    return room
-
-
-def _size(room: dict[str, str]) -> str:
-    told = {name: amount for name, amount in room.items() if name != PODS}
-    return ", ".join(f"{name} {amount}" for name, amount in told.items())
-
-
-def _node(problem: Problem, place: dict[str, str], model: Node, room: dict[str, str], number: int) -> Plain:
-    name = f"new-node-{number}"
-    while name in problem.columns.index:
-        name = f"{name}-x"
-    labels = {**model.labels, **place, HOSTNAME: name}
-    if any(value.startswith("new") for value in place.values()):
-        labels = {key: value for key, value in labels.items() if key in place or key not in _SAME_PLACE[ZONE]}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": labels},
-        "spec": {},
-        "status": {"allocatable": room},
-    }

@@ -110,6 +110,7 @@ def _scaled(problem: Problem, in_the_way: list[Pod]) -> Iterator[Ladder]:
         and (owner := problem.cluster.top_owner(pod)) is not None
         and owner != problem.cluster.top_owner(problem.pod)
         and owner.kind in SCALED_KINDS
+        and not problem.is_own(dict(pod.cls.labels))
     )
     if not owners:
         return

@@ -1,0 +1,194 @@
+"""New nodes: where a domain wants one, no larger than the pods that wait need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.resources import CPU
+from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
+from kubectl_spread.objects.resources import MEMORY
+from kubectl_spread.objects.resources import PODS
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import Volume
+from kubectl_spread.suggest.actions import AddNodes
+from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.moves.constraints import has_meant_key
+from kubectl_spread.suggest.problem import Problem
+
+Plain = dict[str, Any]
+
+_MOST_NEW = 16
+_MOST_PLACES = 2
+_MEBI = 1024 * 1024
+_CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
+
+
+def propose(problem: Problem) -> Iterator[Ladder]:
+    """Nodes for a domain that holds a minimum, for a new one where domains are missing, or for any."""
+    places = _places(problem)
+    for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
+        labels = _labels(problem, place)
+        if labels is not None:
+            yield _ladder(problem, place, labels, weight=number)
+
+
+def is_control_plane(node: Node) -> bool:
+    """Whether a node is there for the cluster's own sake."""
+    return any(key in node.labels for key in _CONTROL_PLANE) or any(
+        taint.key in _CONTROL_PLANE for taint in node.taints
+    )
+
+
+def _places(problem: Problem) -> list[dict[str, str]]:
+    """Labels that tell where a node is wanted."""
+    places = [place for place in _of_volumes(problem) if place]
+    for report in problem.reports:
+        key = report.constraint.topology_key
+        if key == HOSTNAME or has_meant_key(problem, report):
+            continue
+        held = [value for value in report.minimum_in if value]
+        if not report.is_below_min_domains:
+            places += [{key: value} for value in held[:_MOST_PLACES]]
+        if report.is_below_min_domains or not held:
+            places.append({key: _new_value(problem, key)})
+    apart = {term.topology_key for term in problem.pod.cls.pod_anti_affinity} - {HOSTNAME}
+    places += [{key: _new_value(problem, key)} for key in sorted(apart)]
+    return [*places, {}]
+
+
+def _volumes(problem: Problem) -> list[Volume]:
+    """The volumes that the pod has already."""
+    storage, pod = problem.cluster.storage, problem.pod
+    claims = [storage.claims.get(ObjectKey(pod.namespace, volume.claim)) for volume in pod.cls.volumes if volume.claim]
+    names = [claim.volume_name for claim in claims if claim is not None and claim.is_bound]
+    return [storage.volumes[name] for name in names if name in storage.volumes]
+
+
+def _of_volumes(problem: Problem) -> Iterator[dict[str, str]]:
+    """Where volumes can be reached from and no node is that the pod may use."""
+    for volume in _volumes(problem):
+        for term in (volume.terms or ())[:_MOST_PLACES]:
+            place = _met(term)
+            if not any(volume.matches_node(problem.columns.nodes[at].labels) for at in problem.usable):
+                yield place
+
+
+def _met(term: NodeSelectorTerm) -> dict[str, str]:
+    """Labels that meet the conditions of a term, as far as they ask for labels; none of a node's own name."""
+    return {
+        item.key: item.values[0] if item.operator == "In" else "true"
+        for item in term.match_expressions
+        if (item.operator == "Exists" or (item.operator == "In" and item.values)) and item.key != HOSTNAME
+    }
+
+
+def _new_value(problem: Problem, key: str) -> str:
+    """A value of a label that no node has."""
+    values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
+    names = ("new", *(f"new-{number}" for number in range(1, len(values) + 2)))
+    return next(name for name in names if name not in values)
+
+
+def _labels(problem: Problem, place: dict[str, str]) -> Optional[dict[str, str]]:
+    """Those of a node to be like, with the place's; None where the pod could not use any such node.
+
+    Like one of the domain, else one that the pod could use, else any that it may; where it may use none, one that has
+    what its node selector and affinity ask for.
+    """
+    usable = {problem.columns.nodes[at].name for at in problem.usable}
+
+    def preference(node: Node) -> tuple[bool, ...]:
+        is_there = all(node.labels.get(key) == value for key, value in place.items())
+        return (not is_there, node.name not in usable, node.unschedulable, bool(node.taints))
+
+    models = sorted((node for node in problem.cluster.nodes if not is_control_plane(node)), key=preference)
+    cls = problem.pod.cls
+    asked = dict(cls.node_selector)
+    if cls.node_affinity.required:
+        asked |= _met(cls.node_affinity.required[0])
+    for wanted in ({}, asked):
+        for model in models:
+            labels = _moved({**model.labels, **wanted}, place)
+            if _is_allowed(problem, labels):
+                return labels
+    return asked | place if _is_allowed(problem, asked | place) else None
+
+
+def _moved(labels: Labels, place: dict[str, str]) -> dict[str, str]:
+    """Labels at another place: what else says where the old one is, is left out."""
+    is_there = all(labels.get(key) == value for key, value in place.items())
+    kept = {key: value for key, value in labels.items() if is_there or key not in _ZONE_LABELS}
+    return {**kept, **place}
+
+
+def _is_allowed(problem: Problem, labels: Labels) -> bool:
+    """Whether the pod may use a node with these labels, and reaches its volumes from there."""
+    return problem.pod.cls.node_requirement.matches(labels, "") and all(
+        volume.matches_node(labels) for volume in _volumes(problem)
+    )
+
+
+def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
+    """One node with room for one pod; then for two, and so on; then more nodes with room for all."""
+    waiting = min(len(problem.given.own), 64)
+    sizes = [(1, count) for count in range(1, waiting + 1)]
+    sizes += [(count, -(-waiting // count)) for count in range(2, min(waiting, _MOST_NEW) + 1)]
+
+    def step(at: int) -> Change:
+        nodes, pods = sizes[at]
+        room = _room(problem, pods)
+        made = tuple(_node(problem, labels, room, number) for number in range(1, nodes + 1))
+        where = "".join(f" to {key.rpartition('/')[2]} {value}" for key, value in place.items())
+        if place and any(value.startswith("new") for value in place.values()):
+            where = "".join(f" in a new {key.rpartition('/')[2]}" for key in place)
+        what = "a node" if nodes == 1 else f"{nodes} nodes"
+        each = "" if nodes == 1 else " each"
+        title = f"add {what}{where} with {_size(room)} free{each}"
+        note = "what DaemonSets put on a new node comes on top of that"
+        return Change(title, (AddNodes(made),), "new node", Rank.NEW_NODE, weight, gives_up="", notes=(note,))
+
+    return Ladder(len(sizes), step)
+
+
+def _room(problem: Problem, pods: int) -> dict[str, str]:
+    """Allocatable for so many pods of the problem, in whole cores and in gibibytes where it is about that much."""
+    room: dict[str, str] = {}
+    for resource, amount in problem.pod.cls.requests:
+        total = amount * pods
+        if resource == CPU:
+            room[CPU] = f"{total}m" if total % 1000 else str(total // 1000)
+        elif resource in (MEMORY, EPHEMERAL_STORAGE):
+            room[resource] = f"{-(-total // _MEBI)}Mi"
+        elif resource != PODS and total:
+            room[resource] = str(total)
+    room.setdefault(CPU, "1")
+    room.setdefault(MEMORY, "1Gi")
+    room[PODS] = str(max(110, pods))
+    return room
+
+
+def _size(room: dict[str, str]) -> str:
+    told = {name: amount for name, amount in room.items() if name != PODS}
+    return ", ".join(f"{name} {amount}" for name, amount in told.items())
+
+
+def _node(problem: Problem, labels: dict[str, str], room: dict[str, str], number: int) -> Plain:
+    name = f"new-node-{number}"
+    while name in problem.columns.index:
+        name = f"{name}-x"
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {**labels, HOSTNAME: name}},
+        "spec": {},
+        "status": {"allocatable": room},
+    }

@@ -1,0 +1,79 @@
+"""What is suggested does what is said, whoever does it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import jsonschema
+from hypothesis import given
+from hypothesis import HealthCheck
+from hypothesis import Phase
+from hypothesis import settings
+
+from kubectl_spread import schemas
+from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.explain.explanation import explain
+from kubectl_spread.report.suggestions import lines
+from kubectl_spread.report.suggestions import suggestions_document
+from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.suggest.problem import of_pod
+from kubectl_spread.suggest.run import suggest
+from kubectl_spread.suggest.suggestion import Suggestions
+from tests.naive.builders import decide_all
+from tests.suggest.applying import applied
+from tests.suggest.strategies import Case
+from tests.suggest.strategies import cases
+
+Plain = dict[str, Any]
+PROFILES = profiles()
+VALIDATOR = jsonschema.Draft202012Validator(schemas.load("suggestions"))
+
+
+def suggestions_for(case: Case) -> Suggestions:
+    """What is suggested for the first pod that waits."""
+    cluster = cluster_of([*case.objects, *case.waiting])
+    pod = next(item for item in cluster.pods if item.name == case.waiting[0]["metadata"]["name"])
+    problem = of_pod(explain(pod, cluster, PROFILES), cluster, PROFILES)
+    return Suggestions() if problem is None else suggest(problem, most=50)
+
+
+def placed(case: Case, changes: list[Plain]) -> dict[str, bool]:
+    """Whether each pod that waits finds a node once the changes are done, as the slow scheduler says."""
+    objects, waiting = applied(case.objects, case.waiting, changes)
+    decisions = decide_all(objects, *waiting)
+    return {decision["pod"].partition("/")[2]: bool(decision["feasible"]) for decision in decisions}
+
+
+@settings(
+    max_examples=100,
+    phases=[Phase.generate],
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(cases())
+def test_every_suggestion_places_the_pod(case: Case) -> None:
+    """Done to the objects by the test, and asked of another scheduler: the pod fits, and as many others as was said."""
+    for item in suggestions_for(case).items:
+        found = placed(case, list(item.changes))
+        own = [found[pod["metadata"]["name"]] for pod in case.waiting]
+
+        assert own[0], item.title
+        assert all(found.values()) or not item.is_complete, item.title
+        assert item.effect.pending_after == own.count(False), item.title
+
+
+@settings(max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(cases())
+def test_suggestions_can_be_told(case: Case) -> None:
+    """The document follows its schema, lines of prose are not too long, and shells read the commands."""
+    found = suggestions_for(case)
+    text = lines(found, colour=False, width=80)
+    prose = [line for line in text if not line.startswith(("     ", "   $"))]
+
+    assert not [error.message for error in VALIDATOR.iter_errors(json.loads(json.dumps(suggestions_document(found))))]
+    assert all(len(line) <= 80 for line in prose if " " in line.strip()[20:])
+    assert all(shlex.split(command)[0] == "kubectl" for item in found.items for command in item.commands)
