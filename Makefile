@@ -31,7 +31,9 @@ test: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m compileall -q kubectl_spread
-	$(BIN)/python tests/bench/startup.py; startup=$$?; $(BIN)/python tests/bench/scheduling.py && exit $$startup
+	$(BIN)/python tests/bench/startup.py; startup=$$?; \
+	$(BIN)/python tests/bench/scheduling.py; scheduling=$$?; \
+	$(BIN)/python tests/bench/live.py && exit $$((startup + scheduling))
 
 fuzz: $(STAMP)
 	$(BIN)/python tests/bench/mutants.py
