@@ -31,7 +31,7 @@ test: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m compileall -q kubectl_spread
-	@failed=0; for name in startup scheduling explain; do $(BIN)/python -m tests.bench.$$name || failed=1; done; exit $$failed
+	@failed=0; for name in startup scheduling explain live; do $(BIN)/python -m tests.bench.$$name || failed=1; done; exit $$failed
 
 fuzz: $(STAMP)
 	$(BIN)/python tests/bench/mutants.py

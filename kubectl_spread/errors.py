@@ -2,6 +2,7 @@
 
 SpreadError
 ├── SourceError      an input could not be read: exit code 3
+├── ClusterError     the cluster could not be reached, or does not let us read: exit code 3
 ├── ConfigError      the configuration cannot be followed: exit code 2
 └── NotFoundError    the cluster facts hold no such object: exit code 1
 
@@ -32,6 +33,10 @@ class SourceError(SpreadError):
     def __str__(self) -> str:
         place = f"{self.source}:{self.line}:{self.column}" if self.line else self.source
         return f"{place}: {self.message}"
+
+
+class ClusterError(SpreadError):
+    """The API server cannot be found, reached or asked."""
 
 
 class ConfigError(SpreadError):

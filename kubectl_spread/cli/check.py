@@ -20,6 +20,7 @@ from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import load_facts
+from kubectl_spread.cli.options import open_session
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.outcome import complete_outputs
 from kubectl_spread.cli.outcome import Counts
@@ -72,8 +73,8 @@ def command(
 ) -> int:
     """Check topology spread constraints in manifests.
 
-    Without cluster facts it says what the API server would reject, or what would fail later. With --snapshot or
-    --topology it also places every replica of every workload, one after another by the scheduler's rules,
+    Without cluster facts it says what the API server would reject, or what would fail later. With --live, --snapshot
+    or --topology it also places every replica of every workload, one after another by the scheduler's rules,
     and says which stay Pending and why.
 
     \b
@@ -81,7 +82,7 @@ def command(
       0  nothing to report
       1  findings, or Pending pods; with --fail-on warning or info also pods that are not predictable
       2  wrong usage, or a config that cannot be followed
-      3  an input could not be read
+      3  an input could not be read, or the cluster could not be reached
 
     \b
     Examples:
@@ -95,6 +96,7 @@ def command(
       # Would the replicas find nodes?
       kubectl spread check web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
       kubectl spread check web.yaml --snapshot facts.yaml -o json
+      kubectl spread check web.yaml --live
 
     \b
       # See what can be mended, then mend it
@@ -116,9 +118,10 @@ def command(
     given = inputs((*filename, *files), choices, config, recursive=recursive, kustomized=kustomize)
     if show_files:
         return _show_files(given)
-    asked = checking.asked(choices, config, facts=facts, namespace=namespace)
-    known = load_facts(asked.facts)
+    session = open_session(facts)
+    asked = checking.asked(choices, config, facts=facts, namespace=namespace, session=session)
     read = checking.read(given, asked)
+    known = load_facts(asked.facts, session, checking.question(read, asked) if session is not None else None)
     known = checking.beside(known, read, namespace=asked.namespace)
     unread = list(known.errors) if known is not None else []
     placements = checking.placed(read, known, namespace=asked.namespace)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.settings import Config
     from kubectl_spread.lint.settings import Policy
     from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.sources.live.reading import Session
+    from kubectl_spread.sources.live.resources import Question
     from kubectl_spread.text.source import SourceFile
 
     Judge = Callable[[Sequence[Result]], Judged]
@@ -71,15 +73,35 @@ class Read(NamedTuple):
         return sum(result.rejected for result in self.results)
 
 
-def asked(choices: ChoiceOptions, config: Config, *, facts: FactOptions, namespace: Optional[str]) -> Asked:
-    """What is asked for by flags, and by the config where they say nothing.
+def asked(
+    choices: ChoiceOptions,
+    config: Config,
+    *,
+    facts: FactOptions,
+    namespace: Optional[str],
+    session: Optional[Session] = None,
+) -> Asked:
+    """What is asked for by flags, by the config where they say nothing, and else by the live cluster.
 
     Raises:
         click.UsageError: they contradict each other, or name no rule.
+        ClusterError: the live cluster does not tell its version.
     """
-    rules = policy(choices, config, minor=minor_version(facts))
     version = facts.kubernetes_version or config.kubernetes_version or None
+    minor = minor_version(facts)
+    if session is not None:
+        namespace = namespace or session.target.namespace
+        if version is None:
+            minor = session.version.minor
+    rules = policy(choices, config, minor=minor)
     return Asked(choices, config, facts._replace(kubernetes_version=version), rules, namespace or "default")
+
+
+def question(read: Read, asked: Asked) -> Question:
+    """What a live cluster must know for what was read."""
+    from kubectl_spread.sources.live.resources import Question
+
+    return Question(asked.namespace, texts=tuple(result.source.text for result in read.results))
 
 
 def read(given: Inputs, asked: Asked) -> Read:

@@ -13,7 +13,8 @@ from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import kustomize_option
-from kubectl_spread.cli.options import load_facts
+from kubectl_spread.cli.options import named_facts
+from kubectl_spread.cli.options import open_session
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.stderr import complain
@@ -35,7 +36,7 @@ _WIDEST = 160
 @kustomize_option
 @cluster_facts
 @click.option("--message", metavar="TEXT", help="Explain a message that was pasted instead of a pod; - is stdin.")
-@click.option("-n", "--namespace", metavar="NAME", help="Namespace of what is named.  [default: default]")
+@click.option("-n", "--namespace", metavar="NAME", help="Namespace of what is named.  [default: the context's]")
 @click.option("--node", metavar="NODE", default="", help="Say everything about one node instead of all nodes.")
 @click.option(
     "--suggestions",
@@ -81,20 +82,21 @@ def command(
       0  the pods run, or would fit
       1  a pod stays Pending or is not predictable, or there is no such pod; a message is not understood
       2  wrong usage
-      3  an input could not be read
+      3  an input could not be read, or the cluster could not be reached
 
     \b
     Examples:
-      # A pod of the cluster facts
+      # A pod of the cluster, or of what kubectl printed of one
+      kubectl spread explain pod web-7d9f-x2x4 -n shop
       kubectl spread explain pod web-7d9f-x2x4 -n shop --snapshot facts.yaml
 
     \b
       # The Pending pods of a workload, or its next one
-      kubectl spread explain deploy/web -n shop --snapshot facts.yaml
+      kubectl spread explain deploy/web -n shop
 
     \b
       # Everything about one node
-      kubectl spread explain pod web-7d9f-x2x4 -n shop --node n1 --snapshot facts.yaml
+      kubectl spread explain pod web-7d9f-x2x4 -n shop --node n1
 
     \b
       # The next pod of a manifest, before it exists
@@ -107,21 +109,22 @@ def command(
     if message is not None:
         from kubectl_spread.cli.message import explain_message
 
-        is_alone = not (targets or filename or kustomize or any(facts))
+        is_alone = not (targets or filename or kustomize or facts.are_named)
         return explain_message(message, output, colour=wants_colour(color), is_alone=is_alone)
     if bool(targets) == bool(filename or kustomize):
         raise click.UsageError("name a pod or workload, or a manifest with -f", ctx)
-    named = _named(targets, ctx)
+    named, facts = _named(targets, ctx), facts.or_live()
+    session = open_session(facts)
+    namespace = namespace or (session.target.namespace if session is not None else "default")
     with progress("reading the cluster facts") as under_way:
-        known = load_facts(facts)
-        if known is None:
-            raise click.UsageError("no cluster facts: give --snapshot or --topology", ctx)
         from kubectl_spread.cli import explaining  # numpy: 80 ms
 
-        under_way.stage = "explaining"
-        asked = explaining.Asked(namespace or "default", known, node, suggestions)
+        read = explaining.manifests(filename, kustomize)
         wanted = [explaining.Target(kind, name) for kind, name in named]
-        found = explaining.targets(wanted, asked) if wanted else explaining.files(filename, kustomize, asked)
+        known = named_facts(facts) if session is None else explaining.live(facts, session, wanted, read, namespace)
+        under_way.stage = "explaining"
+        asked = explaining.Asked(namespace, known, node, suggestions)
+        found = explaining.targets(wanted, asked) if wanted else explaining.files(read, asked)
     if found.reports or not found.missing:
         _print(found, output, colour=wants_colour(color), is_wide=wide)
     flush()

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.cli.live import load as load_live
+from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import kustomized
 from kubectl_spread.cli.options import place
@@ -46,6 +48,8 @@ from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.sources.beside import looks_like_facts
 from kubectl_spread.sources.files import Input
 from kubectl_spread.sources.files import inputs
+from kubectl_spread.sources.live.reading import Session
+from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.suggest.problem import of_placements
 from kubectl_spread.suggest.problem import of_pod
 from kubectl_spread.suggest.problem import Problem
@@ -96,20 +100,41 @@ def targets(wanted: Iterable[Target], asked: Asked) -> Answers:
     return Answers(reports, missing, list(asked.known.errors))
 
 
-def files(paths: tuple[str, ...], directories: tuple[str, ...], asked: Asked) -> Answers:
+def manifests(paths: tuple[str, ...], directories: tuple[str, ...]) -> list[Union[Input, SourceError]]:
+    """The manifests that are named, or what keeps them from being read."""
+    return list(_inputs(paths, directories))
+
+
+def live(
+    facts: FactOptions,
+    session: Session,
+    wanted: list[Target],
+    read: list[Union[Input, SourceError]],
+    namespace: str,
+) -> Facts:
+    """What a live cluster must know for the answers.
+
+    Raises:
+        ClusterError: it cannot be read.
+    """
+    texts = tuple(item.source.text for item in read if not isinstance(item, SourceError))
+    return load_live(facts, session, Question(namespace, tuple(target.kind for target in wanted), texts))
+
+
+def files(read: Iterable[Union[Input, SourceError]], asked: Asked) -> Answers:
     """Answers about workloads of manifests: what `check` would place.
 
     Each is explained at the first pod that finds no node, or at its first pod.
     """
     errors = list(asked.known.errors)
-    manifests = _read(_inputs(paths, directories), asked.namespace, errors)
-    applied = with_manifests(asked.known, manifests.sources, asked.namespace)
+    given = _read(read, asked.namespace, errors)
+    applied = with_manifests(asked.known, given.sources, asked.namespace)
     errors += applied.errors[len(asked.known.errors) :]
     asked = asked._replace(known=applied)
     reports: list[PodReport] = []
     missing: list[NotFoundError] = []
     notes: list[str] = []
-    placements = place(manifests.workloads, applied, explain_first=True)
+    placements = place(given.workloads, applied, explain_first=True)
     for at, placement in enumerate(placements):
         try:
             found = list(_placement(placement, asked))

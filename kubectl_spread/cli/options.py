@@ -18,6 +18,7 @@ import click
 
 from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import SourceError
+from kubectl_spread.sources.live.flags import Flags
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
@@ -25,6 +26,8 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.files import Input
+    from kubectl_spread.sources.live.reading import Session
+    from kubectl_spread.sources.live.resources import Question
     from kubectl_spread.text.source import SourceFile
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,12 +36,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 class FactOptions(NamedTuple):
     """Where the cluster facts come from, as the command line says it."""
 
+    live: bool
     snapshot: tuple[str, ...]
     topology: Optional[str]
     scheduler_config: Optional[str]
     kubernetes_version: Optional[str]
     all_nodes: bool
     seed: Optional[int]
+    connection: Flags
+
+    @property
+    def are_named(self) -> bool:
+        """Whether any of the options is there."""
+        return any(self._replace(connection=())) or any(self.connection)  # type: ignore[arg-type]
+
+    def or_live(self) -> FactOptions:
+        """The live cluster where the options name no other facts."""
+        return self if self.snapshot or self.topology is not None else self._replace(live=True)
 
 
 class Facts(NamedTuple):
@@ -51,7 +65,29 @@ class Facts(NamedTuple):
     errors: tuple[SourceError, ...]
 
 
+_CONNECTION = (
+    click.option("--kubeconfig", metavar="FILE", help="The only kubeconfig; else $KUBECONFIG or ~/.kube/config."),
+    click.option("--context", metavar="NAME", help="The kubeconfig's context to use."),
+    click.option("--cluster", metavar="NAME", help="The kubeconfig's cluster to use."),
+    click.option("--user", metavar="NAME", help="The kubeconfig's user to use."),
+    click.option("-s", "--server", metavar="URL", help="The API server."),
+    click.option("--token", metavar="TOKEN", help="The bearer token for the API server."),
+    click.option("--certificate-authority", metavar="FILE", help="Who signs the API server's certificate."),
+    click.option("--client-certificate", metavar="FILE", help="Our certificate."),
+    click.option("--client-key", metavar="FILE", help="Its key."),
+    click.option("--tls-server-name", metavar="NAME", help="The name in the API server's certificate."),
+    click.option("--insecure-skip-tls-verify", is_flag=True, help="Take any certificate of the API server."),
+    click.option("--as", "impersonate", metavar="NAME", help="Ask as this user or service account."),
+    click.option("--as-uid", "impersonate_uid", metavar="UID", help="Its uid."),
+    click.option("--as-group", "impersonate_group", multiple=True, metavar="NAME", help="A group of it."),
+    click.option("--as-user-extra", "impersonate_extra", multiple=True, metavar="KEY=VALUE", help="More of it."),
+    click.option(
+        "--request-timeout", metavar="DURATION", help="How long one request may take: 5s, 1m30s.  [default: 0]"
+    ),
+)
+
 _OPTIONS = (
+    click.option("--live", is_flag=True, help="Cluster facts: the live cluster, as kubectl would find it."),
     click.option(
         "--snapshot",
         multiple=True,
@@ -74,7 +110,7 @@ _OPTIONS = (
 
 def cluster_facts(function: F) -> F:
     """The options that name a cluster; the command gets them as one argument, `facts`."""
-    return gathering("facts", FactOptions, _OPTIONS)(function)
+    return gathering("connection", Flags, _CONNECTION)(gathering("facts", FactOptions, _OPTIONS)(function))
 
 
 def gathering(name: str, record: Any, options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
@@ -129,18 +165,51 @@ def kustomized(directories: tuple[str, ...]) -> Iterator[Union[Input, SourceErro
         yield from kustomize.kustomized(directories)
 
 
-def load_facts(named: FactOptions) -> Optional[Facts]:
+def open_session(named: FactOptions) -> Optional[Session]:
+    """The live cluster, where the options name it; nothing is sent yet.
+
+    Raises:
+        SpreadError: no cluster is known, or none is known by the names in the flags.
+    """
+    if sum((named.live, bool(named.snapshot), named.topology is not None)) > 1:
+        chosen = [flag for flag in ("live", "snapshot", "topology") if getattr(named, flag) not in (False, (), None)]
+        raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
+    if not named.live:
+        return None
+    from kubectl_spread.sources.live.reading import Session
+
+    return Session(named.connection)
+
+
+def load_facts(
+    named: FactOptions, session: Optional[Session] = None, question: Optional[Question] = None
+) -> Optional[Facts]:
     """The cluster that the options name; None where they name none.
+
+    Args:
+        named: the options.
+        session: the live cluster, where it is asked.
+        question: what it is asked.
 
     Raises:
         SourceError: there is no cluster in what was named, or no scheduler would start with the configuration.
+        ClusterError: the live cluster cannot be read.
     """
-    if named.snapshot and named.topology is not None:
-        raise click.UsageError("--snapshot and --topology exclude each other")
+    if session is not None and question is not None:
+        from kubectl_spread.cli import live
+
+        return live.load(named, session, question)
+    return None if not named.snapshot and named.topology is None else named_facts(named)
+
+
+def named_facts(named: FactOptions) -> Facts:
+    """The cluster of the snapshot or topology that the options name.
+
+    Raises:
+        SourceError: as `load_facts` does.
+    """
     if named.snapshot.count("-") > 1:
         raise click.UsageError("standard input cannot be read twice")
-    if not named.snapshot and named.topology is None:
-        return None
     cluster, errors = _cluster(named)
     return Facts(cluster, load_profiles(named), named.all_nodes, named.seed, errors)
 

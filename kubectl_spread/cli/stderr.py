@@ -25,3 +25,8 @@ def complain(what: Union[SpreadError, str]) -> None:
 def warn(message: str) -> None:
     """Say what was read and is not as it should be."""
     click.echo(f"warning: {safe(message)}", err=True)
+
+
+def note(message: str) -> None:
+    """Say what an answer rests on."""
+    click.echo(f"note: {safe(message)}", err=True)

@@ -239,6 +239,21 @@ class Assembler:
         """Take a pod that was read already."""
         self._pods[pod.key] = pod
 
+    def update(self, other: Assembler) -> None:
+        """Take all that another one collected; of two objects with one name its own counts."""
+        self._nodes.update(other._nodes)
+        self._pods.update(other._pods)
+        self._namespaces.update(other._namespaces)
+        self._owners.update(other._owners)
+        self._services.update(other._services)
+        self._owner_selectors.update(other._owner_selectors)
+        self._budgets.update(other._budgets)
+        self._device_classes.update(other._device_classes)
+        self._priority_classes.update(other._priority_classes)
+        self._controllers.update(other._controllers)
+        self._events.update(other._events)
+        self._storage.update(other._storage)
+
     def cluster(self) -> Cluster:
         """What was collected, nodes in the order of their names."""
         return Cluster(
@@ -311,6 +326,15 @@ class _StorageAssembler:
         elif kind == "VolumeAttachment":
             volume = (spec.get("source") or {}).get("persistentVolumeName") or ""
             self._attachments[name] = (spec.get("nodeName") or "", volume)
+
+    def update(self, other: _StorageAssembler) -> None:
+        self._claims.update(other._claims)
+        self._volumes.update(other._volumes)
+        self._classes.update(other._classes)
+        self._limits.update(other._limits)
+        self._tracking.update(other._tracking)
+        self._capacities.update(other._capacities)
+        self._attachments.update(other._attachments)
 
     def storage(self) -> storage.Storage:
         """What was collected, volumes in the order of their names."""

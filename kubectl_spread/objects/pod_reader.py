@@ -16,6 +16,7 @@ from kubectl_spread.objects import decode
 from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod_text import SpecKey
 
 Plain = dict[str, Any]
 
@@ -66,9 +67,14 @@ class PodReader:
     def __init__(self) -> None:
         self._classes: dict[bytes, PodClass] = {}
 
-    def pod(self, plain: Plain) -> Optional[Pod]:
-        """The pod as `read.pod` reads it; None where it does not decode."""
-        template = _template(plain)
+    def pod(self, plain: Plain, spec_key: Optional[SpecKey] = None) -> Optional[Pod]:
+        """The pod as `read.pod` reads it; None where it does not decode.
+
+        Args:
+            plain: the pod.
+            spec_key: what is known already of which pods have one spec (`PodTexts`).
+        """
+        template = _template(plain, spec_key)
         cls = None if template is None else self._classes.get(template)
         if cls is not None:
             return read.pod(plain, cls)
@@ -85,14 +91,14 @@ def _is_shared(cls: PodClass) -> bool:
     return not any(volume.is_ephemeral for volume in cls.volumes)
 
 
-def _template(plain: Plain) -> Optional[bytes]:
+def _template(plain: Plain, spec_key: Optional[SpecKey]) -> Optional[bytes]:
     """What replicas share, as a key; None where what is the pod's own does not decode, or the rest is too deep.
 
     Two pods with one key decode alike and have the same PodClass: besides the shared fields it depends only on whether
     the pod is bound.
     """
     own: list[bool] = []
-    shared = _shared(plain, _POD, own)
+    shared = _shared(plain, _POD, own) if spec_key is None else _shared_beside_spec(plain, spec_key, own)
     if not all(own):
         return None
     spec = plain.get("spec")
@@ -103,6 +109,12 @@ def _template(plain: Plain) -> Optional[bytes]:
         return marshal.dumps((is_bound, shared), 2)
     except ValueError:
         return None
+
+
+def _shared_beside_spec(plain: Plain, spec_key: SpecKey, own: list[bool]) -> Any:
+    """As `_shared`, with a number for the spec."""
+    beside = [_shared(plain.get(key), inner, own) for key, inner in _POD.apart if key != "spec"]
+    return spec_key.number, tuple(map(plain.get, _POD.whole)), tuple(beside)
 
 
 def _shared(value: Any, plan: _Plan, own: list[bool]) -> Any:

@@ -52,7 +52,15 @@ def load(path: str, version: Version = LATEST) -> Loaded:
     Raises:
         SourceError: it cannot be read, or the scheduler would not start with it: with its words, and the place.
     """
-    source = files.read_text(path)
+    return read(files.read_text(path), version)
+
+
+def read(source: SourceFile, version: Version = LATEST) -> Loaded:
+    """Read the text of a configuration.
+
+    Raises:
+        SourceError: as `load` does.
+    """
     document = _document(source)
     plain = nodes.to_plain(document.root)
     api_version = plain.get("apiVersion") if isinstance(plain, dict) else None

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
 from typing import Any
+from typing import Optional
 
 from kubectl_spread.text import surrogates
 
@@ -20,28 +21,32 @@ _DECODER = json.JSONDecoder()
 
 # Gets a mapping that is an item, and the document as far as it is known; what it gives back takes the item's place.
 Replace = Callable[[dict[str, Any], dict[str, Any]], Any]
+# Gets the text and where an item begins; gives back the item and where it ends, or None to have it parsed.
+Scan = Callable[[str, int], Optional[tuple[Any, int]]]
 
 
-def values(text: str, replace: Replace) -> list[Any]:
+def values(text: str, replace: Replace, scan: Optional[Scan] = None) -> list[Any]:
     """The values of concatenated JSON documents.
 
     Args:
         text: may hold escaped lone surrogates, which Go replaces.
         replace: for the mappings in the `items` of a document.
+        scan: for who knows more of the items than that they are JSON.
 
     Raises:
         ValueError: it is not JSON, or holds an integer too long to be one.
         RecursionError: it nests too deep.
     """
-    return list(_Stream(surrogates.without_lone(text), replace).documents())
+    return list(_Stream(surrogates.without_lone(text), replace, scan).documents())
 
 
 class _Stream:
     """A text and how far it was read; white space before `_at` and after is passed over."""
 
-    def __init__(self, text: str, replace: Replace) -> None:
+    def __init__(self, text: str, replace: Replace, scan: Optional[Scan]) -> None:
         self._text = text
         self._replace = replace
+        self._scan = scan
         self._at = 0
         self._skip()
 
@@ -67,9 +72,17 @@ class _Stream:
     def _items(self, document: dict[str, Any]) -> list[Any]:
         items = []
         for _ in self._entries("]"):
-            item = self._value()
+            item = self._item()
             items.append(self._replace(item, document) if isinstance(item, dict) else item)
         return items
+
+    def _item(self) -> Any:
+        scanned = self._scan(self._text, self._at) if self._scan is not None else None
+        if scanned is None:
+            return self._value()
+        item, self._at = scanned
+        self._skip()
+        return item
 
     def _entries(self, closing: str) -> Iterator[None]:
         """Stop at each entry of a collection, which the caller reads; passes over the brackets and commas."""

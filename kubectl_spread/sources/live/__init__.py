@@ -1,0 +1,1 @@
+"""A live cluster, read through its API server: nothing is ever changed there."""

@@ -1,0 +1,156 @@
+"""A target to what the client makes of it: server, credentials, TLS; the client is asked for this alone.
+
+Of the client the configuration and the connection pool are used, none of its models and APIs. What it gets wrong
+is put right here: an exec plugin that fails is an error rather than an anonymous request, certificates and keys in
+a kubeconfig do not stay behind in files, and a CA that kubectl accepts is accepted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import ssl
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+
+from kubectl_spread.errors import ClusterError
+from kubectl_spread.sources.live.kubeconfig import Target
+
+
+class Credentials(NamedTuple):
+    """The client's connection pool, which knows server, proxy and certificates, and its configuration."""
+
+    pool: Any  # urllib3.PoolManager
+    configuration: Any  # kubernetes.client.Configuration
+    server: str
+
+    def authorization(self) -> str:
+        """The value of the header, empty where there is none.
+
+        Raises:
+            ClusterError: no header can hold it.
+        """
+        found = str(self.configuration.api_key.get("BearerToken") or "").strip()
+        if found and not (found.isascii() and found.isprintable()):
+            raise ClusterError("the token of the kubeconfig holds characters that no header can")
+        return found
+
+    def refresh(self) -> bool:
+        """Ask for a new token where the one we have has expired; whether there is another one now."""
+        if self.configuration.refresh_api_key_hook is None:
+            return False
+        before = self.authorization()
+        with _logged(), _standard_input_kept():
+            self.configuration.refresh_api_key_hook(self.configuration)
+        return self.authorization() != before
+
+
+def credentials(target: Target, *, connections: int) -> Credentials:
+    """Load what the client needs, and run the exec plugin where there is one.
+
+    Args:
+        target: whom to ask.
+        connections: how many are kept open.
+
+    Raises:
+        ClusterError: the plugin fails, or a certificate or key cannot be read.
+    """
+    import urllib3
+    from kubernetes.client.configuration import Configuration  # 300 ms
+    from kubernetes.client.rest import RESTClientObject
+    from kubernetes.config import ConfigException
+
+    urllib3.disable_warnings()  # --insecure-skip-tls-verify is a decision
+    configuration = Configuration()
+    configuration.connection_pool_maxsize = connections
+    try:
+        with tempfile.TemporaryDirectory(prefix="kubectl-spread-") as folder:
+            _load(target, configuration, folder)
+            context = _context(configuration)
+    except ConfigException as error:
+        raise ClusterError(f"{target.name}: {error}") from None
+    except (OSError, ssl.SSLError) as error:
+        raise ClusterError(f"{target.name}: a certificate or key cannot be used: {_said(error)}") from None
+    # They are in the context, and the files of those that were data are gone.
+    configuration.ssl_ca_cert = configuration.cert_file = configuration.key_file = None
+    try:
+        pool = RESTClientObject(configuration).pool_manager
+    except (ValueError, ImportError, urllib3.exceptions.HTTPError) as error:
+        raise ClusterError(f"{target.name}: the proxy cannot be used: {_said(error)}") from None
+    pool.connection_pool_kw["ssl_context"] = context
+    return Credentials(pool, configuration, str(configuration.host).rstrip("/"))
+
+
+def _load(target: Target, configuration: Any, folder: str) -> None:
+    from kubernetes.config import load_incluster_config
+    from kubernetes.config import load_kube_config_from_dict
+
+    if target.config is None:
+        load_incluster_config(configuration)
+        return
+    with _logged() as said, _standard_input_kept():
+        load_kube_config_from_dict(
+            target.config, client_configuration=configuration, persist_config=False, temp_file_path=folder
+        )
+    if target.exec_command and not configuration.api_key and not configuration.cert_file:
+        # Server certificates are loaded for https alone; then a plugin's certificate is of no use either.
+        why = f": {said[-1]}" if said else ""
+        hint = f"; {' '.join(target.install_hint.split())}" if target.install_hint else ""
+        raise ClusterError(f"exec credential plugin `{target.exec_command}` failed{why}{hint}")
+
+
+def _context(configuration: Any) -> ssl.SSLContext:
+    """TLS as kubectl has it: Python 3.13 refuses CAs without a key usage, which many clusters have."""
+    context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if not configuration.verify_ssl:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if configuration.cert_file:
+        context.load_cert_chain(configuration.cert_file, configuration.key_file)
+    return context
+
+
+def _said(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error).lower()
+
+
+@contextlib.contextmanager
+def _logged() -> Iterator[list[str]]:
+    """What the client logs, which is how it tells that a plugin failed; nothing of it is printed."""
+    said: list[str] = []
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(" ".join(record.getMessage().split()))
+
+    listener, root = Listener(), logging.getLogger()
+    before, root.handlers = root.handlers, [listener]
+    try:
+        yield said
+    finally:
+        root.handlers = before
+
+
+@contextlib.contextmanager
+def _standard_input_kept() -> Iterator[None]:
+    """Keep a plugin from reading manifests that are piped to us; a terminal it may ask."""
+    try:
+        kept = None if sys.stdin is None or sys.stdin.isatty() else os.dup(0)
+    except (OSError, ValueError):
+        kept = None
+    if kept is None:
+        yield
+        return
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)

@@ -1,0 +1,26 @@
+"""Durations as Go writes them: `--request-timeout 1m30s`."""
+
+from __future__ import annotations
+
+import re
+from typing import Optional
+
+_UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
+_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(h|ms|m|s|us|µs|μs|ns)", re.ASCII)
+
+
+def seconds(text: str) -> Optional[float]:
+    """A duration in seconds, 0 for none; a bare integer counts seconds. None where it is no duration.
+
+    Source: k8s.io/client-go/tools/clientcmd/config.go, ParseTimeout; Go's time.ParseDuration.
+    """
+    if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
+        return float(text)
+    at, total = 0, 0.0
+    while at < len(text):
+        part = _PART.match(text, at)
+        if part is None:
+            return None
+        total += float(part[1]) * _UNITS_S[part[2]]
+        at = part.end()
+    return total if text else None

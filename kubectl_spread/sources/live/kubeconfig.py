@@ -1,0 +1,403 @@
+"""Which API server to ask, and as whom: kubeconfig files merged as kubectl merges them, and its flags on top.
+
+The client's own merging takes the last `current-context` of several files, kubectl the first, which is another
+cluster; it passes over `as` in silence. So files are merged here, and the client gets one context with one cluster
+and one user, all paths in them resolved.
+
+Source: k8s.io/client-go/tools/clientcmd, loader.go (Load, ResolveLocalPaths), client_config.go (getContext,
+getCluster, getAuthInfo) (v0.36.2).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from collections.abc import Iterable
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.errors import ClusterError
+from kubectl_spread.errors import ConfigError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.objects import decode
+from kubectl_spread.sources import files
+from kubectl_spread.sources.live.flags import Flags
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import SourceFile
+
+Plain = dict[str, Any]
+
+_STRING, _STRINGS = decode.Atom.STRING, decode.ListOf(decode.Atom.STRING)
+_CLUSTER = decode.Struct(
+    "Cluster",
+    {
+        "server": _STRING,
+        "tls-server-name": _STRING,
+        "insecure-skip-tls-verify": decode.Atom.BOOL,
+        "certificate-authority": _STRING,
+        "certificate-authority-data": _STRING,
+        "proxy-url": _STRING,
+        "disable-compression": decode.Atom.BOOL,
+    },
+)
+_EXEC = decode.Struct(
+    "ExecConfig",
+    {
+        "command": _STRING,
+        "args": _STRINGS,
+        "env": decode.ListOf(decode.Struct("ExecEnvVar", {"name": _STRING, "value": _STRING})),
+        "apiVersion": _STRING,
+        "installHint": _STRING,
+        "provideClusterInfo": decode.Atom.BOOL,
+    },
+)
+_USER = decode.Struct(
+    "AuthInfo",
+    {
+        "client-certificate": _STRING,
+        "client-certificate-data": _STRING,
+        "client-key": _STRING,
+        "client-key-data": _STRING,
+        "token": _STRING,
+        "tokenFile": _STRING,
+        "as": _STRING,
+        "as-uid": _STRING,
+        "as-groups": _STRINGS,
+        "as-user-extra": decode.MapOf(_STRINGS),
+        "username": _STRING,
+        "password": _STRING,
+        "auth-provider": decode.Struct("AuthProviderConfig", {"name": _STRING, "config": decode.MapOf(_STRING)}),
+        "exec": _EXEC,
+    },
+)
+_CONTEXT = decode.Struct("Context", {"cluster": _STRING, "user": _STRING, "namespace": _STRING})
+
+
+def _named(name: str, key: str, shape: decode.Struct) -> decode.ListOf:
+    return decode.ListOf(decode.Struct(name, {"name": _STRING, key: shape}))
+
+
+_CONFIG = decode.Struct(
+    "Config",
+    {
+        "kind": _STRING,
+        "apiVersion": _STRING,
+        "current-context": _STRING,
+        "clusters": _named("NamedCluster", "cluster", _CLUSTER),
+        "users": _named("NamedAuthInfo", "user", _USER),
+        "contexts": _named("NamedContext", "context", _CONTEXT),
+    },
+)
+_SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
+_BASE64 = ("certificate-authority-data", "client-certificate-data", "client-key-data")
+_PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
+_OTHER_CREDENTIALS = ("tokenFile", "exec", "auth-provider", "username", "password")
+_SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+
+class Impersonation(NamedTuple):
+    """Whom the API server shall take us for."""
+
+    user: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+class Target(NamedTuple):
+    """An API server, and who asks it.
+
+    `config` is what the client loads: a kubeconfig with one context; None inside of a cluster, where the service
+    account of the pod counts.
+    """
+
+    name: str  # the context, for messages
+    server: str
+    namespace: str
+    config: Optional[Plain]
+    impersonation: Impersonation = Impersonation()
+    exec_command: str = ""
+    install_hint: str = ""
+    compresses: bool = True
+
+
+class _Entry(NamedTuple):
+    """A cluster, user or context, and where it is written."""
+
+    plain: Plain
+    file: Optional[_File]
+    route: Route
+
+    def error(self, key: str, message: str) -> Exception:
+        """What is wrong with one of its fields."""
+        return ClusterError(message) if self.file is None else self.file.error((*self.route, key), message)
+
+
+class _File(NamedTuple):
+    source: SourceFile
+    root: nodes.Node
+    plain: Plain
+
+    def error(self, route: Route, message: str) -> SourceError:
+        line, column = self.source.position(nodes.place(self.root, route).start)
+        return SourceError(self.source.name, message, line=line, column=column)
+
+
+class _Merged(NamedTuple):
+    paths: tuple[str, ...]  # those that were read
+    current: str
+    clusters: dict[str, _Entry]
+    users: dict[str, _Entry]
+    contexts: dict[str, _Entry]
+
+    def entry(self, section: str, name: str) -> Optional[_Entry]:
+        found: dict[str, _Entry] = getattr(self, section)
+        return found.get(name)
+
+
+def load(flags: Flags) -> Target:
+    """The API server that the flags, the kubeconfig files or the pod that we run in name.
+
+    Raises:
+        SourceError: a file cannot be read, with the place in it.
+        ConfigError: a flag names what is in no file.
+        ClusterError: there is no cluster.
+    """
+    merged = _merged(_paths(flags.kubeconfig), is_explicit=flags.kubeconfig is not None)
+    if not merged.clusters and not merged.contexts and not flags.server:
+        return _in_cluster(flags, merged)
+    context = _context(flags, merged)
+    cluster, user = _cluster(flags, merged, context), _user(flags, merged, context)
+    name = flags.context or merged.current
+    plain_cluster, plain_user = _with_flags(cluster, user, flags)
+    _check(cluster, user)
+    server = str(plain_cluster.get("server") or "")
+    command = (plain_user.get("exec") or {}).get("command") or ""
+    return Target(
+        name=name or server,
+        server=server,
+        namespace=str(context.plain.get("namespace") or "") or "default",
+        config=_one_context(plain_cluster, plain_user),
+        impersonation=_impersonation(flags, plain_user),
+        exec_command=str(command),
+        install_hint=str((plain_user.get("exec") or {}).get("installHint") or ""),
+        compresses=not plain_cluster.get("disable-compression"),
+    )
+
+
+def _paths(explicit: Optional[str]) -> list[str]:
+    if explicit is not None:
+        return [explicit]
+    listed = [path for path in os.environ.get("KUBECONFIG", "").split(os.pathsep) if path]
+    return listed or [os.path.join(os.path.expanduser("~"), ".kube", "config")]
+
+
+def _merged(paths: Iterable[str], *, is_explicit: bool) -> _Merged:
+    """The files as one: what the first says of a name counts. Files that do not exist are passed over."""
+    merged = _Merged((), "", {}, {}, {})
+    for path in dict.fromkeys(paths):
+        if not is_explicit and not os.path.exists(path):
+            continue
+        file = _read(path)
+        merged = merged._replace(paths=(*merged.paths, path))
+        if file is None:
+            continue
+        merged = merged._replace(current=merged.current or str(file.plain.get("current-context") or ""))
+        for section, key in _SECTIONS.items():
+            _take(file, section, key, getattr(merged, section))
+    return merged
+
+
+def _take(file: _File, section: str, key: str, into: dict[str, _Entry]) -> None:
+    seen: set[str] = set()
+    for index, item in enumerate(file.plain.get(section) or ()):
+        name = str((item or {}).get("name") or "")
+        if name in seen:
+            raise file.error((section, index, "name"), f"{section} has two of the name `{name}`")
+        seen.add(name)
+        route = (section, index, key)
+        into.setdefault(name, _Entry((item or {}).get(key) or {}, file, route))
+
+
+def _read(path: str) -> Optional[_File]:
+    """A file; None where it is empty."""
+    source = files.read_text(path)
+    for found in compose.compose(source):
+        if isinstance(found, compose.SyntaxProblem):
+            line, column = source.position(found.span.start)
+            raise SourceError(path, found.sentence, line=line, column=column)
+        plain = nodes.to_plain(found.root)
+        if plain is None:
+            continue
+        file = _File(source, found.root, plain)
+        if not isinstance(plain, dict):
+            raise file.error((), "not a kubeconfig: it is no mapping")
+        for problem in decode.problems(plain, _CONFIG):
+            if problem.kind is decode.Kind.TYPE:
+                raise file.error(problem.route, f"{decode.path_text(problem.route)}: {problem.message}")
+        return file
+    return None
+
+
+def _context(flags: Flags, merged: _Merged) -> _Entry:
+    name = flags.context or merged.current
+    context = merged.entry("contexts", name) if name else None
+    if context is not None:
+        return context
+    if flags.context is not None:
+        raise _unknown("--context", "context", flags.context, merged.contexts, merged.paths)
+    if name and not (flags.cluster or flags.server):
+        where, known = ", ".join(merged.paths), _there_are("context", merged.contexts)
+        raise ClusterError(f"the current-context `{name}` is not in {where}; {known}")
+    if not flags.cluster and not flags.server:
+        known = _there_are("context", merged.contexts)
+        raise ClusterError(f"{', '.join(merged.paths)} has no current-context: choose one with --context; {known}")
+    return _Entry({}, None, ())
+
+
+def _cluster(flags: Flags, merged: _Merged, context: _Entry) -> _Entry:
+    if flags.cluster is not None:
+        found = merged.entry("clusters", flags.cluster)
+        if found is None:
+            raise _unknown("--cluster", "cluster", flags.cluster, merged.clusters, merged.paths)
+        return found
+    name = str(context.plain.get("cluster") or "")
+    found = merged.entry("clusters", name)
+    if found is None and not flags.server:
+        raise context.error("cluster", f"there is no cluster `{name}`; {_there_are('cluster', merged.clusters)}")
+    return found or _Entry({}, None, ())
+
+
+def _user(flags: Flags, merged: _Merged, context: _Entry) -> _Entry:
+    if flags.user is not None:
+        found = merged.entry("users", flags.user)
+        if found is None:
+            raise _unknown("--user", "user", flags.user, merged.users, merged.paths)
+        return found
+    name = str(context.plain.get("user") or "")
+    found = merged.entry("users", name)
+    if name and found is None:
+        raise context.error("user", f"there is no user `{name}`; {_there_are('user', merged.users)}")
+    return found or _Entry({}, None, ())
+
+
+def _unknown(flag: str, what: str, name: str, known: dict[str, _Entry], paths: tuple[str, ...]) -> ConfigError:
+    where = ", ".join(paths) or "a kubeconfig: there is none"
+    return ConfigError((SourceError(flag, f"no {what} `{name}` in {where}; {_there_are(what, known)}"),))
+
+
+def _there_are(what: str, known: dict[str, _Entry]) -> str:
+    return f"there are {', '.join(sorted(known))}" if known else f"there is no {what} at all"
+
+
+def _with_flags(cluster: _Entry, user: _Entry, flags: Flags) -> tuple[Plain, Plain]:
+    """Both with their paths resolved, and with what the flags say instead."""
+    asked, who = _asked(_resolved(cluster), flags), _resolved(user)
+    if flags.token:
+        who = {key: value for key, value in who.items() if key not in _OTHER_CREDENTIALS}
+        who["token"] = flags.token
+    for key, path in (("client-certificate", flags.client_certificate), ("client-key", flags.client_key)):
+        if path:
+            who.pop(f"{key}-data", None)
+            who[key] = os.path.abspath(path)
+    if not asked.get("server"):
+        raise cluster.error("server", "the cluster has no server")
+    if "://" not in asked["server"]:
+        asked["server"] = f"http://{asked['server']}"  # as client-go's DefaultServerURL
+    return asked, who
+
+
+def _asked(cluster: Plain, flags: Flags) -> Plain:
+    if flags.insecure_skip_tls_verify and flags.certificate_authority:
+        message = "--insecure-skip-tls-verify and --certificate-authority exclude each other"
+        raise ConfigError((SourceError("--certificate-authority", message),))
+    if flags.insecure_skip_tls_verify or flags.certificate_authority:
+        cluster = {key: value for key, value in cluster.items() if not key.startswith("certificate-authority")}
+        cluster["insecure-skip-tls-verify"] = flags.insecure_skip_tls_verify
+    written = {
+        "server": flags.server,
+        "tls-server-name": flags.tls_server_name,
+        "certificate-authority": flags.certificate_authority and os.path.abspath(flags.certificate_authority),
+    }
+    return {**cluster, **{key: value for key, value in written.items() if value}}
+
+
+def _resolved(entry: _Entry) -> Plain:
+    """What the entry says, without nulls and empty words; paths are relative to the file that has them."""
+    found = {key: value for key, value in entry.plain.items() if value not in (None, "")}
+    if entry.file is None:
+        return found
+    folder = os.path.dirname(os.path.abspath(entry.file.source.name))
+    for key in _PATHS:
+        if key in found:
+            found[key] = os.path.join(folder, found[key])
+    command = (found.get("exec") or {}).get("command")
+    if command and os.path.dirname(command):
+        found["exec"] = {**found["exec"], "command": os.path.join(folder, command)}
+    return found
+
+
+def _check(cluster: _Entry, user: _Entry) -> None:
+    """Refuse what the client would say less clearly, at its place."""
+    for entry in (cluster, user):
+        for key, value in _resolved(entry).items():
+            if key in _PATHS and f"{key}-data" not in entry.plain and not os.path.isfile(value):
+                raise entry.error(key, f"there is no file {value}")
+            if key in _BASE64:
+                try:
+                    base64.b64decode(str(value), validate=True)
+                except (binascii.Error, ValueError):
+                    raise entry.error(key, f"`{key}` is not base64") from None
+
+
+def _one_context(cluster: Plain, user: Plain) -> Plain:
+    return {
+        "current-context": "it",
+        "clusters": [{"name": "it", "cluster": cluster}],
+        "users": [{"name": "it", "user": user}],
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+    }
+
+
+def _impersonation(flags: Flags, user: Plain) -> Impersonation:
+    """Of the flags, else of the user."""
+    if flags.impersonate or flags.impersonate_uid or flags.impersonate_group or flags.impersonate_extra:
+        pairs = [item.partition("=") for item in flags.impersonate_extra]
+        if not all(equals for _, equals, _ in pairs):
+            raise ConfigError((SourceError("--as-user-extra", "write it as KEY=VALUE"),))
+        extra = tuple((key, value) for key, _, value in pairs)
+        found = Impersonation(flags.impersonate or "", flags.impersonate_uid or "", flags.impersonate_group, extra)
+    else:
+        extra = tuple((key, value) for key, values in (user.get("as-user-extra") or {}).items() for value in values)
+        groups = tuple(user.get("as-groups") or ())
+        found = Impersonation(str(user.get("as") or ""), str(user.get("as-uid") or ""), groups, extra)
+    if not found.user and found != Impersonation():
+        raise ConfigError((SourceError("--as", "a uid, groups or extras are of somebody: name whom with --as"),))
+    return found
+
+
+def _in_cluster(flags: Flags, merged: _Merged) -> Target:
+    """The cluster of the pod that we run in.
+
+    Raises:
+        ClusterError: we run in none.
+    """
+    if flags.context is not None:
+        raise _unknown("--context", "context", flags.context, merged.contexts, merged.paths)
+    host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
+    if not host or not port or not os.path.isfile(f"{_SERVICE_ACCOUNT}/token"):
+        looked = ", ".join(_paths(flags.kubeconfig))
+        raise ClusterError(
+            f"no cluster is known: there is no kubeconfig ({looked}), and this is no pod; "
+            "--kubeconfig names one, --snapshot and --topology need none"
+        )
+    try:
+        namespace = files.read_text(f"{_SERVICE_ACCOUNT}/namespace").text.strip()
+    except SourceError:
+        namespace = ""
+    server = f"https://{f'[{host}]' if ':' in host else host}:{port}"
+    return Target("in-cluster", server, namespace or "default", None, _impersonation(flags, {}))

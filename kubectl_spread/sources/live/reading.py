@@ -1,0 +1,281 @@
+"""A live cluster to a `Cluster`: kinds side by side, each page reduced to the scheduler's view as it arrives."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+from kubectl_spread.cluster.assemble import Assembler
+from kubectl_spread.cluster.assemble import SHAPES
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.errors import ClusterError
+from kubectl_spread.errors import ConfigError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.objects import decode
+from kubectl_spread.objects.pod_reader import PodReader
+from kubectl_spread.objects.pod_text import PodTexts
+from kubectl_spread.objects.version import FIRST_MINOR
+from kubectl_spread.objects.version import kubelet_minor
+from kubectl_spread.objects.version import LAST_MINOR
+from kubectl_spread.sources.live import durations
+from kubectl_spread.sources.live import kubeconfig
+from kubectl_spread.sources.live import listing
+from kubectl_spread.sources.live import rights
+from kubectl_spread.sources.live import scheduler
+from kubectl_spread.sources.live.flags import Flags
+from kubectl_spread.sources.live.listing import Task
+from kubectl_spread.sources.live.resources import NODES
+from kubectl_spread.sources.live.resources import PODS
+from kubectl_spread.sources.live.resources import Question
+from kubectl_spread.sources.live.resources import Resource
+from kubectl_spread.sources.live.resources import STORAGE
+from kubectl_spread.sources.live.transport import CONNECTIONS
+from kubectl_spread.sources.live.transport import Transport
+
+Plain = dict[str, Any]
+
+_ACTIVE = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
+# How long a thread that parses keeps others from receiving, s; Python's own is 5 ms.
+_SWITCH_S = 0.0005
+
+
+class Version(NamedTuple):
+    """What the server calls itself, and the minor version whose rules are followed for it."""
+
+    text: str
+    minor: int
+    note: str = ""
+
+
+class Facts(NamedTuple):
+    """A cluster, what of it does not decode, what might not be read, and its scheduler's configuration."""
+
+    cluster: Cluster
+    errors: tuple[SourceError, ...]
+    unread: tuple[rights.Unread, ...]
+    scheduler: scheduler.Found
+
+
+class _Collected(NamedTuple):
+    assembler: Assembler
+    errors: list[SourceError]
+    unread: Optional[rights.Unread] = None
+
+
+class Session:
+    """One cluster that is asked by one run of the program; it connects when it is first asked.
+
+    Raises:
+        SourceError: a kubeconfig cannot be read.
+        ConfigError: a flag cannot be followed.
+        ClusterError: no cluster is named.
+    """
+
+    def __init__(self, flags: Flags) -> None:
+        self.target = kubeconfig.load(flags)
+        self._timeout_s = _timeout_s(flags)
+        self._transport: Optional[Transport] = None
+        self._version: Optional[Version] = None
+
+    @property
+    def transport(self) -> Transport:
+        """Credentials are asked for at the first use.
+
+        Raises:
+            ClusterError: there are none to be had.
+        """
+        if self._transport is None:
+            from kubectl_spread.sources.live import credentials
+
+            self._transport = Transport(
+                credentials.credentials(self.target, connections=CONNECTIONS),
+                impersonation=self.target.impersonation,
+                timeout_s=self._timeout_s,
+                compresses=self.target.compresses,
+            )
+        return self._transport
+
+    @property
+    def version(self) -> Version:
+        """The server's version, asked for once.
+
+        Raises:
+            ClusterError: it does not tell.
+        """
+        if self._version is None:
+            self._version = _version(self.transport)
+        return self._version
+
+    def read(self, question: Question, *, minor: int, finds_scheduler: bool) -> Facts:
+        """Read what a question needs.
+
+        Args:
+            question: what is asked.
+            minor: the version whose rules are followed.
+            finds_scheduler: whether to look for the scheduler's configuration.
+
+        Raises:
+            ClusterError: the cluster cannot be read, or its nodes may not.
+        """
+        with _switching():
+            return _read(self.transport, question, minor=minor, finds_scheduler=finds_scheduler)
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._transport is not None:
+            self._transport.close()
+
+
+def _timeout_s(flags: Flags) -> float:
+    if flags.request_timeout is None:
+        return 0.0
+    found = durations.seconds(flags.request_timeout)
+    if found is None:
+        raise ConfigError((SourceError("--request-timeout", f"no duration: {flags.request_timeout}; write it as 30s"),))
+    return found
+
+
+@contextlib.contextmanager
+def _switching() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _read(transport: Transport, question: Question, *, minor: int, finds_scheduler: bool) -> Facts:
+    found = Task(lambda: scheduler.find(transport)) if finds_scheduler else None
+    wanted = question.resources(minor)
+    collected = _side_by_side(transport, question, wanted)
+    assembler = Assembler()
+    for part in collected:
+        assembler.update(part.assembler)
+    if STORAGE[0] not in wanted and question.kinds and _uses_claims(assembler.cluster(), question.namespace):
+        more = _side_by_side(transport, question, STORAGE)
+        for part in more:
+            assembler.update(part.assembler)
+        collected += more
+    if not assembler.has_nodes:
+        raise ClusterError(f"the cluster at {transport.host} has no node, so nothing can be placed")
+    errors = tuple(error for part in collected for error in part.errors)
+    unread = tuple(part.unread for part in collected if part.unread is not None)
+    is_default = scheduler.Found(None, "as given")
+    return Facts(assembler.cluster(), errors, unread, is_default if found is None else found.result())
+
+
+def _side_by_side(transport: Transport, question: Question, wanted: tuple[Resource, ...]) -> list[_Collected]:
+    tasks = [Task(_collecting(transport, question, resource)) for resource in wanted]
+    return [task.result() for task in tasks]
+
+
+def _collecting(transport: Transport, question: Question, resource: Resource) -> Callable[[], _Collected]:
+    return lambda: _collect(transport, question, resource)
+
+
+def _uses_claims(cluster: Cluster, namespace: str) -> bool:
+    """Whether a pod that may be asked about has a volume the scheduler looks at."""
+    return any(pod.cls.volumes for pod in cluster.pods if pod.namespace == namespace)
+
+
+def _collect(transport: Transport, question: Question, resource: Resource) -> _Collected:
+    """All objects of a kind; of the question's namespace where others may not be read."""
+    query = _ACTIVE if resource is PODS and not question.wants_finished else {}
+    reader = _Reader(transport.host, resource)
+    try:
+        everywhere = resource.path(question.namespace if resource.is_local else "")
+        listing.read(transport, everywhere, dict(query), reader.start)
+    except listing.Refused as refused:
+        answer = refused.answer
+        if answer.status == 404:
+            return reader.collected()  # of a group that this server does not have
+        if answer.status != 403:
+            raise _unexpected(transport, resource, answer.status, answer.message) from None
+        if resource is NODES:
+            raise rights.without_nodes(answer.message) from None
+        if not resource.is_namespaced or resource.is_local:
+            return reader.collected()._replace(unread=rights.Unread(resource))
+    else:
+        return reader.collected()
+    try:
+        listing.read(transport, resource.path(question.namespace), dict(query), reader.start)
+    except listing.Refused as refused:
+        if refused.answer.status != 403:
+            answer = refused.answer
+            raise _unexpected(transport, resource, answer.status, answer.message) from None
+        return reader.collected()._replace(unread=rights.Unread(resource))
+    return reader.collected()._replace(unread=rights.Unread(resource, question.namespace))
+
+
+def _unexpected(transport: Transport, resource: Resource, status: int, message: str) -> ClusterError:
+    return ClusterError(f"the server {transport.host} answered a list of {resource.plural} with {status}: {message}")
+
+
+class _Reader:
+    """Takes the objects of one list; what pods share is remembered when the list begins anew."""
+
+    def __init__(self, host: str, resource: Resource) -> None:
+        self._host = host
+        self._resource = resource
+        self._texts = PodTexts()
+        self._pods = PodReader()
+        self._assembler = Assembler()
+        self._errors: list[SourceError] = []
+
+    def start(self) -> listing.Take:
+        """Begin anew."""
+        self._assembler, self._errors = Assembler(), []
+        return listing.Take(self._pod, self._texts.scan) if self._resource is PODS else listing.Take(self._other)
+
+    def collected(self) -> _Collected:
+        return _Collected(self._assembler, self._errors)
+
+    def _pod(self, item: Plain) -> None:
+        pod = self._pods.pod(item, self._texts.spec_key)
+        if pod is not None:
+            self._assembler.add_pod(pod)
+        else:
+            self._complain(item)
+
+    def _other(self, item: Plain) -> None:
+        item["kind"] = self._resource.kind
+        if decode.decodes(item, SHAPES[self._resource.kind]):
+            self._assembler.add(item)
+        else:
+            self._complain(item)
+
+    def _complain(self, item: Plain) -> None:
+        metadata = item.get("metadata")
+        name = metadata.get("name", "?") if isinstance(metadata, dict) else "?"
+        for problem in decode.problems(item, SHAPES[self._resource.kind]):
+            if problem.kind is decode.Kind.TYPE:
+                what = f"{self._resource.kind} {name} is left out: {decode.path_text(problem.route)}: {problem.message}"
+                self._errors.append(SourceError(self._host, what))
+
+
+def _version(transport: Transport) -> Version:
+    answer = transport.get("/version")
+    told: Union[Plain, Any] = None
+    if answer.status == 200:
+        with contextlib.suppress(ValueError, RecursionError):
+            told = json.loads(answer.body)
+    text = str(told.get("gitVersion") or "") if isinstance(told, dict) else ""
+    minor = kubelet_minor(text)
+    if minor is None:
+        said = text or f"{answer.status} {answer.message}"
+        raise ClusterError(f"the server {transport.host} does not tell its version: it answered {said}")
+    followed = min(max(minor, FIRST_MINOR), LAST_MINOR)
+    note = (
+        ""
+        if followed == minor
+        else f"the rules of Kubernetes 1.{minor} are not known: those of 1.{followed} are followed"
+    )
+    return Version(text, followed, note)

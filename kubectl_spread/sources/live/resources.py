@@ -1,0 +1,117 @@
+"""The kinds a scheduler looks at: where an API server has them, and what a question needs of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Resource(NamedTuple):
+    """A kind in the API; `doubt` is what is uncertain in an answer without it.
+
+    Of one that `is_local` only the objects of the question's namespace are read.
+    """
+
+    kind: str
+    group: str
+    version: str
+    plural: str
+    is_namespaced: bool
+    doubt: str
+    is_local: bool = False
+
+    def path(self, namespace: str = "") -> str:
+        """Where its list is; of one namespace, or of all."""
+        root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        return f"{root}/namespaces/{namespace}/{self.plural}" if namespace else f"{root}/{self.plural}"
+
+
+_CLAIMS = "pods with persistent volumes are not predictable"
+_DEFAULTS = "whether the scheduler's default constraints apply to a pod, and what they count, is not certain"
+
+NODES = Resource("Node", "", "v1", "nodes", False, "nothing can be placed")
+PODS = Resource("Pod", "", "v1", "pods", True, "what runs elsewhere neither takes room nor counts, so less may fit")
+STORAGE = (
+    Resource("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True, _CLAIMS),
+    Resource("PersistentVolume", "", "v1", "persistentvolumes", False, _CLAIMS),
+    Resource("StorageClass", "storage.k8s.io", "v1", "storageclasses", False, _CLAIMS),
+    Resource("CSINode", "storage.k8s.io", "v1", "csinodes", False, "nodes may take fewer volumes than they seem to"),
+    Resource("CSIDriver", "storage.k8s.io", "v1", "csidrivers", False, "storage capacity is not looked at"),
+    Resource("CSIStorageCapacity", "storage.k8s.io", "v1", "csistoragecapacities", True, "storage may be used up"),
+    Resource("VolumeAttachment", "storage.k8s.io", "v1", "volumeattachments", False, "nodes may take fewer volumes"),
+)
+_ALWAYS = (
+    PODS,
+    NODES,
+    Resource("Namespace", "", "v1", "namespaces", False, "affinity terms with a namespaceSelector match no namespace"),
+    Resource("Service", "", "v1", "services", True, _DEFAULTS),
+    Resource("ReplicationController", "", "v1", "replicationcontrollers", True, _DEFAULTS),
+    Resource(
+        "ReplicaSet", "apps", "v1", "replicasets", True, f"pods of Deployments are not known as such; {_DEFAULTS}"
+    ),
+    Resource("StatefulSet", "apps", "v1", "statefulsets", True, _DEFAULTS),
+    Resource(
+        "PodDisruptionBudget",
+        "policy",
+        "v1",
+        "poddisruptionbudgets",
+        True,
+        "preemption is predicted as if no budget protected its victims",
+    ),
+    Resource(
+        "PriorityClass",
+        "scheduling.k8s.io",
+        "v1",
+        "priorityclasses",
+        False,
+        "pods of a manifest that name a priority class count as of priority 0",
+    ),
+)
+_STATE = "what its controller says of a workload is not told, nor the pod that it would create next"
+_OF_TARGETS = (
+    Resource("Deployment", "apps", "v1", "deployments", True, _STATE, is_local=True),
+    Resource("Event", "", "v1", "events", True, "what the scheduler said last is not told", is_local=True),
+)
+_NAMED = {
+    "DaemonSet": Resource("DaemonSet", "apps", "v1", "daemonsets", True, _STATE, is_local=True),
+    "CronJob": Resource("CronJob", "batch", "v1", "cronjobs", True, _STATE, is_local=True),
+}
+JOBS = Resource("Job", "batch", "v1", "jobs", True, "pods of CronJobs are not known as such")
+DEVICE_CLASSES = Resource(
+    "DeviceClass",
+    "resource.k8s.io",
+    "v1",
+    "deviceclasses",
+    False,
+    "extended resources that stand for devices are taken for ordinary ones",
+)
+_CLAIM_WORDS = ("persistentVolumeClaim", "volumeClaimTemplates", "ephemeral")
+_EXTENDED_SINCE = 36  # DRAExtendedResource
+
+
+class Question(NamedTuple):
+    """What is asked: of objects by their kinds, of manifests by their texts.
+
+    `namespace` is where we look when we may not look everywhere.
+    """
+
+    namespace: str
+    kinds: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    @property
+    def wants_finished(self) -> bool:
+        """Whether pods that ended are asked about; they hold no room."""
+        return bool({"Pod", "Job", "CronJob"} & set(self.kinds))
+
+    def resources(self, minor: int) -> tuple[Resource, ...]:
+        """What must be read to answer; what claims of pods in the cluster ask for shows only then."""
+        found: tuple[Resource, ...] = _ALWAYS
+        if self.kinds:
+            found += _OF_TARGETS + tuple(_NAMED[kind] for kind in _NAMED if kind in self.kinds)
+        if {"Job", "CronJob"} & set(self.kinds) or any("CronJob" in text for text in self.texts):
+            found += (JOBS,)
+        if minor >= _EXTENDED_SINCE:
+            found += (DEVICE_CLASSES,)
+        if any(word in text for text in self.texts for word in _CLAIM_WORDS):
+            found += STORAGE
+        return found

@@ -1,0 +1,115 @@
+"""The configuration of the cluster's scheduler, as far as its pods and ConfigMaps in kube-system tell.
+
+A scheduler that runs as a static pod reads its configuration from its node's disk, which no API server shows: then
+the default stands in, and the answer says so. Managed clusters show no scheduler at all.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.sources.live.rights import rbac_rule
+from kubectl_spread.sources.live.transport import Transport
+from kubectl_spread.text.source import SourceFile
+
+Plain = dict[str, Any]
+
+_NAMESPACE = "kube-system"
+_PODS = f"/api/v1/namespaces/{_NAMESPACE}/pods"
+_SELECTOR = "component=kube-scheduler"  # as kubeadm labels it, and those who follow it
+
+
+class Found(NamedTuple):
+    """The text of the configuration, where there is one to be read, and what to say of it."""
+
+    source: Optional[SourceFile]
+    said: str
+    is_certain: bool = True
+
+
+def find(transport: Transport) -> Found:
+    """What configuration the cluster's scheduler runs with."""
+    answer = transport.get(_PODS, {"labelSelector": _SELECTOR, "limit": "10"})
+    if answer.status == 403:
+        rule = rbac_rule("", "pods", "list")
+        return _default(f"pods of {_NAMESPACE} may not be listed, which takes {rule} in a Role there")
+    pods = _items(answer.body) if answer.status == 200 else []
+    if not pods:
+        return _default(f"no pod in {_NAMESPACE} has the label {_SELECTOR}")
+    for pod in pods:
+        path = _config_path(pod)
+        if path is not None:
+            return _mounted(transport, pod, path)
+    return Found(None, "default (the scheduler runs without --config)")
+
+
+def _default(why: str) -> Found:
+    return Found(None, f"default, as the cluster's is not known: {why}; --scheduler-config names it", is_certain=False)
+
+
+def _items(body: bytes) -> list[Plain]:
+    try:
+        items = json.loads(body).get("items")
+    except (ValueError, AttributeError, RecursionError):
+        return []
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+def _containers(pod: Plain) -> list[Plain]:
+    found = _at(pod, "spec", "containers")
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def _at(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _config_path(pod: Plain) -> Optional[str]:
+    """The value of --config in the command of a scheduler's pod; of two the later counts."""
+    found = None
+    for container in _containers(pod):
+        words = [str(word) for key in ("command", "args") for word in container.get(key) or ()]
+        for word, following in zip(words, [*words[1:], ""], strict=True):
+            name, equals, value = word.partition("=")
+            if name in ("--config", "-config"):
+                found = value if equals else following
+    return found or None
+
+
+def _mounted(transport: Transport, pod: Plain, path: str) -> Found:
+    """The configuration at a path of a scheduler's container, where a ConfigMap is mounted there."""
+    for container in _containers(pod):
+        for mount in container.get("volumeMounts") or ():
+            folder = str(_at(mount, "mountPath") or "").rstrip("/")
+            if path != folder and not path.startswith(f"{folder}/"):
+                continue
+            volumes = [item for item in _at(pod, "spec", "volumes") or () if _at(item, "name") == _at(mount, "name")]
+            volume = volumes[0] if volumes else None
+            if _at(volume, "configMap", "name"):
+                inside = str(_at(mount, "subPath") or "") if path == folder else path[len(folder) + 1 :]
+                return _of_config_map(transport, _at(volume, "configMap"), posixpath.normpath(inside))
+    name = _at(pod, "metadata", "name")
+    return _default(f"pod {_NAMESPACE}/{name} reads it from {path} on its node's disk")
+
+
+def _of_config_map(transport: Transport, volume: Plain, inside: str) -> Found:
+    name = str(volume["name"])
+    items = volume.get("items") or ()
+    key = next((str(item["key"]) for item in items if _at(item, "path") == inside and _at(item, "key")), inside)
+    where = f"ConfigMap {_NAMESPACE}/{name}"
+    answer = transport.get(f"/api/v1/namespaces/{_NAMESPACE}/configmaps/{name}")
+    if answer.status == 403:
+        return _default(f"{where} may not be read, which takes {rbac_rule('', 'configmaps', 'get')} in a Role there")
+    try:
+        text = _at(json.loads(answer.body), "data", key)
+    except (ValueError, RecursionError):
+        text = None
+    if answer.status != 200 or not isinstance(text, str):
+        return _default(f"{where} has no `{key}`")
+    return Found(SourceFile(f"{where}, {key}", text), f"{where}, {key}")

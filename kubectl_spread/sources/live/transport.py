@@ -1,0 +1,255 @@
+"""The only place that sends anything to an API server, and it sends GET alone."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import zlib
+from collections.abc import Mapping
+from typing import Any
+from typing import NamedTuple
+from typing import NoReturn
+from typing import Optional
+from urllib.parse import quote
+from urllib.parse import urlencode
+from urllib.parse import urlsplit
+
+from kubectl_spread import __version__
+from kubectl_spread.errors import ClusterError
+from kubectl_spread.sources.live.credentials import Credentials
+from kubectl_spread.sources.live.kubeconfig import Impersonation
+
+CONNECTIONS = 6  # at a time
+_CONNECT_S, _READ_S = 10.0, 60.0
+_ATTEMPTS = 5
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 60.0
+_RETRIED = (429, 500, 502, 503, 504)
+_CHUNK_BYTES = 1 << 20
+
+
+class Answer(NamedTuple):
+    """What the API server said; `body` is JSON where the status is 200."""
+
+    status: int
+    body: bytes
+
+    @property
+    def reason(self) -> str:
+        """The `reason` of a Status: `Expired`."""
+        return self._status("reason")
+
+    @property
+    def message(self) -> str:
+        """The `message` of a Status, or the beginning of whatever else was said."""
+        return self._status("message") or " ".join(self.body[:200].decode("utf-8", "replace").split())
+
+    def _status(self, key: str) -> str:
+        try:
+            said = json.loads(self.body)
+        except (ValueError, RecursionError):
+            return ""
+        return str(said.get(key) or "") if isinstance(said, dict) else ""
+
+
+class UnauthorizedError(ClusterError):
+    """The API server does not know who we are."""
+
+
+class Transport:
+    """Asks one API server, from several threads at once.
+
+    Args:
+        credentials: the pool and the server.
+        impersonation: whom we act as.
+        timeout_s: how long one request may take from beginning to end; 0 as long as it goes on.
+        compresses: whether to ask for gzip.
+    """
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        *,
+        impersonation: Optional[Impersonation] = None,
+        timeout_s: float = 0.0,
+        compresses: bool = True,
+    ) -> None:
+        self._credentials = credentials
+        self._impersonation = impersonation or Impersonation()
+        self._timeout_s = timeout_s
+        self._compresses = compresses
+        self._stopped = threading.Event()
+        self._turn = threading.BoundedSemaphore(CONNECTIONS)
+        self._refreshing = threading.Lock()
+        self.host = urlsplit(credentials.server).netloc or credentials.server
+
+    def get(self, path: str, query: Optional[Mapping[str, str]] = None) -> Answer:
+        """Ask for one path, again where the server has too much to do or an answer breaks off.
+
+        Raises:
+            ClusterError: no answer can be had.
+            UnauthorizedError: the credentials do not count.
+        """
+        target = f"{path}?{urlencode(query, quote_via=quote)}" if query else path
+        pause_s = _FIRST_PAUSE_S
+        has_refreshed = False
+        for attempt in range(1, _ATTEMPTS + 1):
+            with self._turn:
+                answer, wait_s = self._answer(target, is_last=attempt == _ATTEMPTS)
+            if answer is not None and answer.status == 401 and not has_refreshed and self._refresh():
+                has_refreshed = True
+                continue
+            if answer is not None and (answer.status not in _RETRIED or attempt == _ATTEMPTS):
+                return self._checked(answer, path)
+            self._wait(wait_s if wait_s is not None else pause_s)
+            pause_s *= 2
+        raise ClusterError(f"the server {self.host} does not accept the credentials for {path}")
+
+    def close(self) -> None:
+        """Let no request wait for its next attempt."""
+        self._stopped.set()
+        self._credentials.pool.clear()
+
+    def _refresh(self) -> bool:
+        with self._refreshing:
+            return self._credentials.refresh()
+
+    def _wait(self, seconds: float) -> None:
+        if seconds > _LONGEST_PAUSE_S:
+            raise ClusterError(f"the server {self.host} asks to be left alone for {seconds:.0f} s")
+        if self._stopped.wait(seconds):
+            raise ClusterError("interrupted")
+
+    def _checked(self, answer: Answer, path: str) -> Answer:
+        if answer.status == 401:
+            raise UnauthorizedError(
+                f"You must be logged in to the server {self.host}: it answered {path} with 401 {answer.message}; "
+                "the credentials of the kubeconfig are missing, wrong or expired"
+            )
+        if answer.status in _RETRIED:
+            raise ClusterError(
+                f"the server {self.host} answered {path} with {answer.status} {_ATTEMPTS} times: {answer.message}"
+            )
+        if 300 <= answer.status < 400:
+            raise ClusterError(f"the server {self.host} is no API server: it sends us elsewhere ({answer.status})")
+        return answer
+
+    def _answer(self, target: str, *, is_last: bool) -> tuple[Optional[Answer], Optional[float]]:
+        """An answer, and how long it asks us to wait; None for one that broke off, unless it is the last attempt."""
+        import urllib3
+
+        began = time.monotonic()
+        try:
+            response = self._credentials.pool.request(
+                "GET",
+                self._credentials.server + target,
+                headers=self._headers(),
+                retries=False,
+                redirect=False,
+                timeout=urllib3.Timeout(
+                    connect=min(_CONNECT_S, self._timeout_s or _CONNECT_S), read=self._timeout_s or _READ_S
+                ),
+                preload_content=False,
+            )
+            body = self._body(response, began)
+        except urllib3.exceptions.HTTPError as error:
+            if is_last or not _broke_off(error):
+                self._fail(error)
+            return None, None
+        kind = str(response.headers.get("Content-Type") or "")
+        if response.status == 200 and not kind.startswith("application/json"):
+            raise ClusterError(f"the server {self.host} is no API server: it answered with {kind or 'no type'}")
+        return Answer(response.status, body), _retry_after_s(response.headers.get("Retry-After"))
+
+    def _body(self, response: Any, began: float) -> bytes:
+        """All of the body; a server that lets it drip does not get around the timeout."""
+        parts = []
+        try:
+            for part in response.stream(_CHUNK_BYTES, decode_content=True):
+                parts.append(part)
+                self._check_time(began)
+        except BaseException:
+            response.close()
+            raise
+        response.release_conn()
+        return b"".join(parts)
+
+    def _check_time(self, began: float) -> None:
+        if self._timeout_s and time.monotonic() - began > self._timeout_s:
+            raise self._too_slow(self._timeout_s)
+
+    def _too_slow(self, limit_s: float) -> ClusterError:
+        return ClusterError(
+            f"the server {self.host} did not answer within {limit_s:g} s; --request-timeout sets how long to wait"
+        )
+
+    def _headers(self) -> Any:
+        from urllib3 import HTTPHeaderDict
+
+        headers = HTTPHeaderDict({"Accept": "application/json", "User-Agent": f"kubectl-spread/{__version__}"})
+        headers["Accept-Encoding"] = "gzip" if self._compresses else "identity"
+        authorization = self._credentials.authorization()
+        if authorization:
+            headers["Authorization"] = authorization
+        for name, value in _impersonation_headers(self._impersonation):
+            headers.add(name, value)
+        return headers
+
+    def _fail(self, error: Exception) -> NoReturn:
+        """Say in kubectl's manner why there is no answer."""
+        from urllib3 import exceptions
+
+        cause = getattr(error, "original_error", None) or error
+        if isinstance(cause, exceptions.NewConnectionError) and "refused" in str(cause):
+            message = f"the connection to the server {self.host} was refused; is it the right host and port?"
+        elif isinstance(cause, exceptions.NameResolutionError):
+            message = f"unable to connect to the server: there is no host {self.host}"
+        elif isinstance(cause, exceptions.TimeoutError) and not isinstance(cause, exceptions.NewConnectionError):
+            limit_s = self._timeout_s or (_CONNECT_S if isinstance(cause, exceptions.ConnectTimeoutError) else _READ_S)
+            message = (
+                f"the server {self.host} did not answer within {limit_s:g} s; --request-timeout sets how long to wait"
+            )
+        elif isinstance(cause, exceptions.SSLError):
+            message = f"unable to connect to the server {self.host}: TLS: {_tls(str(cause))}"
+        elif isinstance(error, exceptions.ProxyError):
+            message = f"unable to connect to the server {self.host}: the proxy does not let us through: {cause}"
+        else:
+            message = f"unable to read from the server {self.host}: {_plain(str(cause))}"
+        raise ClusterError(message) from None
+
+
+def _broke_off(error: Exception) -> bool:
+    """Whether an answer ended before it was complete: then to ask once more may help."""
+    from urllib3 import exceptions
+
+    broken = (exceptions.ProtocolError, exceptions.DecodeError, exceptions.IncompleteRead)
+    return isinstance(error, broken) or isinstance(error.__cause__, zlib.error)
+
+
+def _tls(text: str) -> str:
+    """`certificate verify failed: self-signed certificate`, of OpenSSL's longer sentence."""
+    text = _plain(text)
+    return text.partition("] ")[2].rpartition(" (_ssl")[0] or text
+
+
+def _plain(text: str) -> str:
+    """A library's message without the names of its classes and objects."""
+    return text.rpartition(">: ")[2].strip("()'\"") or text
+
+
+def _retry_after_s(header: Optional[str]) -> Optional[float]:
+    """How many seconds a server wants to be left alone; API servers write no dates."""
+    text = (header or "").strip()
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _impersonation_headers(whom: Impersonation) -> list[tuple[str, str]]:
+    """Source: k8s.io/client-go/transport/round_trippers.go, impersonatingRoundTripper (v0.36.2)."""
+    found = [("Impersonate-User", whom.user), ("Impersonate-Uid", whom.uid)]
+    found += [("Impersonate-Group", group) for group in whom.groups]
+    found += [(f"Impersonate-Extra-{quote(key.lower(), safe='')}", value) for key, value in whom.extra]
+    for _, value in found:
+        if any(ord(char) < 32 or ord(char) == 127 for char in value):
+            raise ClusterError("a name to act as holds control characters")
+    # http.client writes Latin-1, Go UTF-8.
+    return [(name, value.encode().decode("latin-1")) for name, value in found if value]

@@ -1,0 +1,276 @@
+"""How a cluster is reached, as whom, and what is said where it is not."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubectl_spread.cli.main import run
+from tests.apiserver import ApiServer
+from tests.apiserver import Reply
+from tests.live.conftest import Authority
+from tests.live.conftest import exec_user
+from tests.live.conftest import Kubeconfig
+from tests.live.conftest import shop_objects
+
+ARGS = ["explain", "pod/web-6d4f9c7b58-9pdlw"]
+
+
+def refused(capsys: pytest.CaptureFixture[str], *args: str) -> str:
+    """The error of a command that reads nothing."""
+    code = run([*ARGS, *args])
+    out, err = capsys.readouterr()
+
+    assert (code, out) == (3, "")
+    return err
+
+
+def text_of(path: Path) -> str:
+    return base64.b64encode(path.read_bytes()).decode()
+
+
+def test_a_bearer_token_is_sent(server: ApiServer, kubeconfig: Kubeconfig) -> None:
+    server.tokens = {"secret": "jane"}
+
+    assert run([*ARGS, "--kubeconfig", kubeconfig(server.url, user={"token": "secret"})]) == 1
+    assert {("Bearer secret",)} == {tuple(request.header("Authorization")) for request in server.requests}
+
+
+def test_a_token_file_is_read_relative_to_its_kubeconfig(
+    server: ApiServer, kubeconfig: Kubeconfig, tmp_path: Path
+) -> None:
+    server.tokens = {"secret": "jane"}
+    (tmp_path / "token").write_text("secret\n")
+
+    assert run([*ARGS, "--kubeconfig", kubeconfig(server.url, user={"tokenFile": "token"})]) == 1
+
+
+def test_a_token_of_the_command_line_counts_before_the_kubeconfigs(server: ApiServer, kubeconfig: Kubeconfig) -> None:
+    server.tokens = {"secret": "jane"}
+    config = kubeconfig(server.url, user=exec_user("-c", "raise SystemExit(1)"))
+
+    assert run([*ARGS, "--kubeconfig", config, "--token", "secret"]) == 1
+
+
+def test_an_expired_token_is_told(
+    server: ApiServer, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.tokens = {"secret": "jane"}
+    err = refused(capsys, "--kubeconfig", kubeconfig(server.url, user={"token": "old"}))
+    host = server.url.removeprefix("http://")
+
+    assert err == (
+        f"error: You must be logged in to the server {host}: it answered /version with 401 Unauthorized; "
+        "the credentials of the kubeconfig are missing, wrong or expired\n"
+    )
+
+
+def test_name_and_password_are_sent(server: ApiServer, kubeconfig: Kubeconfig) -> None:
+    run([*ARGS, "--kubeconfig", kubeconfig(server.url, user={"username": "u", "password": "p"})])
+
+    assert {("Basic dTpw",)} == {tuple(request.header("Authorization")) for request in server.requests}
+
+
+def test_the_certificate_of_a_server_is_verified(
+    authority: Authority, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ApiServer(shop_objects()).running(tls=authority.server) as server:
+        trusted = kubeconfig(server.url, cluster={"certificate-authority": str(authority.ca)})
+        by_data = kubeconfig(server.url, cluster={"certificate-authority-data": text_of(authority.ca)}, name="data")
+        unknown = kubeconfig(server.url, name="unknown")
+
+        assert run([*ARGS, "--kubeconfig", trusted]) == 1
+        assert run([*ARGS, "--kubeconfig", by_data]) == 1
+        capsys.readouterr()
+        err = refused(capsys, "--kubeconfig", unknown)
+        assert "TLS: certificate verify failed: " in err
+        assert err.startswith("error: unable to connect to the server 127.0.0.1:")
+        assert run([*ARGS, "--kubeconfig", unknown, "--certificate-authority", str(authority.ca)]) == 1
+        assert run([*ARGS, "--kubeconfig", unknown, "--insecure-skip-tls-verify"]) == 1
+        assert run([*ARGS, "--kubeconfig", trusted, "--tls-server-name", "kubernetes"]) == 1
+        capsys.readouterr()
+        assert "certificate verify failed" in refused(capsys, "--kubeconfig", trusted, "--tls-server-name", "other")
+
+
+@pytest.mark.parametrize("by_data", [True, False])
+def test_a_client_certificate_is_shown_and_leaves_no_file_behind(
+    by_data: bool, authority: Authority, kubeconfig: Kubeconfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    user: dict[str, Any] = {"client-certificate": str(authority.client_cert), "client-key": str(authority.client_key)}
+    if by_data:
+        user = {
+            "client-certificate-data": text_of(authority.client_cert),
+            "client-key-data": text_of(authority.client_key),
+        }
+    stand_in = ApiServer(shop_objects())
+    stand_in.tokens = {"nobody has it": "x"}  # who has no certificate is anonymous, and may do nothing
+    with stand_in.running(tls=authority.server) as server:
+        ca = {"certificate-authority": str(authority.ca)}
+        code = run([*ARGS, "--kubeconfig", kubeconfig(server.url, cluster=ca, user=user)])
+
+        assert code == 1
+        assert run([*ARGS, "--kubeconfig", kubeconfig(server.url, cluster=ca, name="anonymous")]) == 3
+    assert [] == list(scratch.iterdir())
+
+
+def test_an_exec_plugin_gives_a_token(server: ApiServer, kubeconfig: Kubeconfig, plugin: Path, tmp_path: Path) -> None:
+    server.tokens = {"fresh": "jane"}
+    (tmp_path / "status.json").write_text(json.dumps({"token": "fresh"}))
+
+    assert run([*ARGS, "--kubeconfig", kubeconfig(server.url, user=exec_user(str(plugin)))]) == 1
+    info = json.loads((tmp_path / "info.json").read_text())
+    assert info["kind"] == "ExecCredential"
+
+
+def test_an_exec_plugin_gives_a_certificate(
+    authority: Authority, kubeconfig: Kubeconfig, plugin: Path, tmp_path: Path
+) -> None:
+    certificate = {
+        "clientCertificateData": authority.client_cert.read_text(),
+        "clientKeyData": authority.client_key.read_text(),
+    }
+    (tmp_path / "status.json").write_text(json.dumps(certificate))
+    stand_in = ApiServer(shop_objects())
+    stand_in.tokens = {"nobody has it": "x"}
+    with stand_in.running(tls=authority.server) as server:
+        ca = {"certificate-authority": str(authority.ca)}
+
+        assert run([*ARGS, "--kubeconfig", kubeconfig(server.url, cluster=ca, user=exec_user(str(plugin)))]) == 1
+
+
+FAILURES: dict[str, tuple[dict[str, Any], str]] = {
+    "it fails": (
+        exec_user("-c", "import sys; sys.exit('please log in\\nfirst')"),
+        f"error: exec credential plugin `{sys.executable}` failed: exec: process returned 1. please log in first\n",
+    ),
+    "there is none": (
+        exec_user(command="no-such-plugin", installHint="get it from\nexample.com"),
+        (
+            "error: exec credential plugin `no-such-plugin` failed: [Errno 2] No such file or directory: "
+            "'no-such-plugin'; get it from example.com\n"
+        ),
+    ),
+    "it gives nothing": (
+        exec_user("-c", 'print(\'{"apiVersion": "client.authentication.k8s.io/v1", "kind": "x", "status": {}}\')'),
+        (
+            f"error: exec credential plugin `{sys.executable}` failed: exec: missing token or clientCertificateData "
+            "field in plugin output\n"
+        ),
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="other words there")
+@pytest.mark.parametrize(("user", "said"), FAILURES.values(), ids=FAILURES)
+def test_an_exec_plugin_that_fails_is_an_error_and_no_anonymous_request(
+    user: dict[str, Any], said: str, server: ApiServer, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said == refused(capsys, "--kubeconfig", kubeconfig(server.url, user=user))
+    assert [] == server.requests
+
+
+def test_impersonation_of_the_flags_is_sent(server: ApiServer, config: str) -> None:
+    flags = ["--as", "jäne", "--as-uid", "7", "--as-group", "dev", "--as-group", "ops", "--as-user-extra", "a/B=c"]
+    run([*ARGS, "--kubeconfig", config, *flags])
+    sent = [
+        (name, value.encode("latin-1").decode())
+        for name, value in server.requests[0].headers
+        if name.lower().startswith("impersonate")
+    ]
+
+    assert [
+        ("Impersonate-User", "jäne"),
+        ("Impersonate-Uid", "7"),
+        ("Impersonate-Group", "dev"),
+        ("Impersonate-Group", "ops"),
+        ("Impersonate-Extra-a%2Fb", "c"),
+    ] == sent
+
+
+def test_impersonation_of_the_kubeconfig_is_sent(server: ApiServer, kubeconfig: Kubeconfig) -> None:
+    user = {"as": "jane", "as-groups": ["dev"], "as-user-extra": {"reason": ["a", "b"]}}
+    run([*ARGS, "--kubeconfig", kubeconfig(server.url, user=user)])
+    sent = [(name, value) for name, value in server.requests[0].headers if name.lower().startswith("impersonate")]
+
+    assert [
+        ("Impersonate-User", "jane"),
+        ("Impersonate-Group", "dev"),
+        ("Impersonate-Extra-reason", "a"),
+        ("Impersonate-Extra-reason", "b"),
+    ] == sent
+
+
+def test_groups_without_a_user_are_wrong_usage(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*ARGS, "--kubeconfig", config, "--as-group", "dev"]) == 2
+    assert capsys.readouterr().err == ("error: --as: a uid, groups or extras are of somebody: name whom with --as\n")
+
+
+def test_a_server_that_does_not_listen_is_told(kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    assert refused(capsys, "--kubeconfig", kubeconfig(f"http://127.0.0.1:{port}")) == (
+        f"error: the connection to the server 127.0.0.1:{port} was refused; is it the right host and port?\n"
+    )
+
+
+def test_a_host_that_does_not_exist_is_told(kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, "--kubeconfig", kubeconfig("https://no-such-host.invalid:6443")) == (
+        "error: unable to connect to the server: there is no host no-such-host.invalid:6443\n"
+    )
+
+
+def test_a_proxy_is_asked(kubeconfig: Kubeconfig, server: ApiServer) -> None:
+    run([*ARGS, "--kubeconfig", kubeconfig("http://far.invalid:8080", cluster={"proxy-url": server.url})])
+
+    assert {("far.invalid:8080",)} == {tuple(request.header("Host")) for request in server.requests}
+
+
+def test_a_request_timeout_counts(server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    server.faults.append(lambda request: Reply(200, b"{}", pause_s=5) if request.path == "/version" else None)
+    host = server.url.removeprefix("http://")
+
+    assert refused(capsys, "--kubeconfig", config, "--request-timeout", "300ms") == (
+        f"error: the server {host} did not answer within 0.3 s; --request-timeout sets how long to wait\n"
+    )
+
+
+def test_a_server_that_drips_does_not_get_around_the_timeout(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.faults.append(lambda request: Reply(200, b" " * 60, drip_s=0.05) if request.path == "/version" else None)
+
+    assert "did not answer within 0.4 s" in refused(capsys, "--kubeconfig", config, "--request-timeout", "400ms")
+
+
+def test_no_duration_is_wrong_usage(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*ARGS, "--kubeconfig", config, "--request-timeout", "soon"]) == 2
+    assert capsys.readouterr().err == "error: --request-timeout: no duration: soon; write it as 30s\n"
+
+
+def test_what_is_no_api_server_is_told(server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    page = Reply(200, b"<html>log in</html>", (("Content-Type", "text/html"),))
+    server.faults.append(lambda request: page)
+    host = server.url.removeprefix("http://")
+
+    assert refused(capsys, "--kubeconfig", config) == (
+        f"error: the server {host} is no API server: it answered with text/html\n"
+    )
+    server.faults[:] = [lambda request: Reply(302, b"", (("Location", "http://127.0.0.1:1/"),))]
+    assert "it sends us elsewhere (302)" in refused(capsys, "--kubeconfig", config)
+
+
+def test_connections_are_kept_open(server: ApiServer, config: str) -> None:
+    run([*ARGS, "--kubeconfig", config])
+
+    assert server.connections <= 6 < len(server.requests)

@@ -1,0 +1,151 @@
+"""The configuration of the cluster's scheduler, found or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubectl_spread.cli.main import run
+from tests.apiserver import ApiServer
+
+PENDING = "pod/web-6d4f9c7b58-9pdlw"
+CONFIGURATION = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+  plugins:
+    multiPoint:
+      disabled: [{name: PodTopologySpread}]
+"""
+
+
+def scheduler(*command: str, **spec: Any) -> dict[str, Any]:
+    """A kube-scheduler as kubeadm starts it."""
+    container = {"name": "kube-scheduler", "image": "s", "command": ["kube-scheduler", *command]}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "kube-scheduler-cp-1",
+            "namespace": "kube-system",
+            "labels": {"component": "kube-scheduler", "tier": "control-plane"},
+        },
+        "spec": {"nodeName": "cp-1", "containers": [{**container, **spec.pop("container", {})}], **spec},
+        "status": {"phase": "Running"},
+    }
+
+
+def mounted(**config_map: Any) -> dict[str, Any]:
+    """A kube-scheduler whose configuration is in a ConfigMap."""
+    mounts = {
+        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}, {"name": "config", "mountPath": "/etc/scheduler/"}]
+    }
+    volumes = [{"name": "tmp", "emptyDir": {}}, {"name": "config", "configMap": {"name": "scheduler", **config_map}}]
+    return scheduler("--v=2", "--config=/etc/scheduler/config.yaml", container=mounts, volumes=volumes)
+
+
+def config_map(**data: str) -> dict[str, Any]:
+    named = {"name": "scheduler", "namespace": "kube-system"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": named, "data": data}
+
+
+def said(config: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the output says of the configuration."""
+    assert run(["explain", PENDING, "--kubeconfig", config]) in (0, 1)
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: cluster ")]
+    return line.partition("scheduler configuration: ")[2]
+
+
+def test_a_scheduler_without_a_configuration_has_the_default(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.put(scheduler("--leader-elect=true"))
+
+    assert said(config, capsys) == "default (the scheduler runs without --config)"
+
+
+@pytest.mark.parametrize("words", [["--config=/etc/kubernetes/s.yaml"], ["--config", "/etc/kubernetes/s.yaml"]])
+def test_a_configuration_on_a_nodes_disk_cannot_be_read(
+    words: list[str], server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    volumes = [{"name": "k", "hostPath": {"path": "/etc/kubernetes"}}]
+    mounts = {"volumeMounts": [{"name": "k", "mountPath": "/etc/kubernetes"}]}
+    server.put(scheduler(*words, container=mounts, volumes=volumes))
+
+    assert said(config, capsys) == (
+        "default, as the cluster's is not known: pod kube-system/kube-scheduler-cp-1 reads it from "
+        "/etc/kubernetes/s.yaml on its node's disk; --scheduler-config names it"
+    )
+
+
+def test_a_configuration_in_a_config_map_counts(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.put(mounted(), config_map(**{"config.yaml": CONFIGURATION}))
+    code = run(["explain", PENDING, "--kubeconfig", config])
+    out, err = capsys.readouterr()
+
+    assert code == 0  # nothing but the constraint kept it Pending
+    assert "scheduler configuration: ConfigMap kube-system/scheduler, config.yaml\n" in err
+    assert out.startswith("Pod shop/web-6d4f9c7b58-9pdlw can be scheduled: it fits on 4 nodes: ")
+
+
+def test_the_key_of_a_config_map_may_have_another_name_in_the_volume(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.put(mounted(items=[{"key": "it", "path": "config.yaml"}]), config_map(it=CONFIGURATION))
+
+    assert said(config, capsys) == "ConfigMap kube-system/scheduler, it"
+
+
+UNREADABLE = {
+    "configmaps": "ConfigMap kube-system/scheduler may not be read, which takes "
+    '{apiGroups: [""], resources: [configmaps], verbs: [get]} in a Role there',
+    "pods@kube-system": "pods of kube-system may not be listed, which takes "
+    '{apiGroups: [""], resources: [pods], verbs: [list]} in a Role there',
+}
+
+
+@pytest.mark.parametrize(("forbidden", "why"), UNREADABLE.items(), ids=UNREADABLE)
+def test_what_may_not_be_read_leaves_the_default(
+    forbidden: str, why: str, server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.put(mounted(), config_map(**{"config.yaml": CONFIGURATION}))
+    server.forbidden = {forbidden}
+
+    assert said(config, capsys) == f"default, as the cluster's is not known: {why}; --scheduler-config names it"
+
+
+def test_a_config_map_without_the_key_leaves_the_default(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.put(mounted(), config_map(other=CONFIGURATION))
+
+    assert "ConfigMap kube-system/scheduler has no `config.yaml`" in said(config, capsys)
+
+
+def test_a_configuration_that_no_scheduler_would_start_with_is_told_with_its_place(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.put(mounted(), config_map(**{"config.yaml": "kind: Pod\n"}))
+    code = run(["explain", PENDING, "--kubeconfig", config])
+
+    assert (code, capsys.readouterr().err) == (
+        3,
+        "error: ConfigMap kube-system/scheduler, config.yaml:1:1: not a KubeSchedulerConfiguration\n",
+    )
+
+
+def test_a_configuration_that_is_named_counts_and_the_clusters_is_not_looked_for(
+    server: ApiServer, config: str, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "scheduler.yaml"
+    path.write_text(CONFIGURATION)
+    server.put(mounted())
+    code = run(["explain", PENDING, "--kubeconfig", config, "--scheduler-config", str(path)])
+
+    assert code == 0
+    assert f"scheduler configuration: {path}\n" in capsys.readouterr().err
+    assert not [request for request in server.requests if "kube-system" in request.path]
