@@ -28,8 +28,11 @@ def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list
     shown, helping = len(suggestions.items), suggestions.verified
     head = f"Suggestions, each simulated ({shown} of {helping} that help):" if shown < helping else _ALL
     out = [paint(head, "bold", colour=colour)]
+    told: set[str] = set()  # notes that hold for several are told once
     for number, item in enumerate(suggestions.items, 1):
-        out += _item(item, number, colour=colour, width=width)
+        notes = tuple(note for note in item.notes if note not in told)
+        told.update(notes)
+        out += _item(item._replace(notes=notes), number, colour=colour, width=width)
     return out + _left_out(suggestions)
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Group
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.constraints import ConstraintReport
@@ -20,6 +21,7 @@ from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.objects import read
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import PER_POD_LABELS
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import RELEASE_LABELS
@@ -71,11 +73,13 @@ class Given(NamedTuple):
 class Problem:
     """A pod that stays Pending; what is worked out of it is worked out once."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: Given, columns: Optional[Columns] = None) -> None:
         self.given = given
         self.pod, self.owner, self.target = given.pod, given.owner, given.target
         self.cluster, self.profiles = given.cluster, given.profiles
         self.explanation = given.explanation
+        self._columns = columns
+        self._counted: dict[Selector, list[Group]] = {}
 
     @property
     def spec(self) -> Plain:
@@ -96,7 +100,7 @@ class Problem:
     @cached_property
     def columns(self) -> Columns:
         """The cluster as it is; nobody may bind anything here."""
-        return Columns(self.cluster)
+        return self._columns or Columns(self.cluster)
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -112,6 +116,15 @@ class Problem:
     def usable(self) -> list[int]:
         """Nodes that refuse the pod because of nothing but its spread constraints."""
         return [int(at) for at in passes_all_but_spread(self.filtered).nonzero()[0]]
+
+    def counted(self, selector: Selector) -> list[Group]:
+        """The labels of pods that run in the pod's namespace and that a selector matches."""
+        found = self._counted.get(selector)
+        if found is None:
+            matching = self.columns.matches(self.pod.namespace, selector, 0)
+            groups = self.columns.groups
+            found = self._counted[selector] = [groups[at] for at in matching.nonzero()[0]]
+        return found
 
     @cached_property
     def own_labels(self) -> dict[str, str]:
@@ -148,9 +161,17 @@ _COPIED = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
 
 def of_pod(
-    explanation: Explanation, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False
+    explanation: Explanation,
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    *,
+    all_nodes: bool = False,
+    columns: Optional[Columns] = None,
 ) -> Optional[Problem]:
-    """The problem of a pod of the cluster; None where it is not one that a change could end."""
+    """The problem of a pod of the cluster; None where it is not one that a change could end.
+
+    `columns` are those of the cluster where somebody made them, and bound nothing.
+    """
     if explanation.verdict is not Verdict.PENDING:
         return None
     pod = explanation.pod
@@ -173,7 +194,7 @@ def of_pod(
         is_template_known=is_known,
         all_nodes=all_nodes,
     )
-    return Problem(given)
+    return Problem(given, columns)
 
 
 def of_placements(

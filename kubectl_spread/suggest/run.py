@@ -27,6 +27,7 @@ from kubectl_spread.suggest import effects
 from kubectl_spread.suggest import trial as trials
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.moves import MOVES
 from kubectl_spread.suggest.problem import Problem
 from kubectl_spread.suggest.scene import created_again
@@ -95,7 +96,7 @@ class _Search:
         if not any(item.pending == 0 for item in found):
             found += self._climbed(itertools.islice(self._pairs(ladders, found), _MOST_PAIRS))
         best = _arranged(found)
-        items = tuple(self._told(item) for item in best[:most])
+        items = tuple(self._told(item, is_first=at < _FIRST) for at, item in enumerate(best[:most]))
         return Suggestions(items, self._tried, len(found), self._not_tried)
 
     def _climbed(self, ladders: Iterable[Ladder]) -> list[_Tried]:
@@ -169,9 +170,14 @@ class _Search:
         for _, _, one, other in sorted(pairs, key=lambda pair: pair[:2]):
             yield _together(one, other)
 
-    def _told(self, item: _Tried) -> Suggestion:
+    def _told(self, item: _Tried, *, is_first: bool) -> Suggestion:
         problem, change = self._problem, item.change
-        notes = [*change.notes, *self._after_rollout(item), *self._of_ties(item)]
+        notes = [
+            *change.notes,
+            *self._of_order(item),
+            *self._after_rollout(item),
+            *(self._of_ties(item) if is_first else ()),
+        ]
         if problem.target.is_guessed and change.is_of_manifest:
             notes.append(f"{problem.target.called} was inferred from the name of the pod's ReplicaSet")
         scene, actions = self._scene, effects.merged(change.actions)
@@ -202,6 +208,16 @@ class _Search:
         if pending:
             total = len(self._problem.given.own) + len(replaced)
             yield f"once the rollout has replaced all pods, {pending} of {total} stay Pending"
+
+    def _of_order(self, item: _Tried) -> Iterator[str]:
+        """Whether the pods that are created again may come first: they need not wait for the one that waited."""
+        evicted = {pod.key for pod in item.scene.evicted}
+        if not evicted:
+            return
+        queue = self._queue(item.scene)
+        turned = sorted(queue, key=lambda pod: (-pod.cls.priority, pod.key not in evicted))
+        if not self._is_good(item.scene, trials.run(item.scene, turned, pick=first)):
+            yield "it helps only if the Pending pod is scheduled before the one that is created again"
 
     def _of_ties(self, item: _Tried) -> Iterator[str]:
         """What other choices among equal nodes lead to."""
@@ -263,8 +279,8 @@ def _arranged(found: list[_Tried]) -> list[_Tried]:
     least = ordered[0].pending if ordered else 0
     chosen: list[_Tried] = []
     full = [item for item in ordered if item.pending == least]
-    mistakes = [item for item in full if item.change.rank < 5]
-    manifest = [item for item in full if item.change.is_of_manifest]
+    mistakes = [item for item in full if item.change.rank < Rank.AFFINITY_POLICY]
+    manifest = [item for item in full if item.change.is_of_manifest and item.change.rank < Rank.RISKY_TOLERATION]
     cluster = [item for item in full if not item.change.is_of_manifest]
     for group, most in ((mistakes, 1), (manifest, _FIRST - 1), (cluster, 1), (full, 99)):
         count = 0
@@ -276,5 +292,5 @@ def _arranged(found: list[_Tried]) -> list[_Tried]:
             ):
                 chosen.append(item)
                 count += 1
-    chosen.sort(key=lambda item: item.change.rank if item in mistakes else 5)
+    chosen.sort(key=lambda item: min(item.change.rank, Rank.AFFINITY_POLICY))
     return [*chosen, *(item for item in ordered if not any(item is one for one in chosen))]

@@ -119,7 +119,7 @@ def _node_selector(problem: Problem) -> Iterator[Ladder]:
     for key, value in selector.items():
         path = ("nodeSelector", key)
         values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
-        near = nearest(value or "", sorted(values), cutoff=0.7) if value not in values else ""
+        near = nearest(value or "", sorted(values), cutoff=0.6) if value not in values else ""
         if near:
             ops = [test(path, value), put(path, near)]
             title = f"write nodeSelector {key}: {near} instead of {value}, which no node has"

@@ -43,6 +43,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
         yield from _softened(problem, report)
     if len(reports) > 1:
         yield from _policies(problem, reports)
+    yield from _defaults(problem)
 
 
 def route(report: ConstraintReport, *steps: str) -> Route:
@@ -116,6 +117,32 @@ def _softened(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
             weight=coarse,
             relaxes=relaxes if len(problem.reports) == 1 else (),
             gives_up=f"an even spread over {key} becomes a wish: any number of pods may share a domain",
+        )
+    )
+
+
+def _defaults(problem: Problem) -> Iterator[Ladder]:
+    """Constraints of the pod's own, which take the place of hard ones that the scheduler's configuration has."""
+    defaults = [item for item in problem.explanation.constraints if item.constraint.is_hard and item.is_default]
+    if not defaults or problem.pod.cls.constraints or not problem.own_labels:
+        return
+    keys = dict.fromkeys(item.constraint.topology_key for item in defaults)
+    written = [
+        {
+            "maxSkew": 1,
+            "topologyKey": key,
+            "whenUnsatisfiable": SCHEDULE_ANYWAY,
+            "labelSelector": {"matchLabels": problem.own_labels},
+        }
+        for key in keys
+    ]
+    yield single(
+        of_spec(
+            f"give the pods ScheduleAnyway constraints of their own on {', '.join(keys)}, in place of the scheduler's",
+            [put((FIELD,), written)],
+            family="own constraints",
+            rank=Rank.SOFT_CONSTRAINT,
+            gives_up=f"the cluster's rule about {', '.join(keys)} becomes a wish for these pods",
         )
     )
 

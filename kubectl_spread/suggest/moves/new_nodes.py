@@ -28,6 +28,7 @@ Plain = dict[str, Any]
 _MOST_NEW = 16
 _MOST_PLACES = 2
 _MEBI = 1024 * 1024
+_GIBI = 1024 * _MEBI
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
@@ -167,7 +168,7 @@ def _room(problem: Problem, pods: int) -> dict[str, str]:
         if resource == CPU:
             room[CPU] = f"{total}m" if total % 1000 else str(total // 1000)
         elif resource in (MEMORY, EPHEMERAL_STORAGE):
-            room[resource] = f"{-(-total // _MEBI)}Mi"
+            room[resource] = f"{total // _GIBI}Gi" if total and total % _GIBI == 0 else f"{-(-total // _MEBI)}Mi"
         elif resource != PODS and total:
             room[resource] = str(total)
     room.setdefault(CPU, "1")

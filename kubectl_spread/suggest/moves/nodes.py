@@ -89,7 +89,11 @@ def _untainted(problem: Problem) -> Iterator[Ladder]:
     """Remove a taint that somebody put on a node; those that say what is wrong with it stay."""
     tolerations = problem.pod.cls.tolerations
     tainted = [node for node in problem.cluster.nodes if first_untolerated(node.taints, tolerations) is not None]
-    chosen = [node for node in tainted if not any(taint.key.startswith(_UNFIT) for taint in node.taints)]
+    chosen = [
+        node
+        for node in tainted
+        if not is_control_plane(node) and not any(taint.key.startswith(_UNFIT) for taint in node.taints)
+    ]
     for node in _by_minimum(problem, chosen)[:_MOST]:
         taint = first_untolerated(node.taints, tolerations)
         yield single(

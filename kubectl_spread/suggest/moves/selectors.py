@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.cluster.columns import Group
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.suggest.change import constraint_text
 from kubectl_spread.suggest.change import Ladder
@@ -28,17 +27,6 @@ def propose(problem: Problem) -> Iterator[Ladder]:
             yield from _narrowed(problem, report)
         yield from _revision(problem, report)
     yield from _revisions(problem)
-
-
-def counted(problem: Problem, report: ConstraintReport) -> list[Group]:
-    """Labels of the pods that run and that a constraint counts."""
-    return [
-        group
-        for group in problem.columns.groups
-        if group.namespace == problem.pod.namespace
-        and not group.terminating
-        and report.selector.matches(dict(group.labels))
-    ]
 
 
 def _own(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
@@ -67,7 +55,8 @@ def _stable(problem: Problem, report: ConstraintReport) -> dict[str, str]:
 
 def _narrowed(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
     """One more label, or all of them, where pods of other workloads are counted."""
-    others = [dict(group.labels) for group in counted(problem, report) if not problem.is_own(dict(group.labels))]
+    labels_of_all = [dict(group.labels) for group in problem.counted(report.selector)]
+    others = [labels for labels in labels_of_all if not problem.is_own(labels)]
     if not others:
         return
     taken = {*report.constraint.match_label_keys, *report.constraint.selected_keys}
@@ -137,7 +126,7 @@ def _revision_ops(problem: Problem, report: ConstraintReport) -> list[Op]:
     if not label or label in constraint.match_label_keys or label in constraint.selected_keys:
         return []
     own = dict(problem.pod.cls.labels).get(label)
-    revisions = {dict(group.labels).get(label, own) for group in counted(problem, report)}
+    revisions = {dict(group.labels).get(label, own) for group in problem.counted(report.selector)}
     if revisions <= {own}:
         return []
     return [put(route(report, "matchLabelKeys"), [*constraint.match_label_keys, label])]
