@@ -236,6 +236,21 @@ def test_a_proxy_is_asked(kubeconfig: Kubeconfig, server: ApiServer) -> None:
     assert {("far.invalid:8080",)} == {tuple(request.header("Host")) for request in server.requests}
 
 
+@pytest.mark.parametrize(("exempt", "hosts"), [("", {"far.invalid:8080"}), ("10.0.0.0/8,.invalid", set())])
+def test_the_environments_proxy_is_asked_unless_the_server_is_exempt(
+    exempt: str,
+    hosts: set[str],
+    kubeconfig: Kubeconfig,
+    server: ApiServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("http_proxy", server.url)
+    monkeypatch.setenv("no_proxy", exempt)
+    run([*ARGS, "--kubeconfig", kubeconfig("http://far.invalid:8080")])
+
+    assert hosts == {"".join(request.header("Host")) for request in server.requests}
+
+
 def test_a_request_timeout_counts(server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]) -> None:
     server.faults.append(lambda request: Reply(200, b"{}", pause_s=5) if request.path == "/version" else None)
     host = server.url.removeprefix("http://")

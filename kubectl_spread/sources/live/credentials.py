@@ -16,6 +16,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.kubeconfig import Target
@@ -34,7 +36,8 @@ class Credentials(NamedTuple):
         Raises:
             ClusterError: no header can hold it.
         """
-        found = str(self.configuration.api_key.get("BearerToken") or "").strip()
+        keys = self.configuration.api_key
+        found = str(keys.get("BearerToken") or keys.get("authorization") or "").strip()  # the latter up to 35
         if found and not (found.isascii() and found.isprintable()):
             raise ClusterError("the token of the kubeconfig holds characters that no header can")
         return found
@@ -75,6 +78,7 @@ def credentials(target: Target, *, connections: int) -> Credentials:
         raise ClusterError(f"{target.name}: {error}") from None
     except (OSError, ssl.SSLError) as error:
         raise ClusterError(f"{target.name}: a certificate or key cannot be used: {_said(error)}") from None
+    _choose_proxy(target, configuration)
     # They are in the context, and the files of those that were data are gone.
     configuration.ssl_ca_cert = configuration.cert_file = configuration.key_file = None
     try:
@@ -101,6 +105,14 @@ def _load(target: Target, configuration: Any, folder: str) -> None:
         why = f": {said[-1]}" if said else ""
         hint = f"; {' '.join(target.install_hint.split())}" if target.install_hint else ""
         raise ClusterError(f"exec credential plugin `{target.exec_command}` failed{why}{hint}")
+
+
+def _choose_proxy(target: Target, configuration: Any) -> None:
+    """That of the cluster, else of the environment; versions of the client differ in what they know of it."""
+    of_cluster = ((target.config or {}).get("clusters") or [{}])[0].get("cluster", {}).get("proxy-url")
+    proxies = {} if of_cluster else getproxies()
+    configuration.proxy = of_cluster or proxies.get(urlsplit(str(configuration.host)).scheme)
+    configuration.no_proxy = proxies.get("no")
 
 
 def _context(configuration: Any) -> ssl.SSLContext:
