@@ -47,7 +47,7 @@ def text(reports: Iterable[PodReport], style: Style) -> str:
             head = _headline(state, style)
         elif placement is not None and placement.pending and placement.workload.key not in headed:
             headed.add(placement.workload.key)
-            head = [f"{placements.headline(placement, colour=style.colour)}.", ""]
+            head = [*layout.wrapped(headline(report), style.width), ""]
         blocks.append("\n".join([*head, *lines(report, style)]))
     return "\n\n".join(blocks)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects import history
 from kubectl_spread.objects import read
@@ -60,13 +61,26 @@ _MEMBER = "leaderworkerset.sigs.k8s.io/worker-index"
 
 
 def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
-    """The cluster once the controllers of the pods exist, whose selectors default constraints take over."""
+    """The cluster once the workloads and the controllers that they make exist.
+
+    Default constraints take over the selectors of the controllers.
+    """
     made = {
         OwnerKey(controller_of(owner).kind, owner.namespace, controller_of(owner).name): selected_by_controller(owner)
         for owner in owners
         if owner.selector is not None or (owner.kind == "Service" and not owner.is_foreign)
     }
-    return cluster._replace(owner_selectors={**cluster.owner_selectors, **made})
+    keys = {OwnerKey(owner.kind, owner.namespace, owner.name): owner for owner in owners if owner.kind != "Pod"}
+    by_controller = {
+        OwnerKey(controller_of(owner).kind, owner.namespace, controller_of(owner).name): key
+        for key, owner in keys.items()
+        if controller_of(owner).name != owner.name
+    }
+    return cluster._replace(
+        owner_selectors={**cluster.owner_selectors, **made},
+        owners={**cluster.owners, **by_controller},
+        controllers={**{key: Controller(owner) for key, owner in keys.items()}, **cluster.controllers},
+    )
 
 
 def missing_replicas(owner: Workload, cluster: Cluster) -> Iterator[Pod]:
