@@ -1,0 +1,136 @@
+"""The page of `explain -o html`: whole without a network or scripts, and nothing in a cluster becomes markup."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from kubectl_spread.cli.main import run
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SHOP = ["explain", "deploy/web", "-n", "shop", "--snapshot", str(EXAMPLES / "shop" / "cluster.yaml")]
+VOID = {"meta", "br"}
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+)
+
+
+class Page(HTMLParser):
+    """The tags of a page with their attributes, its text, and whether every tag is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def page(capsys: pytest.CaptureFixture[str], command: list[str]) -> str:
+    run([*command, "-o", "html"])
+    return capsys.readouterr().out
+
+
+def test_the_page_asks_for_nothing_and_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    text = page(capsys, SHOP)
+    found = Page(text)
+
+    assert found.open == []
+    assert {"script", "link", "img", "iframe", "object"}.isdisjoint(tag for tag, _ in found.tags)
+    assert not [attrs for _, attrs in found.tags if {"src", "href", "srcset", "action"} & attrs.keys()]
+    assert not [name for _, attrs in found.tags for name in attrs if name.startswith("on")]
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_the_page_says_what_the_text_says(capsys: pytest.CaptureFixture[str]) -> None:
+    told = " ".join(Page(page(capsys, SHOP)).text.split())
+
+    assert "lets it only into c, and there every node is refused by taint" in told
+    assert "1 + 1 - 0 = 2 > 1" in told
+    assert "1. Set nodeTaintsPolicy: Honor in the constraint on topology.kubernetes.io/zone" in told
+    assert "kubectl patch deployment web -n shop --type=json" in told
+
+
+HOSTILE = '<script>alert("x")</script>&<b>\x1b[31m'
+
+
+def test_nothing_in_a_cluster_becomes_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Label values, names, taints and messages come from whoever may write them."""
+    zone = "topology.kubernetes.io/zone"
+    refused = {"type": "PodScheduled", "status": "False", "message": f"0/2 nodes are available: 2 {HOSTILE}."}
+    constraint = {"maxSkew": 1, "topologyKey": zone, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
+    pod = {
+        "kind": "Pod",
+        "metadata": {"name": HOSTILE, "labels": {"app": HOSTILE}},
+        "spec": {"topologySpreadConstraints": [constraint], "containers": [], "nodeSelector": {"disk": HOSTILE}},
+        "status": {"conditions": [refused]},
+    }
+    node = {
+        "kind": "Node",
+        "metadata": {"name": HOSTILE, "labels": {zone: HOSTILE}},
+        "spec": {"taints": [{"key": HOSTILE, "effect": "NoSchedule"}]},
+    }
+    event = {
+        "kind": "Event",
+        "metadata": {"name": "e"},
+        "involvedObject": {"kind": "Pod", "namespace": "default", "name": HOSTILE},
+        "reason": HOSTILE,
+        "message": HOSTILE,
+    }
+    facts = tmp_path / "facts.json"
+    facts.write_text(json.dumps({"kind": "List", "items": [node, pod, event]}), encoding="utf-8")
+    text = page(capsys, ["explain", "pod", HOSTILE.replace("/", "/"), "--snapshot", str(facts)])
+    tags = {tag for tag, _ in Page(text).tags}
+
+    assert "script" not in tags
+    assert "\x1b" not in text
+    assert Page(text).open == []
+
+
+def shown(file: Path) -> tuple[Path, set[str]]:
+    """A browser's screenshot of a page, and what the page asked for by the browser's own log."""
+    log, shot = file.with_suffix(".net.json"), file.with_suffix(".png")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+    flags += [
+        "--disable-background-networking",
+        "--disable-component-update",
+        f"--user-data-dir={file.parent / 'user'}",
+    ]
+    flags += ["--window-size=1000,1400", f"--log-net-log={log}", f"--screenshot={shot}"]
+    subprocess.run([CHROMIUM, *flags, file.as_uri()], check=True, capture_output=True, timeout=120)
+    asked = [event.get("params", {}) for event in json.loads(log.read_text(encoding="utf-8"))["events"]]
+    own = (item for item in asked if str(item.get("network_isolation_key", "")).startswith("file:"))
+    return shot, {item["url"] for item in own if not item["url"].startswith("file:")}
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")
+def test_a_browser_shows_the_page_without_asking_for_anything_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The log of a page that asks names it; that of this one names nothing, and the screenshot is not blank."""
+    page_file, asking = tmp_path / "page.html", tmp_path / "asking.html"
+    page_file.write_text(page(capsys, SHOP), encoding="utf-8")
+    asking.write_text('<!DOCTYPE html><img src="http://127.0.0.1:9/x.png">', encoding="utf-8")
+
+    assert shown(asking)[1] == {"http://127.0.0.1:9/x.png"}
+    shot, asked = shown(page_file)
+    assert asked == set()
+    assert shot.stat().st_size > 20_000
