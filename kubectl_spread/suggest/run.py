@@ -68,7 +68,7 @@ class _Tried(NamedTuple):
     @property
     def order(self) -> tuple[object, ...]:
         change = self.change
-        return (self.pending, len(change.actions) > 1 and " and " in change.title, change.rank, change.weight)
+        return (self.pending, change.parts, change.rank, change.weight)
 
 
 class _Search:
@@ -261,6 +261,7 @@ def _together(one: Ladder, other: Ladder) -> Ladder:
             rank=max(changes[0].rank, changes[1].rank),
             weight=changes[0].weight + changes[1].weight + min(changes[0].rank, changes[1].rank),
             relaxes=frozenset(),
+            parts=2,
             gives_up="; ".join(filter(None, (changes[0].gives_up, changes[1].gives_up))),
             notes=(*changes[0].notes, *changes[1].notes),
         )
