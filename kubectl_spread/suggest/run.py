@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.replicas import first
@@ -178,8 +180,7 @@ class _Search:
             *self._after_rollout(item),
             *(self._of_ties(item) if is_first else ()),
         ]
-        if problem.target.is_guessed and change.is_of_manifest:
-            notes.append(f"{problem.target.called} was inferred from the name of the pod's ReplicaSet")
+        notes += _of_target(problem) if change.is_of_manifest else ()
         scene, actions = self._scene, effects.merged(change.actions)
         return Suggestion(
             title=change.title,
@@ -230,6 +231,18 @@ class _Search:
             worst = max(worst, pending, 0 if self._is_good(item.scene, trial) else pending + 1)
         if worst > item.pending:
             yield f"where the scheduler chooses otherwise among equal nodes, {worst} stay Pending"
+
+
+def _of_target(problem: Problem) -> Iterator[str]:
+    """What is to be known of the object that a change is made to."""
+    target = problem.target
+    if target.is_guessed:
+        yield f"{target.called} was inferred from the name of the pod's ReplicaSet"
+    if target.kind not in KINDS:
+        yield f"the pods are made by {target.kind} {target.name}: change it as its controller expects"
+    master = problem.cluster.owners.get(OwnerKey(target.kind, target.namespace, target.name))
+    if master is not None:
+        yield f"{target.called} is controlled by {master.kind} {master.name}, which may undo the change"
 
 
 def _different(ladders: Iterable[Ladder]) -> list[Ladder]:

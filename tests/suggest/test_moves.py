@@ -249,3 +249,19 @@ def test_the_same_is_suggested_every_time() -> None:
     """Neither clocks nor hashes have a say."""
     for objects, _ in TROUBLES.values():
         assert suggestions(objects) == suggestions(objects)
+
+
+def test_a_cluster_without_nodes_wants_one() -> None:
+    """There is nothing to be like."""
+    titles = [item.title for item in suggestions([web("w", requests={"cpu": "2"}, nodeSelector={"disk": "ssd"})])]
+
+    assert ["add a node with cpu 2, memory 1Gi free"] == titles
+
+
+def test_what_an_operator_makes_is_left_to_it() -> None:
+    """A patch of what it makes would be undone, and where its own object has the template nobody knows."""
+    objects = [n("a1", "a", spec=CONTROL_PLANE), owned(pod("w", labels={"app": "web"}), "Database", "main")]
+    (edit,) = [item for item in suggestions(objects) if item.is_of_manifest]
+
+    assert () == edit.commands
+    assert ("the pods are made by Database main: change it as its controller expects",) == edit.notes
