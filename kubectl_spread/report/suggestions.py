@@ -93,7 +93,8 @@ def effect_sentence(item: Suggestion) -> str:
     if effect.pending_before == 1:
         return f"the pod goes to {safe(effect.node)}{certain}"
     if not effect.pending_after:
-        return f"all {effect.pending_before} Pending pods find a node"
+        every = "both" if effect.pending_before == 2 else f"all {effect.pending_before}"
+        return f"{every} Pending pods find a node"
     return f"{gained} of {effect.pending_before} Pending pods find a node, {effect.pending_after} stay Pending"
 
 

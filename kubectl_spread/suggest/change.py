@@ -58,7 +58,7 @@ class Change(NamedTuple):
 
     family: changes of one family are alternatives of one kind, of which few are shown. rank: the lower, the less is
     given up. weight: the same among changes of a rank. relaxes: texts of the requirements (`explain.requirements`) that
-    it loosens; empty where it may loosen any. gives_up: a sentence.
+    it loosens; empty where it may loosen any. gives_up: a sentence. parts: how many proposals it is made of.
     """
 
     title: str
@@ -69,6 +69,7 @@ class Change(NamedTuple):
     relaxes: frozenset[str] = frozenset()
     gives_up: str = ""
     notes: tuple[str, ...] = ()
+    parts: int = 1
 
     @property
     def is_of_manifest(self) -> bool:

@@ -253,22 +253,26 @@ def _is_sibling(other: Pod, pod: Pod, cluster: Cluster) -> bool:
     """Whether two pods are of one workload; of pods that nobody controls, whether they are alike."""
     if pod.owner is None:
         return other.owner is None and other.namespace == pod.namespace and other.cls == pod.cls
-    return other.namespace == pod.namespace and cluster.top_owner(other) == cluster.top_owner(pod)
+    return other.namespace == pod.namespace and workload_of(other, cluster) == workload_of(pod, cluster)
+
+
+def workload_of(pod: Pod, cluster: Cluster) -> Optional[OwnerKey]:
+    """The workload that a pod belongs to; of a ReplicaSet not in the facts, the Deployment it is named after."""
+    key = cluster.top_owner(pod)
+    if key is None or key.kind != "ReplicaSet" or key in cluster.controllers:
+        return key
+    deployment = guessed_deployment(pod, POD_TEMPLATE_HASH)
+    return key if deployment is None else OwnerKey("Deployment", pod.namespace, deployment)
 
 
 def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, Target, bool]:
     """The workload that a pod is of, what to patch, and whether the template is known as it is written."""
-    key = cluster.top_owner(pod)
+    key = workload_of(pod, cluster)
     controller = None if key is None else cluster.controllers.get(key)
     if controller is not None and _is_made_of(pod, controller.workload):
         return controller.workload, target_of(controller.workload, is_live=True), True
-    is_guessed = False
-    if key is None:
-        key = OwnerKey("Pod", pod.namespace, pod.name)
-    elif key.kind == "ReplicaSet" and controller is None:
-        deployment = guessed_deployment(pod, POD_TEMPLATE_HASH)
-        if deployment is not None:
-            key, is_guessed = OwnerKey("Deployment", pod.namespace, deployment), True
+    is_guessed = key != cluster.top_owner(pod)
+    key = key or OwnerKey("Pod", pod.namespace, pod.name)
     version = "" if pod.owner is None else pod.owner.api_version
     template = {"metadata": {"labels": dict(pod.cls.labels)}, "spec": spec_of(pod.cls)}
     owner = Workload(key.kind, version, key.namespace, key.name, len(list(own)), template)

@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.replicas import first
@@ -68,7 +70,7 @@ class _Tried(NamedTuple):
     @property
     def order(self) -> tuple[object, ...]:
         change = self.change
-        return (self.pending, len(change.actions) > 1 and " and " in change.title, change.rank, change.weight)
+        return (self.pending, change.parts, change.rank, change.weight)
 
 
 class _Search:
@@ -178,8 +180,7 @@ class _Search:
             *self._after_rollout(item),
             *(self._of_ties(item) if is_first else ()),
         ]
-        if problem.target.is_guessed and change.is_of_manifest:
-            notes.append(f"{problem.target.called} was inferred from the name of the pod's ReplicaSet")
+        notes += _of_target(problem) if change.is_of_manifest else ()
         scene, actions = self._scene, effects.merged(change.actions)
         return Suggestion(
             title=change.title,
@@ -232,6 +233,18 @@ class _Search:
             yield f"where the scheduler chooses otherwise among equal nodes, {worst} stay Pending"
 
 
+def _of_target(problem: Problem) -> Iterator[str]:
+    """What is to be known of the object that a change is made to."""
+    target = problem.target
+    if target.is_guessed:
+        yield f"{target.called} was inferred from the name of the pod's ReplicaSet"
+    if target.kind not in KINDS:
+        yield f"the pods are made by {target.kind} {target.name}: change it as its controller expects"
+    master = problem.cluster.owners.get(OwnerKey(target.kind, target.namespace, target.name))
+    if master is not None:
+        yield f"{target.called} is controlled by {master.kind} {master.name}, which may undo the change"
+
+
 def _different(ladders: Iterable[Ladder]) -> list[Ladder]:
     """Ladders without those that begin as another one does, the ones that give up least first."""
     by_start = {step.title: ladder for ladder in ladders if (step := ladder.step(0)) is not None}
@@ -258,9 +271,10 @@ def _together(one: Ladder, other: Ladder) -> Ladder:
             title=f"{changes[0].title}, and {changes[1].title}",
             actions=(*changes[0].actions, *changes[1].actions),
             family=f"{changes[0].family}, {changes[1].family}",
-            rank=changes[0].rank + changes[1].rank,
-            weight=changes[0].weight + changes[1].weight,
+            rank=max(changes[0].rank, changes[1].rank),
+            weight=changes[0].weight + changes[1].weight + min(changes[0].rank, changes[1].rank),
             relaxes=frozenset(),
+            parts=2,
             gives_up="; ".join(filter(None, (changes[0].gives_up, changes[1].gives_up))),
             notes=(*changes[0].notes, *changes[1].notes),
         )

@@ -107,8 +107,9 @@ def command(verb: str, *words: str, namespace: str = "", rest: Sequence[str] = (
 def target_of(owner: Workload, *, is_live: bool, is_guessed: bool = False) -> Target:
     """The target that a workload is."""
     kind = KINDS.get(owner.kind)
-    spec: Route = ("spec", "template", "spec") if kind is None else kind.usual_place().spec
-    return Target(owner.kind, owner.namespace, owner.name, spec, is_live, is_guessed)
+    if kind is None:  # nobody knows here where it keeps its template
+        return Target(owner.kind, owner.namespace, owner.name, ("spec", "template", "spec"), is_live=False)
+    return Target(owner.kind, owner.namespace, owner.name, kind.usual_place().spec, is_live, is_guessed)
 
 
 def guessed_deployment(pod: Pod, revision_label: str) -> Optional[str]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 from hypothesis import given
 from hypothesis import HealthCheck
 from hypothesis import Phase
 from hypothesis import settings
+from ruamel.yaml import YAML
 
 from kubectl_spread import schemas
 from kubectl_spread.cluster.assemble import cluster_of
@@ -28,6 +31,8 @@ from tests.suggest.strategies import cases
 
 Plain = dict[str, Any]
 PROFILES = profiles()
+PAINS = Path(__file__).parents[2] / "examples" / "pains"
+SNAPSHOTS = [path for path in sorted(PAINS.glob("*/snapshot.yaml")) if "phase: Pending}" in path.read_text("utf-8")]
 VALIDATOR = jsonschema.Draft202012Validator(schemas.load("suggestions"))
 
 
@@ -77,3 +82,22 @@ def test_suggestions_can_be_told(case: Case) -> None:
     assert not [error.message for error in VALIDATOR.iter_errors(json.loads(json.dumps(suggestions_document(found))))]
     assert all(len(line) <= 80 for line in prose if " " in line.strip()[20:])
     assert all(shlex.split(command)[0] == "kubectl" for item in found.items for command in item.commands)
+
+
+@pytest.mark.parametrize("path", SNAPSHOTS, ids=lambda path: path.parent.name)
+def test_every_suggestion_for_an_example_places_the_pod(path: Path) -> None:
+    """The same for the Pending pods of the examples, which have volumes, other workloads and rollouts."""
+    items = YAML(typ="safe", pure=True).load(path)["items"]
+    pending = [item for item in items if item["kind"] == "Pod" and "nodeName" not in item["spec"]]
+    objects = [_with_defaults(item) for item in items if item not in pending]
+    case = Case(objects, [_with_defaults(item) for item in pending])
+    found = suggestions_for(case).items
+
+    assert found
+    for item in found:
+        assert all(placed(case, list(item.changes)).values()), item.title
+
+
+def _with_defaults(item: Plain) -> Plain:
+    """With the fields that the builders write, too."""
+    return {"spec": {}, "status": {}, **item}

@@ -40,7 +40,9 @@ def propose(problem: Problem) -> Iterator[Ladder]:
     if names.INTER_POD_AFFINITY in refusing:
         yield from _pods(problem, "podAntiAffinity")
         yield from _pods(problem, "podAffinity")
-    if names.NODE_AFFINITY in refusing:
+    if (
+        names.NODE_AFFINITY in refusing and problem.owner.kind != "DaemonSet"
+    ):  # whose pods are pinned by their controller
         yield from _node_selector(problem)
         yield from _node_affinity(problem)
     if names.TAINT_TOLERATION in refusing:

@@ -35,6 +35,8 @@ _MOST_SKEW = 1_000
 def propose(problem: Problem) -> Iterator[Ladder]:
     """Changes of each hard constraint of the pod."""
     reports = problem.reports
+    if problem.owner.kind == "DaemonSet" and reports:
+        yield single(_of_daemons())
     for report in reports:
         yield from _keys(problem, report)
         yield from _policies(problem, [report])
@@ -118,6 +120,16 @@ def _softened(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
             relaxes=relaxes if len(problem.reports) == 1 else (),
             gives_up=f"an even spread over {key} becomes a wish: any number of pods may share a domain",
         )
+    )
+
+
+def _of_daemons() -> Change:
+    """No constraints: each pod of a DaemonSet has a node of its own, and all they can do is refuse it."""
+    return of_spec(
+        f"remove {FIELD}: a DaemonSet has one pod on each node anyway",
+        [drop((FIELD,))],
+        family="whenUnsatisfiable",
+        rank=Rank.MISTAKE,
     )
 
 

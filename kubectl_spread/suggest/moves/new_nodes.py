@@ -35,7 +35,7 @@ _ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failur
 
 def propose(problem: Problem) -> Iterator[Ladder]:
     """Nodes for a domain that holds a minimum, for a new one where domains are missing, or for any."""
-    places = _places(problem)
+    places = [] if problem.owner.kind == "DaemonSet" else _places(problem)  # each of its pods has its node
     for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
         labels = _labels(problem, place)
         if labels is not None:

@@ -17,6 +17,7 @@ from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import workload_of
 
 _CREATED_AGAIN = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
 _MOST_ASKED = 400  # pods of which it is asked whether the node fits without them
@@ -67,7 +68,8 @@ def _without(problem: Problem, pod: Pod) -> Iterator[Ladder]:
             )
         )
         return
-    is_own = problem.cluster.top_owner(pod) == problem.cluster.top_owner(problem.pod)
+    cluster = problem.cluster
+    is_own = workload_of(pod, cluster) == workload_of(problem.pod, cluster)
     yield single(
         Change(
             f"delete pod {pod.name} on {pod.node_name}: it is created again elsewhere, and leaves its place",
@@ -76,8 +78,18 @@ def _without(problem: Problem, pod: Pod) -> Iterator[Ladder]:
             Rank.SIBLING if is_own else Rank.MOVED_POD,
             weight=1 + max(0, pod.cls.priority > problem.pod.cls.priority),
             gives_up="the pod is restarted",
+            notes=tuple(_budget(problem, pod)),
         )
     )
+
+
+def _budget(problem: Problem, pod: Pod) -> Iterator[str]:
+    """What a PodDisruptionBudget would say, if anybody asked it."""
+    labels = dict(pod.cls.labels)
+    for budget in problem.cluster.budgets:
+        is_its = budget.namespace == pod.namespace and budget.selector.matches(labels)
+        if is_its and budget.disruptions_allowed < 1 and pod.name not in budget.disrupted_pods:
+            yield f"the PodDisruptionBudget {budget.name} allows no eviction now, which kubectl delete does not ask"
 
 
 def _siblings(problem: Problem) -> Iterator[Ladder]:
@@ -107,8 +119,8 @@ def _scaled(problem: Problem, in_the_way: list[Pod]) -> Iterator[Ladder]:
         owner
         for pod in in_the_way
         if not pod.terminating
-        and (owner := problem.cluster.top_owner(pod)) is not None
-        and owner != problem.cluster.top_owner(problem.pod)
+        and (owner := workload_of(pod, problem.cluster)) is not None
+        and owner != workload_of(problem.pod, problem.cluster)
         and owner.kind in SCALED_KINDS
         and not problem.is_own(dict(pod.cls.labels))
     )
@@ -116,7 +128,7 @@ def _scaled(problem: Problem, in_the_way: list[Pod]) -> Iterator[Ladder]:
         return
     running: dict[OwnerKey, list[Pod]] = {owner: [] for owner in owners}
     for pod in problem.cluster.bound():
-        owner = problem.cluster.top_owner(pod)
+        owner = workload_of(pod, problem.cluster)
         if owner in running and not pod.terminating:
             running[owner].append(pod)
     for owner, _ in owners.most_common(_MOST_SCALED):
