@@ -21,8 +21,11 @@ API_VERSION = "kubectl-spread/v1"
 
 
 def dumps(document: dict[str, Any]) -> str:
-    """A document as text."""
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    """A document as text, without a character that a terminal would obey."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
 def render(report: CheckReport) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -49,9 +51,36 @@ def as_running(owner: Workload, cluster: Cluster) -> Workload:
     """A workload whose pods run already goes on with their revision: the template is taken to be the same."""
     if owner.is_foreign or owner.kind not in _GO_ON:
         return owner
+    return owner._replace(known_hash=newest_hash(owner, running_pods(owner, cluster), cluster) or owner.known_hash)
+
+
+def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:
+    """The revision of the pods that a workload's controller makes now, as its label has it; empty without pods.
+
+    Its StatefulSet or Rollout names it, or the ReplicaSet with the highest number has it; else it is what most of the
+    pods have.
+    """
+    known = cluster.controllers.get(OwnerKey(owner.kind, owner.namespace, owner.name))
+    if known is not None and known.revision and owner.kind in ("StatefulSet", "Rollout"):
+        return known.revision.removeprefix(f"{owner.name}-")
     label = revision_label(owner)
-    hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in running_pods(owner, cluster))
-    return owner._replace(known_hash=hashes.most_common(1)[0][0]) if hashes else owner
+    made = {OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
+    numbered = [
+        (int(maker.revision), str(hash_))
+        for key in made
+        if (maker := cluster.controllers.get(key)) is not None
+        and maker.revision.isdecimal()
+        and (hash_ := _labels(maker.workload).get(label))
+    ]
+    if numbered:
+        return max(numbered)[1]
+    hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in pods)
+    found = hashes.most_common(1)[0][0] if hashes else ""
+    return found.removeprefix(f"{owner.name}-") if owner.kind == "StatefulSet" else found
+
+
+def _labels(owner: Workload) -> dict[str, Any]:
+    return (owner.template.get("metadata") or {}).get("labels") or {}
 
 
 _GO_ON = frozenset({"Deployment", "Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"})
