@@ -111,6 +111,7 @@ class Cluster(NamedTuple):
     device_classes: dict[str, str] = {}  # noqa: RUF012  # extended resource -> the class whose devices it stands for
     controllers: dict[OwnerKey, Controller] = {}  # noqa: RUF012
     events: dict[OwnerKey, tuple[Event, ...]] = {}  # noqa: RUF012  # by what they are about, the latest first
+    kubernetes_version: str = ""  # `1.N`, where a snapshot names it
 
     def bound(self) -> list[Pod]:
         """Pods that count: bound to a node, and neither succeeded nor failed."""
