@@ -42,6 +42,21 @@ _CONDITIONS = decode.ListOf(
         "Condition", dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), decode.Atom.STRING)
     )
 )
+# Those that this program reads.
+ANNOTATIONS = frozenset(
+    {
+        "deployment.kubernetes.io/revision",
+        "pv.kubernetes.io/bind-completed",
+        "volume.kubernetes.io/selected-node",
+        "volume.beta.kubernetes.io/storage-class",
+        "storageclass.kubernetes.io/is-default-class",
+        "autoscaling.knative.dev/min-scale",
+        "autoscaling.knative.dev/minScale",
+        "autoscaling.knative.dev/max-scale",
+        "autoscaling.knative.dev/maxScale",
+        "spread.kubectl.io/ignore",
+    }
+)
 _REVISIONS = ("updateRevision", "currentPodHash")  # of StatefulSets and their like, and of Argo's Rollouts
 _REVISION_NUMBER = "deployment.kubernetes.io/revision"
 
@@ -290,7 +305,12 @@ class Assembler:
         conditions = tuple(map(_condition, mappings(status.get("conditions"))))
         metadata = plain.get("metadata") or {}
         self._controllers[key] = Controller(
-            workload(plain, key.kind), conditions, spec, spread.labels(metadata), _revision(metadata, status)
+            workload(plain, key.kind),
+            conditions,
+            spec,
+            spread.labels(metadata),
+            {name: text for name, text in (metadata.get("annotations") or {}).items() if name in ANNOTATIONS},
+            _revision(metadata, status),
         )
         owner = read.controller(metadata)
         if owner is not None:

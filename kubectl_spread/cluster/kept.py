@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 from typing import Optional
 
+from kubectl_spread.cluster.assemble import ANNOTATIONS
 from kubectl_spread.cluster.assemble import is_of_another_group
 from kubectl_spread.cluster.assemble import SHAPES
 from kubectl_spread.objects import decode
@@ -47,20 +48,6 @@ _EXTRA: dict[str, dict[str, Any]] = {
 }
 # Looked at only for being there.
 _THERE = {("PodDisruptionBudgetStatus", "disruptedPods"), ("PodSpec", "resourceClaims")}
-ANNOTATIONS = frozenset(
-    {
-        "deployment.kubernetes.io/revision",
-        "pv.kubernetes.io/bind-completed",
-        "volume.kubernetes.io/selected-node",
-        "volume.beta.kubernetes.io/storage-class",
-        "storageclass.kubernetes.io/is-default-class",
-        "autoscaling.knative.dev/min-scale",
-        "autoscaling.knative.dev/minScale",
-        "autoscaling.knative.dev/max-scale",
-        "autoscaling.knative.dev/maxScale",
-        "spread.kubectl.io/ignore",
-    }
-)
 
 
 def kept(plain: Plain) -> Optional[Plain]:

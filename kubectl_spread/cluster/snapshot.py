@@ -68,14 +68,16 @@ class Condition(NamedTuple):
 class Controller(NamedTuple):
     """A workload that the cluster has, its spec as it is stored, and what its controller says of it.
 
-    `labels` are its own, not its pods'. `revision`: of a ReplicaSet the number among those of its Deployment, of other
-    kinds the revision label of the pods that are made now; empty where the facts do not say it.
+    `labels` and `annotations` are its own, not its pods', of annotations those that are read. `revision`: of a
+    ReplicaSet the number among those of its Deployment, of other kinds the revision label of the pods that are made
+    now; empty where the facts do not say it.
     """
 
     workload: Workload
     conditions: tuple[Condition, ...] = ()
     spec: dict[str, Any] = {}  # noqa: RUF012 (never written to)
     labels: Labels = {}  # noqa: RUF012
+    annotations: dict[str, str] = {}  # noqa: RUF012
     revision: str = ""
 
 

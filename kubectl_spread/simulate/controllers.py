@@ -13,6 +13,7 @@ from kubectl_spread.objects import history
 from kubectl_spread.objects import read
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.replica import controller_of
 from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.replica import replica
@@ -48,10 +49,27 @@ def admitted(owner: Workload, cluster: Cluster) -> Workload:
 
 
 def as_running(owner: Workload, cluster: Cluster) -> Workload:
-    """A workload whose pods run already goes on with their revision: the template is taken to be the same."""
-    if owner.is_foreign or owner.kind not in _GO_ON:
+    """A workload whose pods run already goes on with their revision, unless its template is another now."""
+    if owner.is_foreign or owner.kind not in _GO_ON or is_changed(owner, cluster):
         return owner
     return owner._replace(known_hash=newest_hash(owner, running_pods(owner, cluster), cluster) or owner.known_hash)
+
+
+def is_changed(owner: Workload, cluster: Cluster) -> bool:
+    """Whether the cluster has a workload with another template, as far as a scheduler sees it.
+
+    What it does not see, as the environment of containers, makes a new revision as well, and is not compared: facts
+    need not have it.
+    """
+    known = cluster.controllers.get(OwnerKey(owner.kind, owner.namespace, owner.name))
+    return known is not None and _template_class(owner) != _template_class(known.workload)
+
+
+def _template_class(owner: Workload) -> PodClass:
+    """What a scheduler sees of the template, but for what admission adds."""
+    metadata = {"labels": _labels(owner), "namespace": owner.namespace}
+    cls = read.pod({"metadata": metadata, "spec": owner.template.get("spec") or {}}).cls
+    return cls._replace(priority=0, preemption_policy="")
 
 
 def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:

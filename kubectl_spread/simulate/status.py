@@ -148,11 +148,12 @@ def _by_workload(cluster: Cluster) -> dict[OwnerKey, list[Pod]]:
     found: dict[OwnerKey, list[Pod]] = {}
     for pod in cluster.pods:
         if pod.is_visible:
-            found.setdefault(_workload_of(pod, cluster), []).append(pod)
+            found.setdefault(workload_of(pod, cluster), []).append(pod)
     return found
 
 
-def _workload_of(pod: Pod, cluster: Cluster) -> OwnerKey:
+def workload_of(pod: Pod, cluster: Cluster) -> OwnerKey:
+    """What a pod belongs to: the controller of its controller, or what its label names; else itself."""
     labels = dict(pod.cls.labels)
     for kind, label in NAMED_BY_LABEL.items():
         if label in labels:
