@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from typing import NamedTuple
 from typing import Optional
+from typing import TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli import acceptance
 from kubectl_spread.cli import checking
 from kubectl_spread.cli import fixing
+from kubectl_spread.cli import targets
 from kubectl_spread.cli.choices import choice_options
 from kubectl_spread.cli.choices import ChoiceOptions
 from kubectl_spread.cli.choices import Inputs
@@ -18,6 +22,7 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import FactOptions
+from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import open_session
@@ -30,17 +35,26 @@ from kubectl_spread.cli.outcome import Outcome
 from kubectl_spread.cli.outcome import Output
 from kubectl_spread.cli.outcome import outputs
 from kubectl_spread.cli.outcome import print_outcome
+from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.plain import fields
+
+if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.lint.settings import Config
+    from kubectl_spread.objects.workload import Workload
+    from kubectl_spread.report.check import Running
 
 
 @click.command()
-@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.argument("files", nargs=-1, metavar="[FILE | TYPE/NAME]...")
 @click.option("-f", "--filename", multiple=True, metavar="FILE", help="File or directory to check; - is stdin.")
 @click.option("-R", "--recursive", is_flag=True, help="Look into the directories below the ones named.")
 @kustomize_option
 @cluster_facts
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace of objects that name none.  [default: default]")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Check what runs in every namespace.")
+@click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Check what runs with these labels.")
 @click.option(
     "-o",
     "--output",
@@ -56,13 +70,17 @@ from kubectl_spread.errors import SourceError
 @click.option("--statistics", is_flag=True, help="Say at the end how many findings each rule has.")
 @click.option("--show-files", is_flag=True, help="Say which files would be checked, and check none.")
 @colour_option
+@click.pass_context
 def command(
+    ctx: click.Context,
     files: tuple[str, ...],
     filename: tuple[str, ...],
     recursive: bool,
     kustomize: tuple[str, ...],
     facts: FactOptions,
     namespace: Optional[str],
+    all_namespaces: bool,
+    label_selector: Optional[str],
     output: tuple[Output, ...],
     output_file: Optional[str],
     choices: ChoiceOptions,
@@ -71,11 +89,14 @@ def command(
     show_files: bool,
     color: str,
 ) -> int:
-    """Check topology spread constraints in manifests.
+    """Check topology spread constraints in manifests, or of what runs.
 
     Without cluster facts it says what the API server would reject, or what would fail later. With --live, --snapshot
     or --topology it also places every replica of every workload, one after another by the scheduler's rules,
     and says which stay Pending and why.
+
+    With cluster facts and no file it checks the workloads that run: their constraints, whether their pods keep to
+    them, which pods are Pending and why, and whether the next rollout would find a node.
 
     \b
     Exit codes:
@@ -99,6 +120,12 @@ def command(
       kubectl spread check web.yaml --live
 
     \b
+      # What runs: in a namespace, everywhere, one workload
+      kubectl spread check -n shop --snapshot facts.yaml
+      kubectl spread check -A -l team=web --snapshot facts.yaml
+      kubectl spread check deploy/web -n shop --snapshot facts.yaml
+
+    \b
       # See what can be mended, then mend it
       kubectl spread check -R deploy/ --diff
       kubectl spread check -R deploy/ --fix
@@ -115,6 +142,13 @@ def command(
     chosen = _chosen(output, output_file)
     fixes.check((*filename, *files), kustomize)
     config = load_config(choices)
+    asked_for = Live(files, namespace, all_namespaces, label_selector)
+    if asked_for.means_running(has_files=bool(filename or kustomize or choices.project), config=config, facts=facts):
+        if fixes.diff or fixes.fix or show_files:
+            raise click.UsageError("what runs has no file: --fix, --diff and --show-files go with manifests", ctx)
+        outcome = _running(asked_for, choices, config, facts, ctx)
+        print_outcome(outcome, chosen, colour=wants_colour(color), statistics=statistics)
+        return _code(outcome, chosen, choices, config)
     given = inputs((*filename, *files), choices, config, recursive=recursive, kustomized=kustomize)
     if show_files:
         return _show_files(given)
@@ -139,7 +173,86 @@ def command(
     names = tuple(result.source.name for result in read.results)
     offer = fixing.offer(fresh.findings, fixes)
     outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, fresh.notes, offer)
+    outcome = outcome._replace(running=_replaced(read, known, judged.workloads))
     print_outcome(outcome, chosen, colour=wants_colour(color), statistics=statistics)
+    return _code(outcome, chosen, choices, config)
+
+
+class Live(NamedTuple):
+    """What the command line says about which workloads that run are meant; `words` may be files, too."""
+
+    words: tuple[str, ...]
+    namespace: Optional[str]
+    all_namespaces: bool
+    label_selector: Optional[str]
+
+    def means_running(self, *, has_files: bool, config: Config, facts: FactOptions) -> bool:
+        """Whether workloads that run are to be checked, not manifests.
+
+        Raises:
+            click.UsageError: files are named beside workloads.
+        """
+        names = [word for word in self.words if _is_target(word)]
+        if not (names or self.all_namespaces or self.label_selector is not None):
+            has_facts = bool(facts.snapshot) or facts.topology is not None
+            return has_facts and not (has_files or self.words or config.paths)
+        if has_files or len(names) < len(self.words):
+            raise click.UsageError("files and what runs cannot be checked together", click.get_current_context())
+        return True
+
+
+def _is_target(word: str) -> bool:
+    """Whether a word is TYPE/NAME, and not a file."""
+    kind, slash, name = word.partition("/")
+    if not slash or "/" in name or not name or os.path.exists(word):
+        return False
+    from kubectl_spread.objects.kinds import kind_named
+
+    return kind_named(kind) is not None
+
+
+def _running(live: Live, choices: ChoiceOptions, config: Config, facts: FactOptions, ctx: click.Context) -> Outcome:
+    """Check workloads that run."""
+    named = targets.named(live.words, ctx, verb="check")
+    selector = targets.selector(live.label_selector, named, ctx)
+    if live.all_namespaces and (live.namespace is not None or named.targets):
+        what = "--namespace" if live.namespace is not None else "a resource by name"
+        raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
+    asked = checking.asked(choices, config, facts=facts, namespace=None)
+    with progress("reading the cluster facts"):
+        known = load_facts(asked.facts)
+        if known is None:
+            raise click.UsageError("no cluster facts: give --snapshot", ctx)
+        from kubectl_spread.cli import running  # numpy: 80 ms
+
+        wanted = running.Wanted(named, selector, "" if live.all_namespaces else live.namespace or "default")
+        found = running.check(known, asked, wanted)
+        judged = checking.judge(found.read, asked, known=known, placements=[])(found.read.results)
+    read = found.read
+    findings = [item._replace(repair=None) for item in judged.findings]  # there is no file to mend
+    fresh = acceptance.fresh(findings, read, asked)
+    counts = Counts(read.files, len(judged.workloads), read.rejected, judged.ignored, fresh.known, 0)
+    names = tuple(result.source.name for result in read.results)
+    notes = (*fresh.notes, *found.notes)
+    outcome = Outcome(fresh.findings, [], list(known.errors), counts, names, notes)
+    return outcome._replace(running=found.running, where=wanted.where, absent=found.absent)
+
+
+def _replaced(read: checking.Read, known: Optional[Facts], owners: list[Workload]) -> Optional[Running]:
+    """What becomes of the rollouts that the manifests start on the cluster."""
+    if known is None or not known.cluster.controllers:
+        return None
+    from kubectl_spread.cli import running
+
+    specs = {
+        checked.workload.key: fields(checked.manifest.plain.get("spec"))
+        for result in read.results
+        for checked in result.workloads
+    }
+    return running.replaced(owners, specs, known)
+
+
+def _code(outcome: Outcome, chosen: list[Output], choices: ChoiceOptions, config: Config) -> int:
     return exit_code(outcome, chosen, fail_on=choices.fail_on or config.fail_on or "error")
 
 

@@ -26,6 +26,8 @@ class _Commands(LazyGroup):
     entries = {  # noqa: RUF012
         "check": Entry("kubectl_spread.cli.check", "Check manifests; with cluster facts, place their replicas"),
         "explain": Entry("kubectl_spread.cli.explain", "Explain why a pod is Pending, in numbers"),
+        "status": Entry("kubectl_spread.cli.status", "Show the pods that run against their constraints"),
+        "snapshot": Entry("kubectl_spread.cli.snapshot", "Write the cluster facts to one file, with or without names"),
         "rule": Entry("kubectl_spread.cli.rule", "Explain the rules of check"),
         "lsp": Entry("kubectl_spread.cli.lsp", "Serve an editor: findings, fixes and rules while you type"),
         "version": Entry("kubectl_spread.cli.version", "Print the version, and the scheduler's that is followed"),

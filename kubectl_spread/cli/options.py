@@ -211,6 +211,7 @@ def named_facts(named: FactOptions) -> Facts:
     if named.snapshot.count("-") > 1:
         raise click.UsageError("standard input cannot be read twice")
     cluster, errors = _cluster(named)
+    named = named._replace(kubernetes_version=named.kubernetes_version or cluster.kubernetes_version or None)
     return Facts(cluster, load_profiles(named), named.all_nodes, named.seed, errors)
 
 

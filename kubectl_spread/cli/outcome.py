@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import NamedTuple
+from typing import Optional
 from typing import TYPE_CHECKING
 
 import click
@@ -12,11 +13,13 @@ from kubectl_spread.cli.choices import LEVELS
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
+from kubectl_spread.errors import NotFoundError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.report.check import Running
     from kubectl_spread.simulate.placement import Placement
 
 FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")  # as in report.check
@@ -59,7 +62,10 @@ class Counts(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """All that a run found; `names` are those of the files that were read; `notes` and `offer` are for people."""
+    """All that a run found; `names` are those of the files that were read; `notes` and `offer` are for people.
+
+    `where`: in what the workloads are, if not in files.
+    """
 
     findings: list[Finding]
     placements: list[Placement]
@@ -68,6 +74,9 @@ class Outcome(NamedTuple):
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     offer: str = ""
+    running: Optional[Running] = None
+    where: str = ""
+    absent: tuple[NotFoundError, ...] = ()  # what is named and is not there
 
 
 def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
@@ -76,7 +85,7 @@ def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, stat
     from kubectl_spread.report.check import render
 
     checked = outcome.counts._asdict()
-    report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.names)
+    report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.names, outcome.running)
     for output in outputs:
         text = render(report, output.format, colour=colour and not output.file)
         if output.file:
@@ -86,7 +95,7 @@ def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, stat
         elif text:
             click.echo(text, color=True)
     flush()
-    for error in outcome.errors:
+    for error in (*outcome.errors, *outcome.absent):
         complain(error)
     if any(output.format in ("text", "concise") for output in outputs):
         click.echo(_summary(outcome), err=True)
@@ -100,7 +109,9 @@ def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str) -> int:
         return Exit.UNREADABLE
     if all(output.format == "sarif" for output in outputs):
         return Exit.CLEAN
-    if any(placement.pending for placement in outcome.placements):
+    if outcome.absent:
+        return Exit.FINDINGS
+    if any(placement.pending for placement in outcome.placements) or _waits(outcome.running):
         return Exit.FINDINGS
     if fail_on == "never":
         return Exit.CLEAN
@@ -108,6 +119,14 @@ def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str) -> int:
     if "warning" in levels and any(placement.unpredicted for placement in outcome.placements):
         return Exit.FINDINGS
     return Exit.FINDINGS if any(item.rule.severity.value in levels for item in outcome.findings) else Exit.CLEAN
+
+
+def _waits(running: Optional[Running]) -> bool:
+    """Whether a Pending pod finds no node now, or the next of a rollout would not."""
+    if running is None:
+        return False
+    waiting = any(item.explanation.verdict.value in ("Pending", "NoScheduler") for item in running.waiting)
+    return waiting or bool(running.stuck)
 
 
 def _summary(outcome: Outcome) -> str:
@@ -121,7 +140,8 @@ def _summary(outcome: Outcome) -> str:
 
 def _checked(outcome: Outcome) -> str:
     counts = outcome.counts
-    return f"checked {counted(counts.workloads + counts.rejected, 'workload')} in {counted(counts.files, 'file')}"
+    where = outcome.where or f"in {counted(counts.files, 'file')}"
+    return f"checked {counted(counts.workloads + counts.rejected, 'workload')} {where}"
 
 
 def _results(outcome: Outcome) -> list[str]:
@@ -132,12 +152,20 @@ def _results(outcome: Outcome) -> list[str]:
     parts += [f"{counts.ignored} ignored"] if counts.ignored else []
     parts += [f"{counts.baselined} in the baseline"] if counts.baselined else []
     parts += [f"{counted(counts.rejected, 'workload')} rejected"] if counts.rejected else []
+    if outcome.running is not None:
+        parts += _of_running(outcome.running, is_all=bool(outcome.where))
     if outcome.placements:
         pending = sum(len(placement.pending) for placement in outcome.placements)
         parts.append(f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending")
         unpredicted = sum(len(placement.unpredicted) for placement in outcome.placements)
         parts += [f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []
     return parts
+
+
+def _of_running(running: Running, *, is_all: bool) -> list[str]:
+    waiting = sum(1 + len(item.explanation.others) for item in running.waiting)
+    parts = [f"{counted(waiting, 'pod')} Pending" if waiting else "nothing Pending"] if is_all else []
+    return parts + ([f"{counted(len(running.stuck), 'rollout')} stuck"] if running.stuck else [])
 
 
 def _print_statistics(findings: list[Finding]) -> None:

@@ -42,6 +42,23 @@ _CONDITIONS = decode.ListOf(
         "Condition", dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), decode.Atom.STRING)
     )
 )
+# Those that this program reads.
+ANNOTATIONS = frozenset(
+    {
+        "deployment.kubernetes.io/revision",
+        "pv.kubernetes.io/bind-completed",
+        "volume.kubernetes.io/selected-node",
+        "volume.beta.kubernetes.io/storage-class",
+        "storageclass.kubernetes.io/is-default-class",
+        "autoscaling.knative.dev/min-scale",
+        "autoscaling.knative.dev/minScale",
+        "autoscaling.knative.dev/max-scale",
+        "autoscaling.knative.dev/maxScale",
+        "spread.kubectl.io/ignore",
+    }
+)
+_REVISIONS = ("updateRevision", "currentPodHash")  # of StatefulSets and their like, and of Argo's Rollouts
+_REVISION_NUMBER = "deployment.kubernetes.io/revision"
 
 
 def _controller(kind: str) -> decode.Struct:
@@ -52,7 +69,9 @@ def _controller(kind: str) -> decode.Struct:
     if kind in ("ReplicationController", "DeploymentConfig"):
         selector = {"selector": _STRING_MAP}
     fields = {**spec.fields, **selector}
-    status = decode.Struct(f"{kind}Status", {"conditions": _CONDITIONS})
+    status = decode.Struct(
+        f"{kind}Status", {"conditions": _CONDITIONS, **dict.fromkeys(_REVISIONS, decode.Atom.STRING)}
+    )
     return shape._replace(fields={**shape.fields, "spec": spec._replace(fields=fields), "status": status})
 
 
@@ -284,8 +303,16 @@ class Assembler:
     def _add_controller(self, key: OwnerKey, plain: Plain) -> None:
         spec, status = plain.get("spec") or {}, plain.get("status") or {}
         conditions = tuple(map(_condition, mappings(status.get("conditions"))))
-        self._controllers[key] = Controller(workload(plain, key.kind), conditions, spec)
-        owner = read.controller(plain.get("metadata") or {})
+        metadata = plain.get("metadata") or {}
+        self._controllers[key] = Controller(
+            workload(plain, key.kind),
+            conditions,
+            spec,
+            spread.labels(metadata),
+            {name: text for name, text in (metadata.get("annotations") or {}).items() if name in ANNOTATIONS},
+            _revision(metadata, status),
+        )
+        owner = read.controller(metadata)
         if owner is not None:
             self._owners[key] = OwnerKey(owner.kind, key.namespace, owner.name)
         if key.kind == "ReplicationController":
@@ -360,6 +387,12 @@ def cluster_of(objects: Iterable[Plain]) -> Cluster:
 def _condition(plain: Plain) -> Condition:
     fields = ("type", "status", "reason", "message", "lastTransitionTime")
     return Condition(*(plain.get(field) or "" for field in fields))
+
+
+def _revision(metadata: Plain, status: Plain) -> str:
+    """The number of a ReplicaSet, or the revision that a status names."""
+    number = (metadata.get("annotations") or {}).get(_REVISION_NUMBER)
+    return number or next((status[field] for field in _REVISIONS if status.get(field)), "")
 
 
 def _event(plain: Plain) -> Event:

@@ -66,11 +66,19 @@ class Condition(NamedTuple):
 
 
 class Controller(NamedTuple):
-    """A workload that the cluster has, its spec as it is stored, and what its controller says of it."""
+    """A workload that the cluster has, its spec as it is stored, and what its controller says of it.
+
+    `labels` and `annotations` are its own, not its pods', of annotations those that are read. `revision`: of a
+    ReplicaSet the number among those of its Deployment, of other kinds the revision label of the pods that are made
+    now; empty where the facts do not say it.
+    """
 
     workload: Workload
     conditions: tuple[Condition, ...] = ()
     spec: dict[str, Any] = {}  # noqa: RUF012 (never written to)
+    labels: Labels = {}  # noqa: RUF012
+    annotations: dict[str, str] = {}  # noqa: RUF012
+    revision: str = ""
 
 
 class Event(NamedTuple):
@@ -105,6 +113,7 @@ class Cluster(NamedTuple):
     device_classes: dict[str, str] = {}  # noqa: RUF012  # extended resource -> the class whose devices it stands for
     controllers: dict[OwnerKey, Controller] = {}  # noqa: RUF012
     events: dict[OwnerKey, tuple[Event, ...]] = {}  # noqa: RUF012  # by what they are about, the latest first
+    kubernetes_version: str = ""  # `1.N`, where a snapshot names it
 
     def bound(self) -> list[Pod]:
         """Pods that count: bound to a node, and neither succeeded nor failed."""

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 from typing import NamedTuple
+from typing import Optional
 from typing import TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
@@ -13,6 +14,8 @@ from kubectl_spread.lint.finding import Finding
 
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.simulate.running import Stuck
+    from kubectl_spread.simulate.running import Waiting
 
 # By name, the module of `report` that has a function `render`; the default first.
 FORMATS = {
@@ -27,6 +30,13 @@ FORMATS = {
 }
 
 
+class Running(NamedTuple):
+    """What was found of workloads that run, or will be replaced: Pending pods, and rollouts that get stuck."""
+
+    waiting: tuple[Waiting, ...] = ()
+    stuck: tuple[Stuck, ...] = ()
+
+
 class CheckReport(NamedTuple):
     """The outcome of one run; `checked` counts what was looked at, `files` names it."""
 
@@ -35,6 +45,7 @@ class CheckReport(NamedTuple):
     errors: list[SourceError]
     checked: dict[str, int]
     files: tuple[str, ...]
+    running: Optional[Running] = None
 
 
 def render(report: CheckReport, name: str, *, colour: bool) -> str:

@@ -6,6 +6,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.report.check import CheckReport
 from kubectl_spread.report.findings import message
+from kubectl_spread.report.table import safe
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -18,6 +19,10 @@ def render(report: CheckReport) -> str:
 
         pending = [placement for placement in report.placements if placement.pending]
         lines += [f"::error title=Pending::{_data(headline(placement, colour=False))}" for placement in pending]
+    if report.running is not None:
+        from kubectl_spread.report import running  # numpy: 80 ms
+
+        lines += [f"::error title=Running::{_data(line)}" for line in running.lines(report.running, colour=False)]
     lines += [f"::error file={_property(error.source)}::{_data(error.message)}" for error in report.errors]
     return "\n".join(lines)
 
@@ -34,7 +39,9 @@ def _finding(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """A value as the runner reads it; of what a terminal would obey, line breaks alone stay."""
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return safe(escaped)
 
 
 def _property(text: str) -> str:

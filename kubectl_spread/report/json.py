@@ -21,8 +21,15 @@ API_VERSION = "kubectl-spread/v1"
 
 
 def dumps(document: dict[str, Any]) -> str:
-    """A document as text."""
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    """A document as text, without a character that a terminal would obey."""
+    return harmless(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def harmless(text: str) -> str:
+    """JSON that means the same, without a character that a terminal would obey but for line breaks."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
 def render(report: CheckReport) -> str:
@@ -39,7 +46,17 @@ def check_report(report: CheckReport) -> dict[str, Any]:
         "placements": [_placement(item) for item in report.placements],
         "errors": [_error(item) for item in report.errors],
         "checked": report.checked,
+        **_running(report),
     }
+
+
+def _running(report: CheckReport) -> dict[str, Any]:
+    """What was found of what runs."""
+    if report.running is None:
+        return {"pending": [], "stuckRollouts": []}
+    from kubectl_spread.report import running  # numpy: 80 ms
+
+    return running.document(report.running)
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -6,15 +6,17 @@ import json
 
 from kubectl_spread.report.check import CheckReport
 from kubectl_spread.report.json import check_report
+from kubectl_spread.report.json import harmless
 
-_KINDS = {"findings": "Finding", "placements": "Placement", "errors": "Error"}
+_KINDS = {"findings": "Finding", "placements": "Placement"}
+_KINDS |= {"pending": "Pending", "stuckRollouts": "StuckRollout", "errors": "Error"}
 
 
 def render(report: CheckReport) -> str:
-    """Findings, placements and errors in this order; nothing where there are none."""
+    """Findings, placements, what is said of what runs, and errors in this order; nothing where there are none."""
     document = check_report(report)
     return "\n".join(
-        json.dumps({"kind": kind, **item}, ensure_ascii=False)
+        harmless(json.dumps({"kind": kind, **item}, ensure_ascii=False))
         for part, kind in _KINDS.items()
         for item in document[part]
     )

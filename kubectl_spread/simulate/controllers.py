@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
@@ -12,6 +14,7 @@ from kubectl_spread.objects import history
 from kubectl_spread.objects import read
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.replica import controller_of
 from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.replica import replica
@@ -47,12 +50,56 @@ def admitted(owner: Workload, cluster: Cluster) -> Workload:
 
 
 def as_running(owner: Workload, cluster: Cluster) -> Workload:
-    """A workload whose pods run already goes on with their revision: the template is taken to be the same."""
-    if owner.is_foreign or owner.kind not in _GO_ON:
+    """A workload whose pods run already goes on with their revision, unless its template is another now."""
+    if owner.is_foreign or owner.kind not in _GO_ON or is_changed(owner, cluster):
         return owner
+    return owner._replace(known_hash=newest_hash(owner, running_pods(owner, cluster), cluster) or owner.known_hash)
+
+
+def is_changed(owner: Workload, cluster: Cluster) -> bool:
+    """Whether the cluster has a workload with another template, as far as a scheduler sees it.
+
+    What it does not see, as the environment of containers, makes a new revision as well, and is not compared: facts
+    need not have it.
+    """
+    known = cluster.controllers.get(OwnerKey(owner.kind, owner.namespace, owner.name))
+    return known is not None and _template_class(owner) != _template_class(known.workload)
+
+
+def _template_class(owner: Workload) -> PodClass:
+    """What a scheduler sees of the template, but for what admission adds."""
+    metadata = {"labels": _labels(owner), "namespace": owner.namespace}
+    cls = read.pod({"metadata": metadata, "spec": owner.template.get("spec") or {}}).cls
+    return cls._replace(priority=0, preemption_policy="")
+
+
+def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:
+    """The revision of the pods that a workload's controller makes now, as its label has it; empty without pods.
+
+    Its StatefulSet or Rollout names it, or the ReplicaSet with the highest number has it; else it is what most of the
+    pods have.
+    """
+    known = cluster.controllers.get(OwnerKey(owner.kind, owner.namespace, owner.name))
+    if known is not None and known.revision and owner.kind in ("StatefulSet", "Rollout"):
+        return known.revision.removeprefix(f"{owner.name}-")
     label = revision_label(owner)
-    hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in running_pods(owner, cluster))
-    return owner._replace(known_hash=hashes.most_common(1)[0][0]) if hashes else owner
+    made = {OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
+    numbered = [
+        (int(maker.revision), str(hash_))
+        for key in made
+        if (maker := cluster.controllers.get(key)) is not None
+        and maker.revision.isdecimal()
+        and (hash_ := _labels(maker.workload).get(label))
+    ]
+    if numbered:
+        return max(numbered)[1]
+    hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in pods)
+    found = hashes.most_common(1)[0][0] if hashes else ""
+    return found.removeprefix(f"{owner.name}-") if owner.kind == "StatefulSet" else found
+
+
+def _labels(owner: Workload) -> dict[str, Any]:
+    return (owner.template.get("metadata") or {}).get("labels") or {}
 
 
 _GO_ON = frozenset({"Deployment", "Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"})

@@ -18,6 +18,9 @@ EXTENSIONS = (".yaml", ".yml", ".json")
 CONFIGS = (".kubectl-spread.yaml", ".kubectl-spread.yml")  # what they hold is not for a cluster
 STDIN = "-"
 
+_GZIP = b"\x1f\x8b"
+_MAX_UNPACKED = 8 << 30  # bytes
+
 _OTHER_ENCODINGS = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -101,13 +104,39 @@ def config_path(directory: str) -> Optional[str]:
 
 
 def read_text(path: str) -> SourceFile:
-    """Read one file, or standard input for `-`.
+    """Read one file, or standard input for `-`; what gzip has packed is unpacked.
 
     Raises:
         SourceError: there is no such file, it may not be read, or it is not UTF-8 text.
     """
     name = "<stdin>" if path == STDIN else path
-    return SourceFile(name, decoded(name, _bytes(path, name)))
+    raw = _bytes(path, name)
+    return SourceFile(name, decoded(name, _unpacked(name, raw) if raw.startswith(_GZIP) else raw))
+
+
+def _unpacked(name: str, raw: bytes) -> bytes:
+    """What gzip has packed, in one piece or several.
+
+    Raises:
+        SourceError: it is damaged, or more than a program should hold.
+    """
+    import zlib
+
+    found: list[bytes] = []
+    left = _MAX_UNPACKED
+    try:
+        while raw:
+            unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+            found.append(unpacking.decompress(raw, left))
+            left -= len(found[-1])
+            if unpacking.unconsumed_tail:
+                raise SourceError(name, f"more than {_MAX_UNPACKED >> 30} GiB when it is unpacked")
+            if not unpacking.eof:
+                raise SourceError(name, "not a whole gzip file: it ends too early")
+            raw = unpacking.unused_data.lstrip(b"\0")
+    except zlib.error as error:
+        raise SourceError(name, f"not a gzip file: {error}") from None
+    return b"".join(found)
 
 
 def decoded(name: str, raw: bytes) -> str:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
+from typing import Optional
 from typing import Union
 
 from kubectl_spread.cluster.assemble import Assembler
@@ -15,6 +16,8 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod_reader import PodReader
+from kubectl_spread.objects.version import minor_of
+from kubectl_spread.objects.version import VersionError
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import json_stream
@@ -47,40 +50,101 @@ def load(*paths: str) -> Facts:
     errors: list[SourceError] = []
     warnings: list[str] = []
     assembler, pods = Assembler(), PodReader()
+    head: dict[str, Any] = {}
     for given in files.inputs(paths, recursive=True):
         if isinstance(given, SourceError):
             errors.append(given)
             continue
-        for item in _items(given.source, pods, errors, warnings):
+        for item in _items(given.source, pods, errors, warnings, head):
             _add(item, assembler, errors)
     if not assembler.has_nodes and len(errors) == 1:
         raise errors[0]
     if not assembler.has_nodes:
-        raise SourceError(
-            ", ".join(paths),
-            "no Node in it, so nothing can be placed; "
-            "`kubectl get nodes,namespaces,pods,replicasets -A -o yaml` prints one",
-        )
-    return Facts(assembler.cluster(), tuple(errors), tuple(warnings))
+        raise _without_nodes(paths)
+    cluster = assembler.cluster()._replace(kubernetes_version=version_of(head))
+    return Facts(cluster, tuple(errors), tuple(warnings))
+
+
+def version_of(head: dict[str, Any]) -> str:
+    """The version that a snapshot was taken of; empty where it says none that is known."""
+    version = head.get("kubernetesVersion")
+    try:
+        return f"1.{minor_of(version)}" if isinstance(version, str) else ""
+    except VersionError:
+        return ""
+
+
+class Objects(NamedTuple):
+    """The objects of cluster facts that decode, what could not be read of them, and what is said of the snapshot."""
+
+    objects: list[dict[str, Any]]
+    errors: tuple[SourceError, ...]
+    warnings: tuple[str, ...]
+    head: dict[str, Any]
+
+
+def objects(*paths: str) -> Objects:
+    """Read the objects of cluster facts as they stand, as far as something is looked at of their kinds.
+
+    Raises:
+        SourceError: the path cannot be read, or there is no node in any.
+    """
+    errors: list[SourceError] = []
+    warnings: list[str] = []
+    found: list[dict[str, Any]] = []
+    head: dict[str, Any] = {}
+    for given in files.inputs(paths, recursive=True):
+        if isinstance(given, SourceError):
+            errors.append(given)
+            continue
+        for item in _items(given.source, None, errors, warnings, head):
+            plain = item.read
+            if isinstance(plain, dict) and _is_readable(item, plain, errors):
+                found.append(plain)
+    if not any(plain.get("kind") == "Node" for plain in found):
+        raise errors[0] if len(errors) == 1 else _without_nodes(paths)
+    return Objects(found, tuple(errors), tuple(warnings), head)
+
+
+def _without_nodes(paths: tuple[str, ...]) -> SourceError:
+    return SourceError(
+        ", ".join(paths),
+        "no Node in it, so nothing can be placed; "
+        "`kubectl get nodes,namespaces,pods,replicasets -A -o yaml` prints one",
+    )
 
 
 def _add(item: _Item, assembler: Assembler, errors: list[SourceError]) -> None:
     if isinstance(item.read, Pod):
         assembler.add_pod(item.read)
         return
-    plain = item.read
+    if _is_readable(item, item.read, errors):
+        assembler.add(item.read)
+
+
+def _is_readable(item: _Item, plain: dict[str, Any], errors: list[SourceError]) -> bool:
+    """Whether an object is of a kind that is looked at, and decodes; what does not is an error."""
     shape = SHAPES.get(str(plain.get("kind")))
     if shape is None:
-        return
+        return False
     if decode.decodes(plain, shape):
-        assembler.add(plain)
-        return
+        return True
     problems = [problem for problem in decode.problems(plain, shape) if problem.kind is decode.Kind.TYPE]
     errors += [_located(item, plain, problem) for problem in problems]
+    return False
 
 
-def _items(source: SourceFile, pods: PodReader, errors: list[SourceError], warnings: list[str]) -> Iterator[_Item]:
+def _items(
+    source: SourceFile,
+    pods: Optional[PodReader],
+    errors: list[SourceError],
+    warnings: list[str],
+    head: dict[str, Any],
+) -> Iterator[_Item]:
+    """The objects of a text; `head` gets what a Snapshot says of itself."""
     for index, plain in _documents(source, pods, errors):
+        if isinstance(plain, dict) and plain.get("kind") == "Snapshot":
+            head.update({key: item for key, item in plain.items() if key != "items"})
         if _is_truncated(plain):
             warnings.append(
                 f"{source.name}: the {plain['kind']} is not complete: it was read in pieces, and this is one of them"
@@ -121,11 +185,12 @@ def _item_kind(kind: str) -> str:
     return kind.removesuffix("List") if kind != "Snapshot" else ""
 
 
-def _documents(source: SourceFile, pods: PodReader, errors: list[SourceError]) -> Iterator[tuple[int, Any]]:
+def _documents(source: SourceFile, pods: Optional[PodReader], errors: list[SourceError]) -> Iterator[tuple[int, Any]]:
     """Documents as plain values, but for pods in lists; JSON goes through the faster parser."""
     if source.text.lstrip()[:1] == "{":
         try:
-            documents = json_stream.values(source.text, functools.partial(_pod_if_it_is, pods))
+            read = functools.partial(_pod_if_it_is, pods) if pods is not None else _as_it_is
+            documents = json_stream.values(source.text, read)
         except (ValueError, RecursionError):
             pass  # it may be YAML
         else:
@@ -137,6 +202,10 @@ def _documents(source: SourceFile, pods: PodReader, errors: list[SourceError]) -
             errors.append(SourceError(source.name, document.sentence, line=line, column=column))
         else:
             yield document.number, nodes.to_plain(document.root)
+
+
+def _as_it_is(item: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
+    return item
 
 
 def _pod_if_it_is(pods: PodReader, item: dict[str, Any], document: dict[str, Any]) -> Union[Pod, dict[str, Any]]:

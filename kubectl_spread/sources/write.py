@@ -16,9 +16,18 @@ def write(path: str, text: str) -> None:
     Raises:
         SourceError: the file cannot be written; what was there is as it was.
     """
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str, content: bytes) -> None:
+    """Put bytes in a file, as `write` does a text.
+
+    Raises:
+        SourceError: the file cannot be written; what was there is as it was.
+    """
     target = os.path.realpath(path)
     if path.startswith("/dev/") or (os.path.exists(target) and not os.path.isfile(target)):
-        _straight(path, text)  # a device or a pipe; /dev/stdout may lead to a file that is not ours to replace
+        _straight(path, content)  # a device or a pipe; /dev/stdout may lead to a file that is not ours to replace
         return
     try:
         mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else 0o666 & ~_umask()
@@ -26,8 +35,8 @@ def write(path: str, text: str) -> None:
     except OSError as error:
         raise _failed(path, error) from None
     try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with open(handle, "wb") as file:
+            file.write(content)
         os.chmod(draft, mode)
         os.replace(draft, target)
     except OSError as error:
@@ -50,10 +59,10 @@ def rewrite(source: SourceFile, text: str) -> None:
     write(source.name, ("\ufeff" if mark else "") + text)
 
 
-def _straight(path: str, text: str) -> None:
+def _straight(path: str, content: bytes) -> None:
     try:
-        with open(path, "a", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with open(path, "ab") as file:
+            file.write(content)
     except OSError as error:
         raise _failed(path, error) from None
 

@@ -1,0 +1,261 @@
+"""`kubectl spread status`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
+
+import click
+
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.options import cluster_facts
+from kubectl_spread.cli.options import FactOptions
+from kubectl_spread.cli.options import Facts
+from kubectl_spread.cli.options import load_facts
+from kubectl_spread.cli.progress import progress
+from kubectl_spread.cli.stderr import complain
+from kubectl_spread.cli.stderr import flush
+from kubectl_spread.cli.targets import Named
+from kubectl_spread.cli.targets import named
+from kubectl_spread.cli.targets import selector
+from kubectl_spread.errors import NotFoundError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import SpreadError
+
+if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.cluster.snapshot import OwnerKey
+    from kubectl_spread.objects.labels import Labels
+    from kubectl_spread.objects.selector import Selector
+    from kubectl_spread.simulate.status import WorkloadStatus
+
+FORMATS = ("wide", "json", "prometheus")
+
+
+class _Asked(NamedTuple):
+    """Which workloads; `namespace` is empty for all, `shows_all`: also those without constraints of their own."""
+
+    named: Named
+    selector: Optional[Selector]
+    namespace: str
+    shows_all: bool
+
+    def wants(self, key: OwnerKey, labels: Labels) -> bool:
+        """Whether a workload is asked about."""
+        if self.namespace and key.namespace != self.namespace:
+            return False
+        return self.named.includes(key.kind, key.name) and (self.selector is None or self.selector.matches(labels))
+
+
+class _Found(NamedTuple):
+    """The workloads, and what could not be read."""
+
+    statuses: list[WorkloadStatus]
+    errors: tuple[SourceError, ...]
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[TYPE [NAME...] | TYPE/NAME...]")
+@cluster_facts
+@click.option("-n", "--namespace", metavar="NAME", help="Namespace of the workloads.  [default: default]")
+@click.option("-A", "--all-namespaces", is_flag=True, help="The workloads of every namespace.")
+@click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Only workloads with these labels.")
+@click.option("-a", "--all", "shows_all", is_flag=True, help="Also workloads without constraints of their own.")
+@click.option("-w", "--watch", is_flag=True, help="Look again and again, and print what has changed.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0.1),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait before looking again.",
+)
+@click.option("--no-headers", is_flag=True, help="Print no line of column names.")
+@click.option("-o", "--output", type=click.Choice(FORMATS), help="Output format; a table without it.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    targets: tuple[str, ...],
+    facts: FactOptions,
+    namespace: Optional[str],
+    all_namespaces: bool,
+    label_selector: Optional[str],
+    shows_all: bool,
+    watch: bool,
+    interval: float,
+    no_headers: bool,
+    output: Optional[str],
+) -> int:
+    """Show the pods that run against their spread constraints.
+
+    For each constraint the pods of each domain as the scheduler counts them now, and whether that is within maxSkew.
+
+    \b
+    Exit codes:
+      0  every DoNotSchedule constraint holds, and no pod of these workloads is Pending; or -o prometheus, which tells
+      1  one does not hold, a pod is Pending, or what is named does not exist
+      2  wrong usage
+      3  an input could not be read
+      130  -w was interrupted
+
+    \b
+    Examples:
+      # The workloads with constraints of a namespace, of all namespaces
+      kubectl spread status -n shop --snapshot facts.yaml
+      kubectl spread status -A --snapshot facts.yaml
+
+    \b
+      # All Deployments, with what the scheduler's default constraints come to
+      kubectl spread status deploy -a --snapshot facts.yaml
+
+    \b
+      # One workload, in full
+      kubectl spread status deploy/web -o wide --snapshot facts.yaml
+
+    \b
+      # For a textfile collector, and an alert on kubectl_spread_constraint_violated
+      kubectl spread status -A -o prometheus --snapshot facts.yaml > spread.prom
+    """  # noqa: D301
+    asked_names = named(targets, ctx, verb="show")
+    if all_namespaces and (namespace is not None or asked_names.targets):
+        what = "--namespace" if namespace is not None else "a resource by name"
+        raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
+    if watch and output == "prometheus":
+        raise click.UsageError("-w prints what changes, which is no complete set of metrics", ctx)
+    if watch and "-" in facts.snapshot:
+        raise click.UsageError("standard input cannot be read again and again", ctx)
+    asked = _Asked(
+        asked_names,
+        selector(label_selector, asked_names, ctx),
+        "" if all_namespaces else namespace or "default",
+        shows_all or bool(asked_names.targets),
+    )
+    if watch:
+        shown = _Shown(output, has_namespace=all_namespaces, has_headers=not no_headers)
+        _watch(lambda: _look(facts, asked, ctx), shown, interval)
+    with progress("reading the cluster facts"):
+        found = _look(facts, asked, ctx)
+    absent = _absent(found.statuses, asked)
+    if output in ("json", "prometheus") or found.statuses or not absent:
+        _print(found, asked, output, has_headers=not no_headers)
+    flush()
+    for error in (*found.errors, *absent):
+        complain(error)
+    if found.errors:
+        return Exit.UNREADABLE
+    is_fine = output == "prometheus" or all(status.is_fine for status in found.statuses)
+    is_fine &= not absent
+    return Exit.CLEAN if is_fine else Exit.FINDINGS
+
+
+def _look(facts: FactOptions, asked: _Asked, ctx: click.Context) -> _Found:
+    known = _load(facts, ctx)
+    from kubectl_spread.simulate.status import statuses  # numpy: 80 ms
+
+    found = statuses(known.cluster, known.profiles, wants=asked.wants)
+    return _Found([status for status in found if asked.shows_all or status.has_own], known.errors)
+
+
+def _load(facts: FactOptions, ctx: click.Context) -> Facts:
+    known = load_facts(facts)
+    if known is None:
+        raise click.UsageError("no cluster facts: give --snapshot", ctx)
+    return known
+
+
+def _absent(statuses: list[WorkloadStatus], asked: _Asked) -> list[NotFoundError]:
+    """What is named and is not there."""
+    there = {(status.key.kind, status.key.name) for status in statuses}
+    return [
+        NotFoundError(
+            f'no {target.kind.lower()} "{target.name}" in namespace "{asked.namespace}" of the cluster facts, '
+            "and no pod of it"
+        )
+        for target in asked.named.targets
+        if (target.kind, target.name) not in there
+    ]
+
+
+def _print(found: _Found, asked: _Asked, output: Optional[str], *, has_headers: bool) -> None:
+    if output == "json":
+        _print_json(found)
+    elif output == "prometheus":
+        from kubectl_spread.report import prometheus
+
+        click.echo(prometheus.text(found.statuses), nl=False)
+    elif found.statuses:
+        shown = _Shown(output, has_namespace=not asked.namespace, has_headers=has_headers)
+        shown.show(found)
+    else:
+        where = f" in {asked.namespace} namespace" if asked.namespace else ""
+        what = "resources" if asked.shows_all else "workloads with spread constraints"
+        flush()
+        click.echo(f"No {what} found{where}." if where else f"No {what} found", err=True)
+
+
+def _print_json(found: _Found) -> None:
+    from kubectl_spread.report.json import dumps
+    from kubectl_spread.report.status_json import status_report
+
+    click.echo(dumps(status_report(found.statuses, found.errors)))
+
+
+class _Shown:
+    """What was printed already, so that only what has changed comes after it."""
+
+    def __init__(self, output: Optional[str], *, has_namespace: bool, has_headers: bool) -> None:
+        from kubectl_spread.report import status_table
+
+        self._table = status_table
+        self._columns = status_table.Columns()
+        self._is_wide = output == "wide"
+        self._is_json = output == "json"
+        self._has_namespace = has_namespace
+        self._awaits_headers = has_headers
+        self._rows: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._workloads: dict[OwnerKey, WorkloadStatus] = {}
+
+    def show(self, found: _Found) -> None:
+        """Print the lines that are new or have changed, or in JSON the workloads; and those that are gone."""
+        if self._is_json:
+            self._show_json(found)
+            return
+        rows = self._table.rows(found.statuses, has_namespace=self._has_namespace, is_wide=self._is_wide)
+        lines = [row.cells for row in rows if self._rows.get(row.about) != row.cells]
+        here = {row.about: row.cells for row in rows}
+        status = self._table.header(has_namespace=self._has_namespace, is_wide=self._is_wide).index("STATUS")
+        for about, cells in self._rows.items():
+            if about not in here:
+                lines.append((*cells[:status], "gone", *cells[status + 1 :]))
+        self._rows = here
+        if lines and self._awaits_headers:
+            lines.insert(0, self._table.header(has_namespace=self._has_namespace, is_wide=self._is_wide))
+            self._awaits_headers = False
+        for line in self._columns.lines(lines):
+            click.echo(line)
+
+    def _show_json(self, found: _Found) -> None:
+        changed = [status for status in found.statuses if self._workloads.get(status.key) != status]
+        self._workloads = {status.key: status for status in found.statuses}
+        if changed or found.errors:
+            _print_json(found._replace(statuses=changed))
+
+
+def _watch(look: Callable[[], _Found], shown: _Shown, interval_s: float) -> None:
+    """Look until somebody interrupts; what goes wrong for a while is said once."""
+    told = ""
+    while True:
+        try:
+            found = look()
+        except SpreadError as error:
+            problem = str(error)
+        else:
+            shown.show(found)
+            flush()
+            problem = "; ".join(map(str, found.errors))
+        if problem and problem != told:
+            complain(problem)
+        told = problem
+        time.sleep(interval_s)

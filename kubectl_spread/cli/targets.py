@@ -1,0 +1,97 @@
+"""What is named on the command line, in kubectl's manner."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
+
+import click
+
+from kubectl_spread.objects.kinds import kind_named
+from kubectl_spread.objects.kinds import KINDS
+
+if TYPE_CHECKING:
+    from kubectl_spread.objects.selector import Selector
+
+_MIXED = (
+    "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form"
+)
+
+
+class Target(NamedTuple):
+    """One object that is named."""
+
+    kind: str
+    name: str
+
+
+class Named(NamedTuple):
+    """What is asked about: objects by name, or all of some kinds; all of every kind where there are neither."""
+
+    targets: tuple[Target, ...] = ()
+    kinds: frozenset[str] = frozenset()
+
+    def includes(self, kind: str, name: str) -> bool:
+        """Whether an object is asked about."""
+        if self.targets:
+            return Target(kind, name) in self.targets
+        return not self.kinds or kind in self.kinds
+
+
+def named(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Named:
+    """`deploy`, `deploy,sts`, `deploy web api` or `deploy/web sts/db`.
+
+    Args:
+        words: the arguments.
+        ctx: of the command, for its usage.
+        verb: what the command does to them, for messages.
+
+    Raises:
+        click.UsageError: kubectl would refuse them, too.
+    """
+    if not words:
+        return Named()
+    slashed = ["/" in word for word in words]
+    if any(slashed):
+        if not all(slashed):
+            raise click.UsageError(_MIXED, ctx)
+        return Named(tuple(_target(word, ctx, verb=verb) for word in words))
+    kinds = [_kind(word, ctx, verb=verb) for word in words[0].split(",")]
+    if len(words) == 1:
+        return Named(kinds=frozenset(kinds))
+    return Named(tuple(Target(kind, name) for kind in kinds for name in words[1:]))
+
+
+def selector(text: Optional[str], asked: Named, ctx: click.Context) -> Optional[Selector]:
+    """What -l selects.
+
+    Raises:
+        click.UsageError: it is no selector, or names are given beside it.
+    """
+    if text is None:
+        return None
+    if asked.targets:
+        raise click.UsageError("name cannot be provided when a selector is specified", ctx)
+    from kubectl_spread.objects import selector_text
+
+    try:
+        return selector_text.parse(text)
+    except selector_text.SelectorError as error:
+        raise click.UsageError(str(error), ctx) from None
+
+
+def _target(word: str, ctx: click.Context, *, verb: str) -> Target:
+    kind_word, _, name = word.partition("/")
+    kind = _kind(kind_word, ctx, verb=verb)
+    if not name or "/" in name:
+        raise click.UsageError("arguments in resource/name form must have a single resource and name", ctx)
+    return Target(kind, name)
+
+
+def _kind(word: str, ctx: click.Context, *, verb: str) -> str:
+    kind = kind_named(word)
+    if kind is None or kind == "PodTemplate":
+        known = ", ".join(entry.names[0] for key, entry in KINDS.items() if key != "PodTemplate")
+        raise click.UsageError(f'there is no resource type "{word}" to {verb}; there are {known}', ctx)
+    return kind

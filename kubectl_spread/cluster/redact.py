@@ -1,0 +1,402 @@
+"""Objects of a snapshot without the names in them, and with all that the scheduler makes of names.
+
+Every string has one stand-in wherever it stands, so that selectors select what they did, a pod runs on the node it ran
+on and a claim is that of its pod. Stand-ins of one kind of thing are in the order of the names, as the scheduler goes
+by it: `node-07` comes before `node-08`. A name that is made of others is made of their stand-ins: `statefulset-1-0`.
+
+What stays: keys of labels, taints and resources; kinds, drivers, provisioners, names of schedulers; numbers and times;
+words that every cluster has (`_WORDS`). All other strings are replaced, also in fields that nobody thought of. In
+messages only words stay that Kubernetes itself says (`_SAID`), and names are replaced there, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.cluster.assemble import SHAPES
+from kubectl_spread.cluster.kept import fields_of
+from kubectl_spread.objects import decode
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import NAMESPACE_NAME
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.read import normalized_image
+from kubectl_spread.objects.workload import REVISION_LABEL_OF
+
+Plain = dict[str, Any]
+
+_WORDS = frozenset(
+    """
+    ON_DEMAND SPOT amd64 arm arm64 control-plane default false fargate kube-node-lease kube-public kube-system
+    linux master no on-demand ppc64le rbd s390x spot system-cluster-critical system-node-critical true windows
+    yes
+    """.split()  # noqa: SIM905 (a list that is read as words)
+) | {""}
+_WELL_KNOWN_ADDRESSES = frozenset({"", "0.0.0.0", "::", "127.0.0.1", "::1"})  # noqa: S104 (what the API means by no IP)
+_SHORT_NUMBER = re.compile(r"[+-]?[0-9]{1,4}\Z")
+_NUMBER = re.compile(r"[+-]?[0-9]+\Z")
+_PERCENT = re.compile(r"[0-9]+%\Z")
+
+# What a label's value names, by the label's key; `value` else.
+_OF_LABELS = {
+    HOSTNAME: "node",
+    NAMESPACE_NAME: "namespace",
+    **dict.fromkeys((ZONE, "failure-domain.beta.kubernetes.io/zone"), "zone"),
+    **dict.fromkeys((REGION, "failure-domain.beta.kubernetes.io/region"), "region"),
+    "statefulset.kubernetes.io/pod-name": "pod",
+    **dict.fromkeys(REVISION_LABEL_OF.values(), "revision"),
+    "controller-revision-hash": "revision",
+}
+_ZONES = ("zone", "region")
+_OF_KINDS = {
+    "Node": "node",
+    "CSINode": "node",
+    "Namespace": "namespace",
+    "Pod": "pod",
+    "PersistentVolumeClaim": "claim",
+    "PersistentVolume": "volume",
+    "StorageClass": "storage-class",
+    "PriorityClass": "priority-class",
+    "CSIDriver": "",  # stays
+}
+
+_STAYS = frozenset(
+    """
+    accessModes action apiVersion completionMode creationTimestamp declaredFeatures deletionTimestamp
+    deprecatedLastTimestamp driver effect eventTime extendedResourceName firstTimestamp key kind kubeletVersion
+    lastObservedTime lastTimestamp lastTransitionTime matchLabelKeys mismatchLabelKeys nodeAffinityPolicy
+    nodeTaintsPolicy operator phase podManagementPolicy preemptionPolicy protocol provisioner reason
+    restartPolicy schedulerName startTime status topologyKey type volumeBindingMode volumeMode whenUnsatisfiable
+    """.split()  # noqa: SIM905 (a list that is read as words)
+)
+
+# By Go type and field, what a string names; without a type in any. "" stays.
+_ROLES: dict[tuple[str, str], str] = {
+    **{("", field): "" for field in _STAYS},
+    ("CSINodeDriver", "name"): "",
+    **dict.fromkeys((("", "message"), ("", "note")), "message"),
+    **dict.fromkeys((("", "namespace"), ("", "namespaces")), "namespace"),
+    **dict.fromkeys((("", "nodeName"), ("", "nominatedNodeName")), "node"),
+    ("", "uid"): "uid",
+    ("", "volumeName"): "volume",
+    ("", "persistentVolumeName"): "volume",
+    ("", "storageClassName"): "storage-class",
+    ("", "priorityClassName"): "priority-class",
+    ("", "claimName"): "claim",
+    **dict.fromkeys((("", "updateRevision"), ("", "currentPodHash")), "revision"),
+    ("", "hostIP"): "address",
+    **dict.fromkeys((("", "image"), ("", "reference")), "asked image"),
+    ("", "names"): "image",
+    ("RBDVolumeSource", "image"): "disk",
+    ("Volume", "name"): "mount",
+    ("Container", "name"): "container",
+    ("ContainerStatus", "name"): "container",
+    ("PodSchedulingGate", "name"): "gate",
+    ("Taint", "value"): "value",
+    ("Toleration", "value"): "value",
+    **dict.fromkeys(
+        (("", field) for field in ("pdName", "volumeID", "diskURI", "iqn", "volumeHandle", "monitors")), "disk"
+    ),
+    **dict.fromkeys((("", "component"), ("", "reportingComponent"), ("", "reportingController")), "component"),
+    ("", "finalizers"): "finalizer",
+}
+_COMPONENTS = frozenset(
+    """
+    default-scheduler kubelet cluster-autoscaler karpenter deployment-controller replicaset-controller
+    statefulset-controller daemonset-controller daemon-controller job-controller cronjob-controller
+    replication-controller persistentvolume-controller node-controller horizontal-pod-autoscaler
+    """.split()  # noqa: SIM905
+)
+_FINALIZERS = frozenset(
+    """
+    foregroundDeletion orphan kubernetes kubernetes.io/pvc-protection kubernetes.io/pv-protection
+    batch.kubernetes.io/job-tracking service.kubernetes.io/load-balancer-cleanup
+    """.split()  # noqa: SIM905
+)
+_CODES = re.compile(r"SPR[0-9]*(?:,SPR[0-9]*)*")
+
+# Of a name that is several things, the first counts.
+_ORDER = (
+    *("node", "namespace", "workload", "pod", "claim", "volume", "storage-class", "priority-class"),
+    *("zone", "region", "revision", "image", "disk", "uid", "value"),
+)
+
+_SAID = frozenset(
+    """
+    0 [nodeaffinity a able add admission affinity after all allocatable allocate allowed already an and
+    annotation anti-affinity any are as at attach available back-off backoff be because been bind binding
+    blocked bound but by can cannot capacity change claim claims class cluster condition conditions conflict
+    connection constraint constraint(s) constraints container controller cordoned could count cpu create created
+    creating creation daemonset daemonsets deadline deallocate declared default definition deleted deleting
+    denied deployment detached did didn't disk disruption does domain domains driver due each eligible empty
+    enforced enough ephemeral ephemeral-storage error errors evicted eviction exceeded existing exists expected
+    extended external failed fails false fields file find first for forbidden found free from gate gates gib
+    group had has have helpful host hostname http https if ignored image immediate in incoming incorrect
+    insufficient internal invalid io is it its job jobs key kind kubelet label labels limit limit: limited
+    limits list lost many match matched matches max maximum memory message method mi minimum missing mount
+    mounted must name named namespace needs network new no node node(s) nodeaffinity nodeaffinity] nodename
+    nodes nodeselector non-empty none not not-ready number object of on only operation or other out owner patch
+    pending persistent persistent_volume persistentvolume persistentvolume's persistentvolumeclaim
+    persistentvolumeclaims plugin(s) pod pod's pods pods' policy port ports preempt preempted preemption
+    preemptionpolicy preemptionpolicy=never priority process progress provision provisioned provisioning quota
+    reached ready reason refused reject rejected replica replicas replicaset request requested requests required
+    requirement requirements resource resourcequota resources restricted retry rule rules running satisfied
+    satisfy schedulable schedule scheduled scheduler scheduling security see selected selector server service
+    set should single single-node size skip skipped slots sorted spec specified spread started state statefulset
+    status still stopped storage storageclass store succeeded successful successfully synced taint taint(s)
+    taints template that the them there these this time timed timeout to tolerate tolerated tolerates too
+    topology topologykey true type unable unavailable unbound undefined unexpected unhealthy unknown unreachable
+    unresolvable unschedulable until untolerated update used user using valid value values version victim
+    victims volume volumes wait waiting was webhook were when which while will with within without would zone
+    zones
+    """.split()  # noqa: SIM905 (a list that is read as words)
+)
+_WORD = re.compile(r"[A-Za-z0-9_.:/@+%'()-]+")
+_EDGES = ".,:;'()"
+
+Replace = Callable[[str, str], str]
+
+
+def redacted(objects: Iterable[Plain]) -> Iterator[Plain]:
+    """Objects as `kept` leaves them, without names."""
+    every = list(objects)
+    names = _Names(every)
+    for plain in every:
+        yield _object(plain, names.of)
+
+
+class _Names:
+    """The stand-in of every string."""
+
+    def __init__(self, objects: list[Plain]) -> None:
+        self._category: dict[str, str] = {}
+        self._compared: set[str] = set()  # label keys whose values are compared as numbers
+        self._values: dict[str, set[str]] = {}  # by label key
+        self._keys: set[str] = set()
+        self._workloads: set[str] = set()
+        self._claim_templates: set[str] = set()
+        self._ephemeral: dict[str, tuple[str, str]] = {}  # the pod and the volume that a claim is for, by its name
+        self._known: dict[str, str] = {}
+        for plain in objects:
+            self._look_at(plain)
+        self._assign()
+
+    def of(self, role: str, text: str) -> str:
+        """What stands for a string."""
+        if role == "message":
+            return self._message(text)
+        return self._known.get(text, text)
+
+    def _look_at(self, plain: Plain) -> None:
+        kind, metadata = str(plain.get("kind")), plain.get("metadata") or {}
+        if kind in KINDS and kind not in ("Pod", "PodTemplate"):
+            self._workloads.add(metadata.get("name") or "")
+        owners = mappings(metadata.get("ownerReferences"))
+        self._workloads |= {item.get("name") or "" for item in owners if item.get("kind") != "Node"}
+        spec = plain.get("spec") or {}
+        if kind == "Pod":
+            for volume in mappings(spec.get("volumes")):
+                if volume.get("ephemeral") is not None:
+                    made_for = metadata.get("name") or "", volume.get("name") or ""
+                    self._ephemeral["-".join(made_for)] = made_for
+        for template in mappings(spec.get("volumeClaimTemplates")) if isinstance(spec, dict) else ():
+            self._claim_templates.add((template.get("metadata") or {}).get("name") or "")
+        _object(plain, self._collect)
+
+    def _collect(self, role: str, text: str) -> str:
+        if role == "key":
+            self._keys.add(text)
+        elif role.startswith("compared:"):
+            self._compared.add(role.partition(":")[2])
+        elif role.startswith("label:"):
+            key = role.partition(":")[2]
+            self._values.setdefault(key, set()).add(text)
+            self._note(_OF_LABELS.get(key, "value"), text)
+        elif role != "message":
+            self._note(role, text)
+        return text
+
+    def _note(self, category: str, text: str) -> None:
+        known = self._category.get(text)
+        if known is None or _rank(category) < _rank(known):
+            self._category[text] = category
+
+    def _assign(self) -> None:
+        numbers = {text for key in self._compared for text in self._values.get(key, ()) if _NUMBER.match(text)}
+        made = {text: parts for text in self._category if (parts := self._parts(text)) is not None}
+        for parts in made.values():
+            for part in parts:
+                self._category.setdefault(part, "revision")
+        by_category: dict[str, list[str]] = {}
+        for text, category in self._category.items():
+            stays = text in _WORDS or text in numbers or (_SHORT_NUMBER.match(text) and category != "node")
+            if category == "address":
+                stays = text in _WELL_KNOWN_ADDRESSES
+            if not stays and (text not in made or category == "node"):
+                by_category.setdefault(category, []).append(text)
+        for category, texts in by_category.items():
+            width = len(str(len(texts)))
+            tag = ":1" if category == "image" else ""  # so that no tag is added
+            for number, text in enumerate(sorted(texts), 1):
+                self._known[text] = f"{category}-{number:0{width}d}{tag}"
+        for text in sorted(made, key=len):
+            if self._category[text] != "node":
+                self._known[text] = "-".join(self._known.get(part, part) for part in made[text])
+
+    def _parts(self, text: str) -> Optional[tuple[str, ...]]:
+        """The names that a name is made of: of its workload and a number or a revision, of its claim template."""
+        if text in self._ephemeral:
+            return self._ephemeral[text]
+        before, dash, last = text.rpartition("-")
+        if not dash or text in self._claim_templates:
+            return None
+        is_number = last.isdecimal() and len(last) <= 4
+        if before in self._workloads and (is_number or self._is_revision(text, last)):
+            return before, last
+        if is_number:
+            outer = before.rpartition("-")
+            if outer[0] in self._workloads and outer[2].isdecimal():
+                return outer[0], outer[2], last
+            for template in self._claim_templates:
+                if before.startswith(f"{template}-") and before[len(template) + 1 :] in self._workloads:
+                    return template, before[len(template) + 1 :], last
+        return None
+
+    def _is_revision(self, text: str, last: str) -> bool:
+        return self._category.get(last) == "revision" or self._category.get(text) == "revision"
+
+    def _message(self, text: str) -> str:
+        return _WORD.sub(lambda match: self._word(match[0]), text)
+
+    def _word(self, word: str) -> str:
+        """A word of a message: as it is where Kubernetes says it, a stand-in of a name, or nothing that tells."""
+        bare = word.strip(_EDGES)
+        if not bare or word.lower() in _SAID or bare.lower() in _SAID or bare in self._keys:
+            return word
+        if re.fullmatch(r"[0-9./]+(?:[mkMGTPE]i?)?", bare):
+            return word
+        at = word.index(bare)
+        return f"{word[:at]}{self._known.get(bare, 'redacted')}{word[at + len(bare) :]}"
+
+
+def _rank(category: str) -> int:
+    return _ORDER.index(category) if category in _ORDER else len(_ORDER)
+
+
+def _object(plain: Plain, replace: Replace) -> Plain:
+    kind = str(plain.get("kind"))
+    found = _walk(
+        {key: item for key, item in plain.items() if key not in ("kind", "apiVersion")}, SHAPES[kind], kind, replace
+    )
+    named: Plain = {key: plain[key] for key in ("apiVersion", "kind") if key in plain}
+    return {**named, **found}
+
+
+def _walk(value: Any, shape: decode.Shape, role: str, replace: Replace) -> Any:
+    """A value with its strings replaced.
+
+    Args:
+        value: it decodes as `shape`.
+        shape: its type.
+        role: what a string names; of an object its kind.
+        replace: gives the stand-in of a string, by its role.
+    """
+    if value is None:
+        return None
+    if isinstance(shape, decode.ListOf):
+        return [_walk(item, shape.item, role, replace) for item in value]
+    if isinstance(shape, decode.Struct):
+        return _struct(value, shape, role, replace)
+    if isinstance(shape, decode.MapOf):
+        return _map(value, shape, role, replace)
+    if isinstance(value, str) and shape is not decode.Atom.QUANTITY:
+        return _string(value, shape, role, replace)
+    return value
+
+
+def _string(text: str, shape: decode.Atom, role: str, replace: Replace) -> str:
+    if shape is decode.Atom.ANY and _PERCENT.match(text):
+        return text
+    if not role:
+        replace("key", text)
+        return text
+    if role == "asked image":
+        return replace("image", normalized_image(text))
+    if role == "disk" and text.startswith("aws://"):
+        text = text.rpartition("/")[2]
+    if role == "component" and text in _COMPONENTS:
+        return text
+    if role == "finalizer" and text in _FINALIZERS:
+        return text
+    return replace(role, text)
+
+
+def _map(value: Plain, shape: decode.MapOf, role: str, replace: Replace) -> Plain:
+    if role == "disruptedPods":
+        return {replace("pod", key): None for key in value}
+    for key in value:
+        replace("key", key)
+    if shape.value is not decode.Atom.STRING:
+        return value
+    if role == "annotations":
+        return {key: _annotation(key, text or "", replace) for key, text in value.items()}
+    return {key: _label(key, text or "", replace) for key, text in value.items()}
+
+
+def _label(key: str, text: str, replace: Replace) -> str:
+    """The value of a label; a volume's may name several zones."""
+    if _OF_LABELS.get(key) in _ZONES and "__" in text:
+        return "__".join(replace(f"label:{key}", part) for part in text.split("__"))
+    return replace(f"label:{key}", text)
+
+
+def _annotation(key: str, text: str, replace: Replace) -> str:
+    if key.endswith("/selected-node"):
+        return replace("node", text)
+    if key.endswith("/storage-class"):
+        return replace("storage-class", text)
+    if key.endswith("/ignore"):
+        codes = _CODES.match(text)
+        return " ".join(filter(None, (codes[0] if codes else "", "redacted" if " " in text else "")))
+    return text if text in _WORDS or _NUMBER.match(text) else replace("value", text)
+
+
+def _struct(value: Plain, shape: decode.Struct, role: str, replace: Replace) -> Plain:
+    fields = fields_of(shape)
+    found: Plain = {}
+    key = value.get("key") if isinstance(value.get("key"), str) else None
+    if value.get("operator") in ("Gt", "Lt"):
+        replace(f"compared:{key}", "")
+    for field, item in value.items():
+        if field == "values" and isinstance(item, list):
+            is_field = key == "metadata.name" and shape.name == "NodeSelectorRequirement"
+            found[field] = [replace("node", text) if is_field else _label(key or "", text, replace) for text in item]
+        elif field in ("labels", "matchLabels", "nodeSelector", "annotations", "selector", "disruptedPods"):
+            found[field] = _walk(item, fields[field], field, replace)
+        else:
+            found[field] = _walk(item, fields[field], _role(shape.name, field, role, value), replace)
+    return found
+
+
+def _role(struct: str, field: str, role: str, value: Plain) -> str:
+    if struct == "ObjectMeta" and field in ("name", "generateName"):
+        return _of_kind(role)
+    if struct in ("OwnerReference", "ObjectReference") and field == "name":
+        return _of_kind(str(value.get("kind") or "PersistentVolumeClaim"))
+    if field in ("metadata", "spec", "template", "jobTemplate"):
+        return "Pod" if field == "template" else role  # of templates, which may name their pods
+    found = _ROLES.get((struct, field))
+    return _ROLES.get(("", field), "value") if found is None else found
+
+
+def _of_kind(kind: str) -> str:
+    if kind in _OF_KINDS:
+        return _OF_KINDS[kind]
+    return "workload" if kind in KINDS else re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower() or "value"

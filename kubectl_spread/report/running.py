@@ -1,0 +1,67 @@
+"""What `check` says of workloads that run: a line for alike Pending pods, one for a rollout that gets stuck."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_spread.lint.wording import counted
+from kubectl_spread.report.check import Running
+from kubectl_spread.report.table import paint
+from kubectl_spread.report.table import safe
+from kubectl_spread.report.verdict import cause
+from kubectl_spread.report.verdict import sentence
+from kubectl_spread.simulate.running import Stuck
+from kubectl_spread.simulate.running import Waiting
+
+
+def lines(running: Running, *, colour: bool) -> list[str]:
+    """One line each."""
+    label = paint("Pending:", "red", colour=colour)
+    out = [f"{label} {_waiting(item)}" for item in running.waiting]
+    label = paint("Rollout:", "red", colour=colour)
+    return out + [f"{label} {_stuck(item)}" for item in running.stuck]
+
+
+def document(running: Running) -> dict[str, Any]:
+    """The same for a CheckReport."""
+    return {
+        "pending": [
+            {
+                "object": item.key._asdict(),
+                "pods": [item.explanation.pod.name, *item.explanation.others],
+                "verdict": item.explanation.verdict.value,
+                "message": item.explanation.message,
+                "cause": sentence(item.explanation),
+            }
+            for item in running.waiting
+        ],
+        "stuckRollouts": [
+            {
+                "object": {
+                    "kind": item.workload.kind,
+                    "namespace": item.workload.namespace,
+                    "name": item.workload.name,
+                },
+                "removedFirst": item.gone or None,
+                "message": item.explanation.message,
+                "cause": cause(item.explanation),
+            }
+            for item in running.stuck
+        ],
+    }
+
+
+def _waiting(item: Waiting) -> str:
+    more = len(item.explanation.others)
+    told = sentence(item.explanation).removesuffix(".")
+    return f"{told} (and {counted(more, 'more pod')} of {_name(item)})" if more else told
+
+
+def _name(item: Waiting) -> str:
+    return safe(f"{item.key.kind.lower()}/{item.key.name}")
+
+
+def _stuck(item: Stuck) -> str:
+    name = safe(f"{item.workload.kind.lower()}/{item.workload.name} in {item.workload.namespace}")
+    when = f", once {safe(item.gone)} has gone," if item.gone else ""
+    return f"the next one of {name} gets stuck: its first pod{when} stays Pending: {cause(item.explanation)}"

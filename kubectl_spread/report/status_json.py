@@ -1,0 +1,58 @@
+"""The JSON document of `status`; its schema is schemas/status-report.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kubectl_spread.errors import SourceError
+from kubectl_spread.report.constraints import selector_text
+from kubectl_spread.report.json import API_VERSION
+from kubectl_spread.simulate.status import ConstraintStatus
+from kubectl_spread.simulate.status import WorkloadStatus
+
+
+def status_report(statuses: Iterable[WorkloadStatus], errors: Iterable[SourceError] = ()) -> dict[str, Any]:
+    """A StatusReport."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "StatusReport",
+        "workloads": [_workload(item) for item in statuses],
+        "errors": [
+            {"file": error.source, "message": error.message, "line": error.line, "column": error.column}
+            for error in errors
+        ],
+    }
+
+
+def _workload(status: WorkloadStatus) -> dict[str, Any]:
+    return {
+        "object": status.key._asdict(),
+        "replicas": status.wanted,
+        "running": status.running,
+        "terminating": status.terminating,
+        "pending": [
+            {"pod": pod.name, "message": pod.message, "since": pod.refused_since or None} for pod in status.pending
+        ],
+        "pendingSince": status.pending_since or None,
+        "constraints": [_constraint(item) for item in status.constraints],
+    }
+
+
+def _constraint(item: ConstraintStatus) -> dict[str, Any]:
+    return {
+        "index": item.position,
+        "origin": "default" if item.is_default else "pod",
+        "topologyKey": item.topology_key,
+        "maxSkew": item.max_skew,
+        "whenUnsatisfiable": item.when_unsatisfiable,
+        "minDomains": item.min_domains,
+        "selector": None if item.selector is None else selector_text(item.selector),
+        "selfMatch": item.self_match,
+        "globalMinimum": item.global_minimum,
+        "domains": [domain._asdict() for domain in item.domains],
+        "skew": item.skew,
+        "status": item.standing.value,
+        "reason": item.reason,
+        "notBefore": item.not_before or None,
+    }

@@ -1,0 +1,339 @@
+"""Workloads that run, against their constraints: how many pods each domain has now, and whether that is within bounds.
+
+The counts are those of the scheduler's own plugin for the pod that a workload's controller would create next: the same
+nodes and pods are counted, terminating pods are not, and matchLabelKeys leave the current revision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+from typing import Optional
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.replica import daemon
+from kubectl_spread.objects.replica import replica
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.workload import NAMED_BY_LABEL
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_affinity
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node_inclusion_policies
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_taints
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_keys
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubectl_spread.simulate.controllers import admitted
+from kubectl_spread.simulate.controllers import as_stored
+from kubectl_spread.simulate.controllers import newest_hash
+
+
+class Standing(Enum):
+    """How a constraint stands now.
+
+    UNEVEN is a ScheduleAnyway constraint whose domains are further apart than its maxSkew, which breaks no promise.
+    """
+
+    OK = "ok"
+    VIOLATED = "violated"
+    UNEVEN = "uneven"
+    NO_EFFECT = "no effect"
+    UNKNOWN = "unknown"
+
+
+class DomainCount(NamedTuple):
+    """A domain that counts, its pods that match, and its nodes that are counted."""
+
+    value: str
+    matching: int
+    nodes: int
+
+
+class ConstraintStatus(NamedTuple):
+    """A constraint of a workload's pods, or one of the scheduler's defaults.
+
+    `domains` are those that count, by value; `skew` is the fullest one less the global minimum, None where nothing can
+    be counted. `not_before`: the counts cannot be older than this, which is when the youngest pod or node that is
+    counted came, or a pod began to end; told of one that is broken, and empty where the facts lack a time.
+    """
+
+    position: int
+    is_default: bool
+    topology_key: str
+    max_skew: int
+    when_unsatisfiable: str
+    min_domains: Optional[int]
+    selector: Optional[Selector]
+    self_match: bool
+    global_minimum: int
+    domains: tuple[DomainCount, ...]
+    skew: Optional[int]
+    standing: Standing
+    reason: str = ""
+    not_before: str = ""
+
+
+class WorkloadStatus(NamedTuple):
+    """A workload; `wanted` is None where its number of pods is not its own to say, `why` says what is unknown of it."""
+
+    key: OwnerKey
+    labels: Labels
+    wanted: Optional[int]
+    running: int
+    terminating: int
+    pending: tuple[Pod, ...]
+    constraints: tuple[ConstraintStatus, ...]
+    why: str = ""
+
+    @property
+    def pending_since(self) -> str:
+        """When the first of the Pending pods was refused, as far as the facts say it of all of them."""
+        times = [pod.refused_since for pod in self.pending]
+        return min(times, default="") if all(times) else ""
+
+    @property
+    def has_own(self) -> bool:
+        """Whether its pods have constraints, or the scheduler's hard defaults."""
+        return any(not item.is_default or item.when_unsatisfiable == DO_NOT_SCHEDULE for item in self.constraints)
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether no pod is Pending, and nothing that must hold is broken."""
+        return not self.pending and all(item.standing is not Standing.VIOLATED for item in self.constraints)
+
+
+def statuses(
+    cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
+) -> Iterator[WorkloadStatus]:
+    """Every workload by namespace, kind and name; those that another controls are part of it.
+
+    Args:
+        cluster: with or without the workloads themselves; one that only its pods tell of is taken as they are.
+        profiles: of the scheduler.
+        wants: which workloads to look at, by their key and their own labels.
+    """
+    columns = Columns(cluster)
+    pods = _by_workload(cluster)
+    keys = {key for key in cluster.controllers if key not in cluster.owners} | pods.keys()
+    for key in sorted(keys, key=lambda key: (key.namespace, key.kind, key.name)):
+        own = pods.get(key, [])
+        labels = _labels(key, own, cluster)
+        if wants(key, labels):
+            yield _status(key, labels, own, _Known(cluster, columns, profiles))
+
+
+class _Known(NamedTuple):
+    cluster: Cluster
+    columns: Columns
+    profiles: Mapping[str, Profile]
+
+
+def _by_workload(cluster: Cluster) -> dict[OwnerKey, list[Pod]]:
+    """The pods that have not ended, by what they belong to; a pod without a controller is its own workload."""
+    found: dict[OwnerKey, list[Pod]] = {}
+    for pod in cluster.pods:
+        if pod.is_visible:
+            found.setdefault(workload_of(pod, cluster), []).append(pod)
+    return found
+
+
+def workload_of(pod: Pod, cluster: Cluster) -> OwnerKey:
+    """What a pod belongs to: the controller of its controller, or what its label names; else itself."""
+    labels = dict(pod.cls.labels)
+    for kind, label in NAMED_BY_LABEL.items():
+        if label in labels:
+            key = OwnerKey(kind, pod.namespace, labels[label])
+            if key in cluster.controllers:
+                return key
+    return cluster.top_owner(pod) or OwnerKey("Pod", pod.namespace, pod.name)
+
+
+def _labels(key: OwnerKey, own: list[Pod], cluster: Cluster) -> Labels:
+    controller = cluster.controllers.get(key)
+    if controller is not None:
+        return controller.labels
+    return dict(own[0].cls.labels) if own else {}
+
+
+def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> WorkloadStatus:
+    staying = [pod for pod in own if not pod.terminating]
+    controller = known.cluster.controllers.get(key)
+    is_counted = controller is not None and key.kind not in ("DaemonSet", "Job", "CronJob")
+    status = WorkloadStatus(
+        key=key,
+        labels=labels,
+        wanted=controller.workload.replicas if controller is not None and is_counted else None,
+        running=sum(bool(pod.node_name) for pod in staying),
+        terminating=len(own) - len(staying),
+        pending=tuple(pod for pod in staying if not pod.node_name),
+        constraints=(),
+    )
+    cls = _next_class(key, own, known)
+    profile = known.profiles.get(cls.scheduler_name)
+    if profile is None:
+        why = f"no profile of the scheduler is called {cls.scheduler_name}"
+        return status._replace(constraints=_unknown(cls, why), why=why)
+    plugin = next((item for item in profile.pre_filter if isinstance(item, PodTopologySpread)), None)
+    if plugin is None:
+        why = f"the profile {cls.scheduler_name} has no PodTopologySpread"
+        return status._replace(constraints=_unknown(cls, why), why=why)
+    return status._replace(constraints=_constraints(cls, plugin, known, kind=key.kind))
+
+
+def _next_class(key: OwnerKey, own: list[Pod], known: _Known) -> PodClass:
+    """What the next pod of a workload is like; without the workload itself, what its youngest pod is like."""
+    controller = known.cluster.controllers.get(key)
+    if controller is None:
+        return max(own, key=lambda pod: pod.created).cls
+    alone = known.cluster._replace(pods=tuple(own))
+    minor = next(iter(known.profiles.values())).minor
+    owner = as_stored(admitted(controller.workload, alone), minor)
+    owner = owner._replace(known_hash=newest_hash(owner, own, known.cluster) or owner.known_hash)
+    return daemon(owner, own[0].node_name).cls if key.kind == "DaemonSet" and own else replica(owner, 0).cls
+
+
+def _unknown(cls: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
+    """The pod's constraints where nobody counts for them."""
+    return tuple(
+        ConstraintStatus(
+            position=item.position,
+            is_default=False,
+            topology_key=item.topology_key,
+            max_skew=item.max_skew,
+            when_unsatisfiable=item.when_unsatisfiable,
+            min_domains=item.min_domains,
+            selector=None,
+            self_match=False,
+            global_minimum=0,
+            domains=(),
+            skew=None,
+            standing=Standing.UNKNOWN,
+            reason=why,
+        )
+        for item in cls.constraints
+    )
+
+
+def _constraints(cls: PodClass, plugin: PodTopologySpread, known: _Known, *, kind: str) -> tuple[ConstraintStatus, ...]:
+    columns = known.columns
+    hard = plugin.constraints(cls, columns, hard=True)
+    found = [
+        _constraint(counts, cls, columns, is_hard=True, kind=kind)
+        for counts in PreFilterState(hard, cls, columns).counts
+    ]
+    soft = plugin.constraints(cls, columns, hard=False)
+    require_all = bool(cls.constraints) or plugin.configured_defaults is not None
+    found += [
+        _constraint(counts, cls, columns, is_hard=False, kind=kind)
+        for counts in _soft_counts(soft, cls, columns, require_all=require_all)
+    ]
+    return tuple(sorted(found, key=lambda item: item.position))
+
+
+def _soft_counts(
+    constraints: tuple[Constraint, ...], cls: PodClass, columns: Columns, *, require_all: bool
+) -> Iterable[DomainCounts]:
+    """Soft constraints as scoring counts them; of nodes that are full it is taken that they will not stay so.
+
+    Scoring looks at domains of nodes that fit. What is told here must not change with every pod that comes or goes, so
+    that it is domains of nodes which the pod may use at all.
+    """
+    cordoned = np.array([node.unschedulable for node in columns.nodes], np.bool_)
+    usable = match_affinity(cls.node_requirement, columns) & match_taints(cls, columns) & ~cordoned
+    for constraint in constraints:
+        keyed = with_all_keys(constraints if require_all else (constraint,), columns)
+        included = keyed & match_node_inclusion_policies(constraint, cls, columns)
+        yield DomainCounts(constraint, cls, columns, included, usable if (usable & included).any() else None)
+
+
+def _constraint(counts: DomainCounts, cls: PodClass, columns: Columns, *, is_hard: bool, kind: str) -> ConstraintStatus:
+    constraint = counts.constraint
+    domains = _domains(counts)
+    skew = max(domain.matching for domain in domains) - counts.global_min if domains else None
+    standing, reason = _standing(counts, domains, skew, is_hard=is_hard, kind=kind)
+    is_broken = standing in (Standing.VIOLATED, Standing.UNEVEN)
+    return ConstraintStatus(
+        position=constraint.position,
+        is_default=not cls.constraints,
+        topology_key=constraint.topology_key,
+        max_skew=constraint.max_skew,
+        when_unsatisfiable=DO_NOT_SCHEDULE if is_hard else SCHEDULE_ANYWAY,
+        min_domains=cls.constraints[constraint.position].min_domains if cls.constraints else None,
+        selector=constraint.selector,
+        self_match=bool(constraint.self_match_num),
+        global_minimum=counts.global_min if domains else 0,
+        domains=domains,
+        skew=skew,
+        standing=standing,
+        reason=reason,
+        not_before=_not_before(counts, cls, columns) if is_broken and domains else "",
+    )
+
+
+def _domains(counts: DomainCounts) -> tuple[DomainCount, ...]:
+    topology = counts.topology
+    nodes = np.bincount(topology.codes[counts.included & (topology.codes >= 0)], minlength=len(topology.values))
+    match_num = counts.match_num
+    return tuple(
+        sorted(
+            DomainCount(value, int(match_num[at]), int(nodes[at]))
+            for at, value in enumerate(topology.values)
+            if counts.eligible[at]
+        )
+    )
+
+
+def _standing(
+    counts: DomainCounts, domains: tuple[DomainCount, ...], skew: Optional[int], *, is_hard: bool, kind: str
+) -> tuple[Standing, str]:
+    """How a constraint stands, and why where that needs saying."""
+    constraint = counts.constraint
+    if constraint.selector.requirements is None or constraint.selector.is_empty:
+        return Standing.NO_EFFECT, "its selector counts no pod"
+    if skew is None:
+        why = "no node that counts has the label"
+        return (Standing.VIOLATED, f"{why}: no new pod finds a node") if is_hard else (Standing.NO_EFFECT, why)
+    if kind == "DaemonSet" and constraint.honors_affinity:
+        return Standing.NO_EFFECT, "each pod of a DaemonSet is for one node"
+    if not constraint.self_match_num and not any(domain.matching for domain in domains):
+        return Standing.NO_EFFECT, "its selector matches neither the workload's own pods nor others"
+    if len(domains) == 1 and not counts.is_below_min_domains:
+        return Standing.NO_EFFECT, "there is one domain only"
+    if skew <= constraint.max_skew:
+        return Standing.OK, ""
+    few = f"fewer than {constraint.min_domains} domains" if is_hard and counts.is_below_min_domains else ""
+    return (Standing.VIOLATED, few) if is_hard else (Standing.UNEVEN, "")
+
+
+def _not_before(counts: DomainCounts, cls: PodClass, columns: Columns) -> str:
+    """When what is counted came to be at the earliest."""
+    times: list[str] = [columns.nodes[at].created for at in np.flatnonzero(_counted(counts)).tolist()]
+    selector, matches = counts.constraint.selector, {}
+    for pod, node in zip(columns.bound_pods, columns.bound_nodes.tolist(), strict=True):
+        if pod.namespace != cls.namespace or not counts.included[node]:
+            continue
+        if pod.cls.labels not in matches:
+            matches[pod.cls.labels] = selector.matches(dict(pod.cls.labels))
+        if matches[pod.cls.labels]:
+            times.append(pod.deleted if pod.terminating else pod.created)
+    return max(times, default="") if all(times) else ""
+
+
+def _counted(counts: DomainCounts) -> Bools:
+    codes = counts.topology.codes
+    return counts.included & (codes >= 0) & counts.eligible[codes]

@@ -1,0 +1,56 @@
+"""The snapshot that we write: one file, JSON or YAML, packed or not; its schema is schemas/snapshot.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from kubectl_spread.cluster.kept import kept
+from kubectl_spread.cluster.kept import without_idle_events
+from kubectl_spread.cluster.redact import redacted
+
+Plain = dict[str, Any]
+
+API_VERSION = "kubectl-spread/v1"
+
+
+def document(objects: Iterable[Plain], *, redact: bool, kubernetes_version: str = "") -> Plain:
+    """A Snapshot of objects, which must decode.
+
+    Args:
+        objects: as the API server or kubectl gave them.
+        redact: whether to put stand-ins for names.
+        kubernetes_version: `1.N`, whose rules apply; empty where nobody says it.
+    """
+    items: Iterable[Plain] = (found for plain in objects if (found := kept(plain)) is not None)
+    items = without_idle_events(items)
+    head: Plain = {"apiVersion": API_VERSION, "kind": "Snapshot", "redacted": redact}
+    if kubernetes_version:
+        head["kubernetesVersion"] = kubernetes_version
+    return {**head, "items": list(redacted(items) if redact else items)}
+
+
+def rendered(snapshot: Plain, path: str) -> bytes:
+    """A Snapshot as the name of a file asks for it: .yaml or .yml, else JSON; packed where it ends in .gz."""
+    name = path.removesuffix(".gz")
+    text = _yaml(snapshot) if name.endswith((".yaml", ".yml")) else _json(snapshot)
+    content = text.encode()
+    if not path.endswith(".gz"):
+        return content
+    import gzip
+
+    return gzip.compress(content, mtime=0)  # the same for the same facts
+
+
+def _json(snapshot: Plain) -> str:
+    """An object on each line, which compares well."""
+    head = json.dumps({key: item for key, item in snapshot.items() if key != "items"})
+    items = ",\n".join(json.dumps(item, separators=(",", ":")) for item in snapshot["items"])
+    return f'{head[:-1]}, "items": [\n{items}\n]}}\n'
+
+
+def _yaml(snapshot: Plain) -> str:
+    from kubectl_spread.text.emit import emitted
+
+    return emitted(snapshot)

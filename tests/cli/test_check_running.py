@@ -1,0 +1,241 @@
+"""`check` of what runs, and of manifests that replace it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+from tests.cli.running_objects import constraint
+from tests.cli.running_objects import deployment
+from tests.cli.running_objects import node
+from tests.cli.running_objects import pod
+from tests.cli.running_objects import replica_set
+
+Plain = dict[str, Any]
+
+ZONES = [node("a1", "a"), node("b1", "b"), node("c1", "c")]
+HALF = [node("a1", "a"), node("b1", "b", unschedulable=True)]  # no pod finds a node in b
+BESIDE = {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(objects: list[Plain], name: str = "facts.json") -> str:
+    Path(name).write_text(json.dumps({"kind": "List", "items": objects}))
+    return name
+
+
+def report(capsys: pytest.CaptureFixture[str], *args: str) -> Plain:
+    run(["check", *args, "-o", "json"])
+    document: Plain = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load("check-report"))
+    return document
+
+
+def test_what_runs_is_linted_and_its_drift_and_its_pending_pods_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    honor = constraint(matchLabelKeys=["pod-template-hash"])
+    pods = [pod("w-1", "a1"), pod("w-2", "a1"), pod("w-3", nodeSelector={"disk": "ssd"})]
+    facts = written([*ZONES, deployment(honor), replica_set(), *pods])
+    code = run(["check", "-n", "shop", "--snapshot", facts])
+    out, err = capsys.readouterr()
+
+    expected = """\
+shop/deployment/web:19:7: info SPR507 drops-default-spread
+  with these constraints the scheduler no longer spreads over nodes: pods of one zone may share one
+  in Deployment shop/web
+  19 |       topologySpreadConstraints:
+     |       ^^^^^^^^^^^^^^^^^^^^^^^^^
+  hint: add a constraint over kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway
+
+shop/deployment/web:20:18: info SPR908 live-skew
+  running pods have a skew of 2: `a` has 2, `b`, `c` 0, maxSkew is 1
+  in Deployment shop/web
+  20 |       - maxSkew: 1
+     |                  ^
+  hint: nothing moves them: restart the workload, or let the descheduler do it; placed anew they could be `a` 1, `b` 1,\
+ `c` 0
+
+Pending: Pod shop/w-3 stays Pending: every node is refused by nodeSelector disk=ssd
+"""
+    assert expected == out
+    assert err == "checked 1 workload in namespace shop: 2 findings, 1 pod Pending\n"
+    assert code == 1
+
+
+def test_pending_pods_that_are_alike_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    pods = [pod(f"w-{at}", nodeSelector={"disk": "ssd"}) for at in range(3)]
+    facts = written([*ZONES, deployment(constraint()), replica_set(), *pods])
+    run(["check", "deploy/web", "-n", "shop", "--snapshot", facts])
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Pending:")]
+
+    assert [True] == [line.endswith(" (and 2 more pods of deployment/web)") for line in lines]
+
+
+def test_a_pod_that_would_fit_now_is_told_and_no_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    keyed = constraint(matchLabelKeys=["pod-template-hash"])
+    facts = written([*ZONES, deployment(keyed), replica_set(), pod("w-1")])
+
+    assert run(["check", "-n", "shop", "--snapshot", facts]) == 0
+    assert (
+        capsys.readouterr()
+        .out.rpartition("\n\n")[2]
+        .startswith("Pending: Pod shop/w-1 can be scheduled: it fits on 3 nodes: a1, b1, c1")
+    )
+
+
+def test_a_rollout_that_finds_no_place_beside_the_old_pods_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = written([*HALF, deployment(constraint(), replicas=1, **BESIDE), replica_set(), pod("w-1", "a1")])
+    document = report(capsys, "-n", "shop", "--snapshot", facts)
+
+    assert [("web", None)] == [(item["object"]["name"], item["removedFirst"]) for item in document["stuckRollouts"]]
+    assert document["stuckRollouts"][0]["message"].startswith("0/2 nodes are available: 1 node(s) didn't match pod")
+    assert run(["check", "-n", "shop", "--ignore", "SPR", "--snapshot", facts]) == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "spec"),
+    [
+        (constraint(matchLabelKeys=["pod-template-hash"]), BESIDE),  # old pods do not count
+        (constraint(), {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}),  # the old one goes first
+        (constraint(), {"strategy": {"type": "Recreate"}}),
+        (constraint(2), BESIDE),
+    ],
+)
+def test_a_rollout_that_gets_on_is_not_told(changed: Plain, spec: Plain, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = written([*HALF, deployment(changed, replicas=1, **spec), replica_set(), pod("w-1", "a1")])
+
+    assert [] == report(capsys, "-n", "shop", "--snapshot", facts)["stuckRollouts"]
+
+
+def stateful(updates: str = "RollingUpdate") -> list[Plain]:
+    """Two pods in one zone, where the other one is cordoned since."""
+    owner = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "controller": True}]
+    found = deployment(constraint(), replicas=2, updateStrategy={"type": updates})
+    found["kind"] = "StatefulSet"
+    return [found, *(pod(f"web-{at}", "a1", metadata={"ownerReferences": owner}) for at in range(2))]
+
+
+def test_a_stateful_set_removes_its_last_pod_first(capsys: pytest.CaptureFixture[str]) -> None:
+    document = report(capsys, "-n", "shop", "--snapshot", written([*HALF, *stateful()]))
+
+    assert ["web-1"] == [item["removedFirst"] for item in document["stuckRollouts"]]
+    assert [] == report(capsys, "-n", "shop", "--snapshot", written([*HALF, *stateful("OnDelete")]))["stuckRollouts"]
+
+
+def test_a_manifest_that_changes_the_template_starts_a_rollout(capsys: pytest.CaptureFixture[str]) -> None:
+    """Old pods count for its first pod; without a change nothing is rolled out."""
+    stored = deployment(constraint(), replicas=1, **BESIDE)
+    facts = written([*HALF, stored, replica_set(), pod("w-1", "a1")])
+    changed = json.loads(json.dumps(stored))
+    changed["spec"]["template"]["spec"]["containers"][0]["image"] = "web:2"
+
+    same = report(capsys, "-f", written([stored], "same.json"), "--snapshot", facts)
+    new = report(capsys, "-f", written([changed], "new.json"), "--snapshot", facts)
+
+    assert ([], 1) == (same["stuckRollouts"], len(new["stuckRollouts"]))
+    assert [1] == [len(item["pods"]) for item in new["placements"]]
+
+
+def test_a_changed_template_with_revisions_counts_its_own_pods_only(capsys: pytest.CaptureFixture[str]) -> None:
+    stored = deployment(constraint(matchLabelKeys=["pod-template-hash"]), replicas=1, **BESIDE)
+    facts = written([*HALF, stored, replica_set(), pod("w-1", "a1")])
+    changed = json.loads(json.dumps(stored))
+    changed["spec"]["replicas"] = 2
+    same = report(capsys, "-f", written([changed], "more.json"), "--snapshot", facts)
+    changed["spec"]["template"]["spec"]["containers"][0]["image"] = "web:2"
+    new = report(capsys, "-f", written([changed], "new.json"), "--snapshot", facts)
+
+    assert [1] == [len(item["pending"]) for item in same["placements"]]
+    assert [0] == [len(item["pending"]) for item in new["placements"]]
+
+
+def test_workloads_are_chosen_as_kubectl_chooses(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = written([*ZONES, deployment(constraint(), labels={"team": "x"}), replica_set()])
+
+    for args, number in (
+        (["-n", "shop"], 1),
+        ([], 0),
+        (["-A"], 1),
+        (["-A", "-l", "team=x"], 1),
+        (["-A", "-l", "team=y"], 0),
+        (["deploy/web", "-n", "shop"], 1),
+    ):
+        assert (args, number) == (args, report(capsys, *args, "--snapshot", facts)["checked"]["workloads"])
+
+
+def test_a_file_is_a_file_though_it_looks_like_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("deploy").mkdir()
+    manifest = deployment(constraint())
+    Path("deploy/web").write_text(json.dumps(manifest))
+
+    assert ["deploy/web"] == list({item["file"] for item in report(capsys, "deploy/web")["findings"]})
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-A"], "error: no cluster facts: give --snapshot"),
+        (["deploy/web"], "error: no cluster facts: give --snapshot"),
+        (["-A", "web.yaml"], "error: files and what runs cannot be checked together"),
+        (["deploy/web", "-f", "web.yaml"], "error: files and what runs cannot be checked together"),
+        (["-A", "-n", "shop", "--snapshot", "f"], "error: --namespace and --all-namespaces exclude each other"),
+        (["-A", "--fix", "--snapshot", "f"], "error: what runs has no file: --fix, --diff and --show-files go with"),
+        (["-l", "a=(", "--snapshot", "f"], "error: unable to parse requirement: "),
+    ],
+)
+def test_wrong_usage(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", *args]) == 2
+    assert capsys.readouterr().err.startswith(message)
+
+
+def test_what_is_named_and_is_not_there_is_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["check", "deploy/nope", "-n", "shop", "--snapshot", written(ZONES)])
+
+    assert code == 1
+    assert capsys.readouterr().err.startswith('error: no deployment "nope" in namespace "shop" of the cluster facts\n')
+
+
+def test_of_what_only_pods_tell_is_said_so(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["check", "-n", "shop", "--snapshot", written([*ZONES, replica_set(), pod("w-1", "a1")])])
+
+    assert "note: of deployment/web the cluster facts have the pods alone" in capsys.readouterr().err
+
+
+def test_an_annotation_of_the_cluster_suppresses(capsys: pytest.CaptureFixture[str]) -> None:
+    owner = deployment(constraint())
+    owner["metadata"]["annotations"] = {"spread.kubectl.io/ignore": "SPR401 we roll by hand"}
+    document = report(capsys, "-A", "--snapshot", written([*ZONES, owner, replica_set()]))
+
+    assert "SPR401" not in {item["code"] for item in document["findings"]}
+    assert document["checked"]["ignored"] == 1
+
+
+HOSTILE = 'x\x1b[31m"\\\n\x9bred\u202e'
+
+
+@pytest.mark.parametrize("output", ["text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit"])
+def test_names_of_the_cluster_cannot_move_the_cursor(output: str, capsys: pytest.CaptureFixture[str]) -> None:
+    evil = deployment(constraint(topologyKey=HOSTILE), replicas=2)
+    evil["metadata"]["name"] = HOSTILE
+    evil["metadata"]["namespace"] = f"{HOSTILE}/../.."
+    waiting = pod(HOSTILE, metadata={"ownerReferences": [], "namespace": HOSTILE}, nodeSelector={HOSTILE: HOSTILE})
+    facts = written([*ZONES, node("e1", HOSTILE), evil, replica_set(), waiting, pod("w-1", "a1")])
+    run(["check", "-A", "-o", output, "--snapshot", facts])
+    out, err = capsys.readouterr()
+
+    assert out.replace("\n", "").isprintable()
+    assert err.replace("\n", "").isprintable()
+    assert out
+    if output in ("json", "sarif", "gitlab"):
+        json.loads(out)
+    if output == "jsonl":
+        assert [json.loads(line) for line in out.splitlines()]
