@@ -485,6 +485,7 @@ def test_what_does_not_decode_is_told_and_left_out(tmp_path: Path, capsys: pytes
         (b"\x1f\x8bnonsense", "not a gzip file: "),
         (gzip.compress(b"\xff"), "not UTF-8: byte 0xff"),
     ],
+    ids=["cut", "nonsense", "bytes"],
 )
 def test_a_broken_gzip_file_is_one_message(
     content: bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
