@@ -27,15 +27,18 @@ from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 _NAMED_NODES = 3
 
@@ -122,10 +125,17 @@ class _Group(NamedTuple):
     known: Untold
     unusable: NodeReasons
     is_detailed: bool
+    is_hard: bool
+    is_built_in: bool  # they are the scheduler's own defaults
 
 
 def constraint_reports(
-    cls: PodClass, filtered: Filtered, *, is_detailed: bool = False, refusing: Sequence[Requirement] = ()
+    cls: PodClass,
+    filtered: Filtered,
+    *,
+    is_detailed: bool = False,
+    refusing: Sequence[Requirement] = (),
+    profile: Optional[Profile] = None,
 ) -> tuple[ConstraintReport, ...]:
     """Hard constraints as the plugin counted them; soft ones of the pod counted the same way, among themselves.
 
@@ -134,22 +144,36 @@ def constraint_reports(
         filtered: what the plugins say of it.
         is_detailed: with the pods behind the counts, which takes the longer the more pods run.
         refusing: the pod's requirements, to be named where they keep it out of a domain.
+        profile: whose soft default constraints are told, where some node fits; none are without it.
     """
     if filtered.rejection is not None:
         return ()
     hard = next((v.state.counts for v in filtered.verdicts if isinstance(v.state, PreFilterState)), ())
-    soft = soft_counts(cls, filtered.columns, filtered.feasible)
+    plugin = _spreading(profile) if profile is not None and filtered.feasible.any() else None
+    soft = soft_counts(
+        cls,
+        filtered.columns,
+        filtered.feasible,
+        defaults=() if plugin is None else plugin.constraints(cls, filtered.columns, hard=False),
+        require_all=plugin is None or plugin.configured_defaults is not None,
+    )
     if not hard and not soft:
         return ()
+    is_built_in = plugin is not None and plugin.configured_defaults is None
     usable = passes_all_but_spread(filtered)
     known = node_reasons.untold(cls, filtered.columns)
     unusable = node_reasons.not_usable(filtered, known, refusing=refusing)
     reports: list[ConstraintReport] = []
-    for accounts in (hard, soft):
+    for accounts, is_hard in ((hard, True), (soft, False)):
         keys = tuple(counts.constraint.topology_key for counts in accounts)
-        group = _Group(cls, filtered, usable, keys, known, unusable, is_detailed)
+        group = _Group(cls, filtered, usable, keys, known, unusable, is_detailed, is_hard, is_built_in)
         reports += [_constraint(counts, group) for counts in accounts]
     return tuple(sorted(reports, key=lambda report: report.constraint.position))
+
+
+def _spreading(profile: Profile) -> Optional[PodTopologySpread]:
+    """The plugin that scores by spread constraints."""
+    return next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
 
 
 def passes_all_but_spread(filtered: Filtered) -> Bools:
@@ -170,7 +194,7 @@ def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
     if group.is_detailed:
         found = behind.behind(counts, group.cls, columns, why_not)
     report = ConstraintReport(
-        constraint=_written(counts.constraint, group.cls),
+        constraint=_written(counts.constraint, group.cls, is_hard=group.is_hard),
         is_default=not group.cls.constraints,
         selector=counts.constraint.selector,
         self_match=bool(counts.constraint.self_match_num),
@@ -190,7 +214,7 @@ def _detailed(
 ) -> ConstraintReport:
     return report._replace(
         held_by=_holders(report),
-        origin=origin_of(report.constraint, group.cls, group.filtered.columns),
+        origin=origin_of(report.constraint, group.cls, group.filtered.columns, is_built_in=group.is_built_in),
         ignored=found.ignored,
         other_namespaces=found.other_namespaces,
         revision=behind.revision_of(group.cls),
@@ -217,11 +241,8 @@ def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
     )
 
 
-def _written(constraint: Constraint, cls: PodClass) -> TopologySpreadConstraint:
-    """The constraint in the pod, or the scheduler's default one in the same form, with the policies that count.
-
-    Only hard defaults come here.
-    """
+def _written(constraint: Constraint, cls: PodClass, *, is_hard: bool) -> TopologySpreadConstraint:
+    """The constraint in the pod, or the scheduler's default one in the same form, with the policies that count."""
     if cls.constraints:
         return cls.constraints[constraint.position]._replace(
             node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
@@ -231,7 +252,7 @@ def _written(constraint: Constraint, cls: PodClass) -> TopologySpreadConstraint:
         position=constraint.position,
         max_skew=constraint.max_skew,
         topology_key=constraint.topology_key,
-        when_unsatisfiable=DO_NOT_SCHEDULE,
+        when_unsatisfiable=DO_NOT_SCHEDULE if is_hard else SCHEDULE_ANYWAY,
         min_domains=constraint.min_domains,
         node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
         node_taints_policy=HONOR if constraint.honors_taints else IGNORE,

@@ -167,7 +167,11 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_d
         reported=pod.message,
         nodes=_nodes(diagnosis, filtered),
         constraints=constraint_reports(
-            pod.cls, filtered, is_detailed=is_detailed, refusing=found if is_detailed else ()
+            pod.cls,
+            filtered,
+            is_detailed=is_detailed,
+            refusing=found if is_detailed else (),
+            profile=profile if is_detailed else None,
         ),
         requirements=tuple(found),
         conflicts=sets.sets,

@@ -34,14 +34,17 @@ class Origin(NamedTuple):
     absent: tuple[str, ...] = ()
 
 
-def origin_of(constraint: TopologySpreadConstraint, cls: PodClass, columns: Columns) -> Origin:
-    """Of a constraint of the pod, or a default one where the pod has none."""
+def origin_of(
+    constraint: TopologySpreadConstraint, cls: PodClass, columns: Columns, *, is_built_in: bool = False
+) -> Origin:
+    """Of a constraint of the pod, or a default one where the pod has none; `is_built_in`: nobody configured that."""
     if not cls.constraints:
         services = [f"Service {service.name}" for service in selecting_services(cls, columns)]
         owner = selecting_owner(cls)
         known = owner is not None and owner in columns.cluster.owner_selectors
         sources = (*services, *([f"{owner.kind} {owner.name}"] if owner is not None and known else []))
-        text = "a cluster default (defaultConstraints in the scheduler's configuration), as the pod has none"
+        where = "built into the scheduler" if is_built_in else "defaultConstraints in the scheduler's configuration"
+        text = f"a cluster default ({where}), as the pod has none"
         return Origin(f"{text}; its selector is that of {listed(sources)}", sources)
     labels = dict(cls.labels)
     merged = tuple(f"{key}={labels[key]}" for key in constraint.match_label_keys if key in labels)

@@ -87,7 +87,7 @@ def standing(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all
     return Standing(
         again=_again(pod, scores),
         refusals=() if filtered.feasible[at] else tuple(_refusals(filtered, at)),
-        constraints=constraint_reports(anew.cls, filtered),
+        constraints=constraint_reports(anew.cls, filtered, is_detailed=True, profile=profiles[pod.cls.scheduler_name]),
         skews=tuple(_skews(pod, filtered, at)),
         scores=scores,
     )

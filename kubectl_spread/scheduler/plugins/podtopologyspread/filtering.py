@@ -175,20 +175,34 @@ class DomainCounts:
         return match_num + self.constraint.self_match_num - least > self.constraint.max_skew
 
 
-def soft_counts(cls: PodClass, columns: Columns, feasible: Bools) -> tuple[DomainCounts, ...]:
+def soft_counts(
+    cls: PodClass,
+    columns: Columns,
+    feasible: Bools,
+    *,
+    defaults: tuple[Constraint, ...] = (),
+    require_all: bool = True,
+) -> tuple[DomainCounts, ...]:
     """The pod's soft constraints as scoring counts them, in the terms of hard ones.
 
     Scoring looks at the domains of feasible nodes only; where no node is feasible nothing is scored, and the domains
     of all counted nodes are told.
+
+    Args:
+        cls: of the pod.
+        columns: of the cluster.
+        feasible: bool (N,).
+        defaults: what counts where the pod has no constraints.
+        require_all: whether a node must have the keys of all of them to be counted; not so for the built-in defaults.
     """
-    constraints = filter_topology_spread_constraints(cls, hard=False)
-    keyed = with_all_keys(constraints, columns)
+    constraints = filter_topology_spread_constraints(cls, hard=False) if cls.constraints else defaults
     return tuple(
         DomainCounts(
             constraint,
             cls,
             columns,
-            keyed & match_node_inclusion_policies(constraint, cls, columns),
+            with_all_keys(constraints if require_all else (constraint,), columns)
+            & match_node_inclusion_policies(constraint, cls, columns),
             feasible if feasible.any() else None,
         )
         for constraint in constraints
