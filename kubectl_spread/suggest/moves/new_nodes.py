@@ -26,6 +26,7 @@ from kubectl_spread.suggest.problem import Problem
 Plain = dict[str, Any]
 
 _MOST_NEW = 16
+_MOST_ON_ONE = 100  # pods on a single new node
 _MOST_PLACES = 2
 _MEBI = 1024 * 1024
 _GIBI = 1024 * _MEBI
@@ -140,8 +141,8 @@ def _is_allowed(problem: Problem, labels: Labels) -> bool:
 
 def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
     """One node with room for one pod; then for two, and so on; then more nodes with room for all."""
-    waiting = min(len(problem.given.own), 64)
-    sizes = [(1, count) for count in range(1, waiting + 1)]
+    waiting = len(problem.given.own)
+    sizes = [(1, count) for count in range(1, min(waiting, _MOST_ON_ONE) + 1)]
     sizes += [(count, -(-waiting // count)) for count in range(2, min(waiting, _MOST_NEW) + 1)]
 
     def step(at: int) -> Change:
