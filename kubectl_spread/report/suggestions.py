@@ -51,7 +51,8 @@ def _none(suggestions: Suggestions) -> list[str]:
 def _left_out(suggestions: Suggestions) -> list[str]:
     if not suggestions.not_tried:
         return []
-    return [f"{counted(suggestions.not_tried, 'change')} were not tried, to keep the answer quick."]
+    were = "was" if suggestions.not_tried == 1 else "were"
+    return [f"{counted(suggestions.not_tried, 'change')} {were} not tried, to keep the answer quick."]
 
 
 def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[str]:

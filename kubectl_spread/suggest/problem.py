@@ -53,7 +53,7 @@ class Given(NamedTuple):
     pod: the one that is asked about. owner: whose template is changed; its `template` is what the pod was made of, as
     far as that is known. own: the pods of the owner that have no node, `pod` among them, in the order they are
     scheduled. before, after: the pods of other owners that wait as well, and come before or after them. running: the
-    owner's pods that have a node.
+    owner's pods that have a node. pending: how many of `own` find no node as things are.
     """
 
     pod: Pod
@@ -67,6 +67,7 @@ class Given(NamedTuple):
     after: tuple[Pod, ...]
     running: tuple[Pod, ...]
     is_template_known: bool
+    pending: int
     all_nodes: bool = False
 
 
@@ -192,6 +193,7 @@ def of_pod(
         after=tuple(other for other in waiting if other.key not in keys),
         running=tuple(other for other in cluster.bound() if not other.terminating and _is_sibling(other, pod, cluster)),
         is_template_known=is_known,
+        pending=len(own),
         all_nodes=all_nodes,
     )
     return Problem(given, columns)
@@ -238,6 +240,7 @@ def of_placements(
         after=(*(pod for pods in waiting[at + 1 :] for pod in pods), *_not_among(cluster.pending(), waiting)),
         running=tuple(running_pods(owner, cluster)),
         is_template_known=True,
+        pending=len(placement.pending),
         all_nodes=all_nodes,
     )
     return Problem(given)

@@ -45,7 +45,7 @@ _FIRST = 3  # suggestions among which there is a choice of kinds
 _SEED = 1
 
 # What a trial takes, about: each, and for every thousand nodes, bound pods, and pods to place.
-_COST_S, _NODES_S, _BOUND_S, _PLACED_S = 0.0015, 0.006, 0.0006, 0.4
+_COST_S, _NODES_S, _BOUND_S, _PLACED_S = 0.0015, 0.006, 0.0006, 0.2
 
 
 def suggest(problem: Problem, *, most: int = MOST, budget_s: float = BUDGET_S) -> Suggestions:
@@ -80,6 +80,9 @@ class _Search:
         # Bound pods are in the columns; nobody looks for them among those of the cluster.
         waiting = problem.cluster._replace(pods=tuple(problem.cluster.pending()))
         self._scene = Scene(problem, waiting, problem.spec)
+        self._conflicts = [
+            frozenset(item.text for item in conflict.requirements) for conflict in problem.explanation.conflicts
+        ]
         self._tried = 0
         self._not_tried = 0
         given = problem.given
@@ -94,12 +97,17 @@ class _Search:
         if self._problem.pod.key in self._before.placed:
             return Suggestions()
         ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
-        found = self._climbed(ladders)
+        found = self._climbed(ladder for ladder in ladders if self._may_be_enough(ladder))
         if not any(item.pending == 0 for item in found):
             found += self._climbed(itertools.islice(self._pairs(ladders, found), _MOST_PAIRS))
         best = _arranged(found)
         items = tuple(self._told(item, is_first=at < _FIRST) for at, item in enumerate(best[:most]))
         return Suggestions(items, self._tried, len(found), self._not_tried)
+
+    def _may_be_enough(self, ladder: Ladder) -> bool:
+        """Whether a change loosens something in every set of requirements that leaves no node by itself."""
+        change = ladder.step(0)
+        return change is not None and all(_loosens(change, conflict) for conflict in self._conflicts)
 
     def _climbed(self, ladders: Iterable[Ladder]) -> list[_Tried]:
         return [item for ladder in ladders if (item := self._climb(ladder)) is not None]
@@ -159,7 +167,6 @@ class _Search:
 
     def _pairs(self, ladders: list[Ladder], found: list[_Tried]) -> Iterator[Ladder]:
         """Two changes that together loosen something in every conflict, those that give up less first."""
-        conflicts = [frozenset(item.text for item in one.requirements) for one in self._problem.explanation.conflicts]
         helping = {item.change.title for item in found}
         alone = [ladder for ladder in ladders if (step := ladder.step(0)) is not None and step.title not in helping]
         pairs: list[tuple[int, int, Ladder, Ladder]] = []
@@ -167,7 +174,7 @@ class _Search:
             changes = one.step(0), other.step(0)
             if changes[0] is None or changes[1] is None or changes[0].family == changes[1].family:
                 continue
-            if all(_loosens(changes[0], conflict) or _loosens(changes[1], conflict) for conflict in conflicts):
+            if all(_loosens(changes[0], conflict) or _loosens(changes[1], conflict) for conflict in self._conflicts):
                 pairs.append((changes[0].rank + changes[1].rank, len(pairs), one, other))
         for _, _, one, other in sorted(pairs, key=lambda pair: pair[:2]):
             yield _together(one, other)

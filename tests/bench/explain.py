@@ -45,13 +45,16 @@ SIZES = (Size(100, 1_000, 0.5), Size(5_000, 50_000, 15))
 
 
 def objects(size: Size) -> list[Plain]:
-    """The objects of a cluster, whose third zone is tainted."""
+    """The objects of a cluster, whose third zone is tainted; twenty pods have one template, of at most 1,000."""
     nodes = [node(at, taints=DEDICATED) if at % 3 == 2 else node(at) for at in range(size.nodes)]
     filled = json.dumps(running_pod())
+    templates = min(1000, size.pods // 20)
     pods = []
     for at in range(size.pods):
         text = filled.replace("@POD", f"{at:08}").replace("@NODE", f"{at % size.nodes:05}")
-        pods.append(json.loads(text.replace("@APP", f"{at % 500}").replace("@HASH", f"{at % 1000:010}")))
+        pods.append(
+            json.loads(text.replace("@APP", f"{at % templates // 2}").replace("@HASH", f"{at % templates:010}"))
+        )
     return [*nodes, *pods, *(web(at) for at in range(WAITING + RUNNING))]
 
 

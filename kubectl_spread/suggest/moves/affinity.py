@@ -181,7 +181,7 @@ def _tolerations(problem: Problem) -> Iterator[Ladder]:
         yield single(
             of_spec(
                 f"tolerate the taint {taint}",
-                _toleration(problem, taint, there=there),
+                [_toleration(taint, there=there)],
                 family="tolerations",
                 rank=Rank.RISKY_TOLERATION if risky else Rank.TOLERATION,
                 gives_up=f"the pods may run on nodes that {taint} keeps free of them",
@@ -189,9 +189,8 @@ def _tolerations(problem: Problem) -> Iterator[Ladder]:
         )
 
 
-def _toleration(problem: Problem, taint: Taint, *, there: bool) -> list[Op]:
+def _toleration(taint: Taint, *, there: bool) -> Op:
+    """Append it to those that are there: of these nobody may know every field."""
     value: Plain = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
     toleration = {"key": taint.key, **value, "effect": taint.effect}
-    if there and problem.given.is_template_known:
-        return [put(("tolerations", END), toleration)]
-    return [put(("tolerations",), [*mappings(problem.spec.get("tolerations")), toleration])]
+    return put(("tolerations", END), toleration) if there else put(("tolerations",), [toleration])

@@ -26,6 +26,8 @@ from kubectl_spread.suggest.problem import Problem
 Plain = dict[str, Any]
 
 _MOST_NEW = 16
+_MOST_USUAL = 200  # new nodes that are like those there are
+_MOST_ON_ONE = 100  # pods on a single new node
 _MOST_PLACES = 2
 _MEBI = 1024 * 1024
 _GIBI = 1024 * _MEBI
@@ -140,9 +142,12 @@ def _is_allowed(problem: Problem, labels: Labels) -> bool:
 
 def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
     """One node with room for one pod; then for two, and so on; then more nodes with room for all."""
-    waiting = min(len(problem.given.own), 64)
-    sizes = [(1, count) for count in range(1, waiting + 1)]
+    waiting = problem.given.pending
+    sizes = [(1, count) for count in range(1, min(waiting, _MOST_ON_ONE) + 1)]
     sizes += [(count, -(-waiting // count)) for count in range(2, min(waiting, _MOST_NEW) + 1)]
+    usual = _pods_on_a_usual_node(problem)
+    if waiting > _MOST_NEW and 0 < -(-waiting // usual) <= _MOST_USUAL:
+        sizes.append((-(-waiting // usual), usual))
 
     def step(at: int) -> Change:
         nodes, pods = sizes[at]
@@ -158,6 +163,18 @@ def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, 
         return Change(title, (AddNodes(made),), "new node", Rank.NEW_NODE, weight, gives_up="", notes=(note,))
 
     return Ladder(len(sizes), step)
+
+
+def _pods_on_a_usual_node(problem: Problem) -> int:
+    """How many of the pods an empty node of the cluster takes: the middle one of those that take any; at least 1."""
+    requests = [(name, amount) for name, amount in problem.pod.cls.requests if amount and name != PODS]
+    fitting = sorted(
+        min([node.allocatable.get(PODS, 0), *(node.allocatable.get(name, 0) // amount for name, amount in requests)])
+        for node in problem.cluster.nodes
+        if not is_control_plane(node)
+    )
+    fitting = [count for count in fitting if count > 0]
+    return fitting[len(fitting) // 2] if fitting else 1
 
 
 def _room(problem: Problem, pods: int) -> dict[str, str]:
