@@ -212,22 +212,28 @@ def named_facts(named: FactOptions) -> Facts:
         raise click.UsageError("standard input cannot be read twice")
     cluster, errors = _cluster(named)
     named = named._replace(kubernetes_version=named.kubernetes_version or cluster.kubernetes_version or None)
-    return Facts(cluster, load_profiles(named), named.all_nodes, named.seed, errors)
+    profiles = load_profiles(named, held=cluster.scheduler_configuration)
+    return Facts(cluster, profiles, named.all_nodes, named.seed, errors)
 
 
-def load_profiles(named: FactOptions) -> dict[str, Profile]:
-    """The profiles of the scheduler that the options name."""
+def load_profiles(named: FactOptions, *, held: str = "") -> dict[str, Profile]:
+    """The profiles of the scheduler that the options name, else of a configuration that the facts hold."""
     from kubectl_spread.scheduler import config  # numpy: 80 ms
 
     minor = minor_version(named)
     version = config.LATEST if minor is None else config.version_of(f"1.{minor}")
-    if not named.scheduler_config:
+    if not named.scheduler_config and not held:
         return config.profiles(None, version)
     from kubectl_spread.sources import scheduler_config
 
-    loaded = scheduler_config.load(named.scheduler_config, version)
+    if named.scheduler_config:
+        loaded = scheduler_config.load(named.scheduler_config, version)
+    else:
+        from kubectl_spread.text.source import SourceFile
+
+        loaded = scheduler_config.read(SourceFile("the snapshot's schedulerConfiguration", held), version)
     for note in loaded.notes:
-        warn(f"{named.scheduler_config}: {note}")
+        warn(f"{named.scheduler_config or 'schedulerConfiguration'}: {note}")
     return loaded.profiles
 
 

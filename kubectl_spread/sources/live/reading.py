@@ -14,6 +14,7 @@ from typing import Union
 
 from kubectl_spread.cluster.assemble import Assembler
 from kubectl_spread.cluster.assemble import SHAPES
+from kubectl_spread.cluster.kept import kept
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import ConfigError
@@ -61,11 +62,13 @@ class Facts(NamedTuple):
     errors: tuple[SourceError, ...]
     unread: tuple[rights.Unread, ...]
     scheduler: scheduler.Found
+    objects: tuple[Plain, ...] = ()  # as a snapshot keeps them, where they are asked for
 
 
 class _Collected(NamedTuple):
     assembler: Assembler
     errors: list[SourceError]
+    objects: list[Plain]
     unread: Optional[rights.Unread] = None
 
 
@@ -159,7 +162,7 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
     assembler = Assembler()
     for part in collected:
         assembler.update(part.assembler)
-    if STORAGE[0] not in wanted and question.kinds and _uses_claims(assembler.cluster(), question.namespace):
+    if STORAGE[0] not in wanted and question.is_about_pods and _uses_claims(assembler.cluster(), question.namespace):
         more = _side_by_side(transport, question, STORAGE)
         for part in more:
             assembler.update(part.assembler)
@@ -169,7 +172,8 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
     errors = tuple(error for part in collected for error in part.errors)
     unread = tuple(part.unread for part in collected if part.unread is not None)
     is_default = scheduler.Found(None, "as given")
-    return Facts(assembler.cluster(), errors, unread, is_default if found is None else found.result())
+    objects = tuple(plain for part in collected for plain in part.objects)
+    return Facts(assembler.cluster(), errors, unread, is_default if found is None else found.result(), objects)
 
 
 def _side_by_side(transport: Transport, question: Question, wanted: tuple[Resource, ...]) -> list[_Collected]:
@@ -183,13 +187,13 @@ def _collecting(transport: Transport, question: Question, resource: Resource) ->
 
 def _uses_claims(cluster: Cluster, namespace: str) -> bool:
     """Whether a pod that may be asked about has a volume the scheduler looks at."""
-    return any(pod.cls.volumes for pod in cluster.pods if pod.namespace == namespace)
+    return any(pod.cls.volumes for pod in cluster.pods if not namespace or pod.namespace == namespace)
 
 
 def _collect(transport: Transport, question: Question, resource: Resource) -> _Collected:
     """All objects of a kind; of the question's namespace where others may not be read."""
     query = _ACTIVE if resource is PODS and not question.wants_finished else {}
-    reader = _Reader(transport.host, resource)
+    reader = _Reader(transport.host, resource, keeps_objects=question.keeps_objects)
     try:
         everywhere = resource.path(question.namespace if resource.is_local else "")
         listing.read(transport, everywhere, dict(query), reader.start)
@@ -222,21 +226,24 @@ def _unexpected(transport: Transport, resource: Resource, status: int, message: 
 class _Reader:
     """Takes the objects of one list; what pods share is remembered when the list begins anew."""
 
-    def __init__(self, host: str, resource: Resource) -> None:
+    def __init__(self, host: str, resource: Resource, *, keeps_objects: bool = False) -> None:
         self._host = host
         self._resource = resource
         self._texts = PodTexts()
         self._pods = PodReader()
         self._assembler = Assembler()
         self._errors: list[SourceError] = []
+        self._keeps_objects = keeps_objects
+        self._objects: list[Plain] = []
 
     def start(self) -> listing.Take:
         """Begin anew."""
-        self._assembler, self._errors = Assembler(), []
-        return listing.Take(self._pod, self._texts.scan) if self._resource is PODS else listing.Take(self._other)
+        self._assembler, self._errors, self._objects = Assembler(), [], []
+        is_shared = self._resource is PODS and not self._keeps_objects
+        return listing.Take(self._pod, self._texts.scan) if is_shared else listing.Take(self._other)
 
     def collected(self) -> _Collected:
-        return _Collected(self._assembler, self._errors)
+        return _Collected(self._assembler, self._errors, self._objects)
 
     def _pod(self, item: Plain) -> None:
         pod = self._pods.pod(item, self._texts.spec_key)
@@ -246,9 +253,13 @@ class _Reader:
             self._complain(item)
 
     def _other(self, item: Plain) -> None:
-        item["kind"] = self._resource.kind
+        resource = self._resource
+        item["kind"] = resource.kind
         if decode.decodes(item, SHAPES[self._resource.kind]):
             self._assembler.add(item)
+            if self._keeps_objects:
+                item["apiVersion"] = f"{resource.group}/{resource.version}" if resource.group else resource.version
+                self._objects += filter(None, (kept(item),))
         else:
             self._complain(item)
 
