@@ -11,6 +11,7 @@ import click
 
 from kubectl_spread.cli import acceptance
 from kubectl_spread.cli import checking
+from kubectl_spread.cli import complete
 from kubectl_spread.cli import fixing
 from kubectl_spread.cli import targets
 from kubectl_spread.cli.choices import choice_options
@@ -18,6 +19,7 @@ from kubectl_spread.cli.choices import ChoiceOptions
 from kubectl_spread.cli.choices import Inputs
 from kubectl_spread.cli.choices import inputs
 from kubectl_spread.cli.choices import load_config
+from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
@@ -50,12 +52,20 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 
 
 @click.command()
-@click.argument("files", nargs=-1, metavar="[FILE | TYPE/NAME]...")
-@click.option("-f", "--filename", multiple=True, metavar="FILE", help="File or directory to check; - is stdin.")
+@click.argument("files", nargs=-1, shell_complete=complete.files_or_targets, metavar="[FILE | TYPE/NAME]...")
+@click.option(
+    "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="File or directory to check; - is stdin."
+)
 @click.option("-R", "--recursive", is_flag=True, help="Look into the directories below the ones named.")
 @kustomize_option
 @cluster_facts
-@click.option("-n", "--namespace", metavar="NAME", help="Namespace of objects that name none.  [default: default]")
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    shell_complete=complete.namespaces,
+    help="Namespace of objects that name none.  [default: default]",
+)
 @click.option("-A", "--all-namespaces", is_flag=True, help="Check what runs in every namespace.")
 @click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Check what runs with these labels.")
 @click.option(
@@ -67,7 +77,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     shell_complete=complete_outputs,
     help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; with = also the file it goes to.  [default: text]",
 )
-@click.option("--output-file", metavar="FILE", help="The file that a single output goes to.")
+@click.option("--output-file", type=FILE, metavar="FILE", help="The file that a single output goes to.")
 @choice_options
 @fixing.fix_options
 @click.option("--statistics", is_flag=True, help="Say at the end how many findings each rule has.")

@@ -16,6 +16,8 @@ from typing import Union
 
 import click
 
+from kubectl_spread.cli import complete
+from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import SourceError
 from kubectl_spread.sources.live.flags import Flags
@@ -66,15 +68,21 @@ class Facts(NamedTuple):
 
 
 _CONNECTION = (
-    click.option("--kubeconfig", metavar="FILE", help="The only kubeconfig; else $KUBECONFIG or ~/.kube/config."),
-    click.option("--context", metavar="NAME", help="The kubeconfig's context to use."),
-    click.option("--cluster", metavar="NAME", help="The kubeconfig's cluster to use."),
-    click.option("--user", metavar="NAME", help="The kubeconfig's user to use."),
+    click.option(
+        "--kubeconfig", type=FILE, metavar="FILE", help="The only kubeconfig; else $KUBECONFIG or ~/.kube/config."
+    ),
+    click.option(
+        "--context", metavar="NAME", shell_complete=complete.contexts, help="The kubeconfig's context to use."
+    ),
+    click.option(
+        "--cluster", metavar="NAME", shell_complete=complete.clusters, help="The kubeconfig's cluster to use."
+    ),
+    click.option("--user", metavar="NAME", shell_complete=complete.users, help="The kubeconfig's user to use."),
     click.option("-s", "--server", metavar="URL", help="The API server."),
     click.option("--token", metavar="TOKEN", help="The bearer token for the API server."),
-    click.option("--certificate-authority", metavar="FILE", help="Who signs the API server's certificate."),
-    click.option("--client-certificate", metavar="FILE", help="Our certificate."),
-    click.option("--client-key", metavar="FILE", help="Its key."),
+    click.option("--certificate-authority", type=FILE, metavar="FILE", help="Who signs the API server's certificate."),
+    click.option("--client-certificate", type=FILE, metavar="FILE", help="Our certificate."),
+    click.option("--client-key", type=FILE, metavar="FILE", help="Its key."),
     click.option("--tls-server-name", metavar="NAME", help="The name in the API server's certificate."),
     click.option("--insecure-skip-tls-verify", is_flag=True, help="Take any certificate of the API server."),
     click.option("--as", "impersonate", metavar="NAME", help="Ask as this user or service account."),
@@ -91,6 +99,7 @@ _OPTIONS = (
     click.option(
         "--snapshot",
         multiple=True,
+        type=FILE,
         metavar="PATH",
         help="Cluster facts: a file or directory of what kubectl get -o yaml or json printed. Several make one.",
     ),
@@ -99,7 +108,7 @@ _OPTIONS = (
         metavar="SPEC",
         help="A made-up cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file of node groups.",
     ),
-    click.option("--scheduler-config", metavar="FILE", help="The scheduler's KubeSchedulerConfiguration."),
+    click.option("--scheduler-config", type=FILE, metavar="FILE", help="The scheduler's KubeSchedulerConfiguration."),
     click.option("--kubernetes-version", metavar="1.N", help="Whose rules to follow, 1.18 to 1.36. Default: 1.36."),
     click.option(
         "--seed", type=int, metavar="N", help="Draw among nodes of equal score, the same for the same N; else by name."
@@ -134,7 +143,12 @@ def gathering(name: str, record: Any, options: tuple[Callable[[F], F], ...]) -> 
 def kustomize_option(function: F) -> F:
     """-k."""
     return click.option(
-        "-k", "--kustomize", multiple=True, metavar="DIR", help="What kubectl kustomize makes of a directory."
+        "-k",
+        "--kustomize",
+        multiple=True,
+        type=FILE,
+        metavar="DIR",
+        help="What kubectl kustomize makes of a directory.",
     )(function)
 
 

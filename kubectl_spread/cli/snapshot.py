@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import FactOptions
@@ -24,7 +25,9 @@ _EXTENSIONS = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz", ".gz
 
 @click.command()
 @cluster_facts
-@click.option("-o", "--output", metavar="FILE", default="-", help="Where to: .json, .yaml, .gz; - is standard output.")
+@click.option(
+    "-o", "--output", type=FILE, metavar="FILE", default="-", help="Where to: .json, .yaml, .gz; - is standard output."
+)
 @click.option("--redact", is_flag=True, help="Put stand-ins for names, labels' values and images.")
 @click.pass_context
 def command(ctx: click.Context, facts: FactOptions, output: str, redact: bool) -> int:

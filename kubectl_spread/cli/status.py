@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kubectl_spread.cli import complete
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import FactOptions
@@ -58,9 +59,15 @@ class _Found(NamedTuple):
 
 
 @click.command()
-@click.argument("targets", nargs=-1, metavar="[TYPE [NAME...] | TYPE/NAME...]")
+@click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @cluster_facts
-@click.option("-n", "--namespace", metavar="NAME", help="Namespace of the workloads.  [default: the context's]")
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    shell_complete=complete.namespaces,
+    help="Namespace of the workloads.  [default: the context's]",
+)
 @click.option("-A", "--all-namespaces", is_flag=True, help="The workloads of every namespace.")
 @click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Only workloads with these labels.")
 @click.option("-a", "--all", "shows_all", is_flag=True, help="Also workloads without constraints of their own.")

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from kubectl_spread import schemas
+from kubectl_spread.cli.completion import lines
 from kubectl_spread.cli.main import run
 from tests.apiserver import ApiServer
 from tests.cli.running_objects import constraint
@@ -157,3 +158,15 @@ def test_watching_a_live_cluster(running: ApiServer, kube: str) -> None:
     assert changed.split()[0] in ("deployment/api", "deployment/web")
     assert 130 == process.returncode
     assert "Traceback" not in err
+
+
+def test_names_of_the_cluster_are_completed(running: ApiServer, kube: str) -> None:
+    def values(*words: str) -> list[str]:
+        return lines([words[0], "--kubeconfig", kube, *words[1:]])[:-1]
+
+    assert ["shop"] == values("status", "-n", "")
+    assert ["deployment/api", "deployment/web"] == values("check", "deployment/")
+    assert ["web"] == values("status", "deploy", "w")
+    assert ["pod/w-1", "pod/w-2", "pod/w-3"] == values("explain", "pod/")
+    assert [] == values("explain", "rollout/")
+    assert [] == values("status", "--token", "wrong", "pod/nope")

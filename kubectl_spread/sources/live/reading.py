@@ -36,6 +36,7 @@ from kubectl_spread.sources.live.resources import NODES
 from kubectl_spread.sources.live.resources import PODS
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.sources.live.resources import Resource
+from kubectl_spread.sources.live.resources import resource_of
 from kubectl_spread.sources.live.resources import STORAGE
 from kubectl_spread.sources.live.transport import CONNECTIONS
 from kubectl_spread.sources.live.transport import Transport
@@ -129,6 +130,23 @@ class Session:
         """
         with _switching():
             return _read(self.transport, question, minor=minor, finds_scheduler=finds_scheduler)
+
+    def names(self, kind: str, namespace: str, *, most: int) -> list[str]:
+        """The names of the first objects of a kind in a namespace, that of the context where it is empty.
+
+        Raises:
+            ClusterError: the cluster does not tell them.
+        """
+        resource = resource_of(kind)
+        if resource is None:
+            return []
+        where = (namespace or self.target.namespace) if resource.is_namespaced else ""
+        answer = self.transport.get(resource.path(where), {"limit": str(most)})
+        if answer.status != 200:
+            raise ClusterError(answer.message)
+        with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
+            return sorted(str(item["metadata"]["name"]) for item in json.loads(answer.body)["items"])
+        return []
 
     def close(self) -> None:
         """Hang up."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from typing import Optional
 
 
 class Resource(NamedTuple):
@@ -85,6 +86,14 @@ DEVICE_CLASSES = Resource(
     False,
     "extended resources that stand for devices are taken for ordinary ones",
 )
+_EVERY = (*_ALWAYS, *_OF_TARGETS, *_NAMED.values(), JOBS)
+
+
+def resource_of(kind: str) -> Optional[Resource]:
+    """Where the API server has a kind; None of one that is not its own."""
+    return next((item for item in _EVERY if item.kind == kind), None)
+
+
 _CLAIM_WORDS = ("persistentVolumeClaim", "volumeClaimTemplates", "ephemeral")
 _EXTENDED_SINCE = 36  # DRAExtendedResource
 
