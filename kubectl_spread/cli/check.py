@@ -11,6 +11,7 @@ import click
 
 from kubectl_spread.cli import acceptance
 from kubectl_spread.cli import checking
+from kubectl_spread.cli import complete
 from kubectl_spread.cli import fixing
 from kubectl_spread.cli import targets
 from kubectl_spread.cli.choices import choice_options
@@ -18,6 +19,7 @@ from kubectl_spread.cli.choices import ChoiceOptions
 from kubectl_spread.cli.choices import Inputs
 from kubectl_spread.cli.choices import inputs
 from kubectl_spread.cli.choices import load_config
+from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
@@ -25,6 +27,7 @@ from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import load_facts
+from kubectl_spread.cli.options import named_facts
 from kubectl_spread.cli.options import open_session
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.outcome import complete_outputs
@@ -37,6 +40,7 @@ from kubectl_spread.cli.outcome import outputs
 from kubectl_spread.cli.outcome import print_outcome
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.stderr import complain
+from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.plain import fields
 
@@ -44,15 +48,24 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.settings import Config
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.report.check import Running
+    from kubectl_spread.sources.live.reading import Session
 
 
 @click.command()
-@click.argument("files", nargs=-1, metavar="[FILE | TYPE/NAME]...")
-@click.option("-f", "--filename", multiple=True, metavar="FILE", help="File or directory to check; - is stdin.")
+@click.argument("files", nargs=-1, shell_complete=complete.files_or_targets, metavar="[FILE | TYPE/NAME]...")
+@click.option(
+    "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="File or directory to check; - is stdin."
+)
 @click.option("-R", "--recursive", is_flag=True, help="Look into the directories below the ones named.")
 @kustomize_option
 @cluster_facts
-@click.option("-n", "--namespace", metavar="NAME", help="Namespace of objects that name none.  [default: default]")
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    shell_complete=complete.namespaces,
+    help="Namespace of objects that name none.  [default: default]",
+)
 @click.option("-A", "--all-namespaces", is_flag=True, help="Check what runs in every namespace.")
 @click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Check what runs with these labels.")
 @click.option(
@@ -64,7 +77,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     shell_complete=complete_outputs,
     help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; with = also the file it goes to.  [default: text]",
 )
-@click.option("--output-file", metavar="FILE", help="The file that a single output goes to.")
+@click.option("--output-file", type=FILE, metavar="FILE", help="The file that a single output goes to.")
 @choice_options
 @fixing.fix_options
 @click.option("--statistics", is_flag=True, help="Say at the end how many findings each rule has.")
@@ -95,8 +108,8 @@ def command(
     or --topology it also places every replica of every workload, one after another by the scheduler's rules,
     and says which stay Pending and why.
 
-    With cluster facts and no file it checks the workloads that run: their constraints, whether their pods keep to
-    them, which pods are Pending and why, and whether the next rollout would find a node.
+    Without a file it checks the workloads that run in the live cluster or a snapshot: their constraints, whether
+    their pods keep to them, which pods are Pending and why, and whether the next rollout would find a node.
 
     \b
     Exit codes:
@@ -121,9 +134,9 @@ def command(
 
     \b
       # What runs: in a namespace, everywhere, one workload
-      kubectl spread check -n shop --snapshot facts.yaml
+      kubectl spread check -n shop
       kubectl spread check -A -l team=web --snapshot facts.yaml
-      kubectl spread check deploy/web -n shop --snapshot facts.yaml
+      kubectl spread check deploy/web -n shop
 
     \b
       # See what can be mended, then mend it
@@ -187,18 +200,28 @@ class Live(NamedTuple):
     label_selector: Optional[str]
 
     def means_running(self, *, has_files: bool, config: Config, facts: FactOptions) -> bool:
-        """Whether workloads that run are to be checked, not manifests.
+        """Whether workloads that run are to be checked, not manifests: they are named, or nothing else is.
 
         Raises:
             click.UsageError: files are named beside workloads.
         """
         names = [word for word in self.words if _is_target(word)]
         if not (names or self.all_namespaces or self.label_selector is not None):
-            has_facts = bool(facts.snapshot) or facts.topology is not None
-            return has_facts and not (has_files or self.words or config.paths)
+            if facts.topology is not None or has_files or self.words or config.paths:
+                return False
+            return self.namespace is not None or facts.are_named or _is_cluster_known(facts)
         if has_files or len(names) < len(self.words):
             raise click.UsageError("files and what runs cannot be checked together", click.get_current_context())
         return True
+
+
+def _is_cluster_known(facts: FactOptions) -> bool:
+    """Whether there is a live cluster to ask, as kubectl would find it."""
+    try:
+        open_session(facts.or_live())
+    except ClusterError:
+        return False
+    return True
 
 
 def _is_target(word: str) -> bool:
@@ -218,14 +241,16 @@ def _running(live: Live, choices: ChoiceOptions, config: Config, facts: FactOpti
     if live.all_namespaces and (live.namespace is not None or named.targets):
         what = "--namespace" if live.namespace is not None else "a resource by name"
         raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
-    asked = checking.asked(choices, config, facts=facts, namespace=None)
+    facts = facts.or_live()
+    session = open_session(facts)
+    asked = checking.asked(choices, config, facts=facts, namespace=live.namespace, session=session)
+    namespace = "" if live.all_namespaces else asked.namespace
+    asked = asked._replace(namespace="default")  # what runs names its own
     with progress("reading the cluster facts"):
-        known = load_facts(asked.facts)
-        if known is None:
-            raise click.UsageError("no cluster facts: give --snapshot", ctx)
+        known = _known(asked.facts, session, named, namespace)
         from kubectl_spread.cli import running  # numpy: 80 ms
 
-        wanted = running.Wanted(named, selector, "" if live.all_namespaces else live.namespace or "default")
+        wanted = running.Wanted(named, selector, namespace)
         found = running.check(known, asked, wanted)
         judged = checking.judge(found.read, asked, known=known, placements=[])(found.read.results)
     read = found.read
@@ -236,6 +261,17 @@ def _running(live: Live, choices: ChoiceOptions, config: Config, facts: FactOpti
     notes = (*fresh.notes, *found.notes)
     outcome = Outcome(fresh.findings, [], list(known.errors), counts, names, notes)
     return outcome._replace(running=found.running, where=wanted.where, absent=found.absent)
+
+
+def _known(facts: FactOptions, session: Optional[Session], named: targets.Named, namespace: str) -> Facts:
+    """The cluster that is named, or the live one as far as the workloads need it."""
+    if session is None:
+        return named_facts(facts)
+    from kubectl_spread.cli import live
+    from kubectl_spread.sources.live.resources import Question
+
+    kinds = tuple(sorted({target.kind for target in named.targets}))
+    return live.load(facts, session, Question(namespace, kinds, is_overview=not kinds))
 
 
 def _replaced(read: checking.Read, known: Optional[Facts], owners: list[Workload]) -> Optional[Running]:

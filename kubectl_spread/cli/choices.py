@@ -11,6 +11,7 @@ from typing import Union
 
 import click
 
+from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.complete import levels_of_rules
 from kubectl_spread.cli.complete import rules
 from kubectl_spread.cli.options import F
@@ -96,10 +97,14 @@ _OPTIONS = (
     click.option("--exclude", multiple=True, metavar="GLOB", help="Pass over files and directories that are found."),
     click.option("--force-exclude", is_flag=True, help="Pass over what is excluded even where it is named."),
     click.option("--project", is_flag=True, help="Check the config's paths, or else all below its directory."),
-    click.option("--baseline", metavar="FILE", help="Report only what is not in this file of known findings."),
-    click.option("--write-baseline", metavar="FILE", help="Write what is found to a file, as known."),
+    click.option(
+        "--baseline", type=FILE, metavar="FILE", help="Report only what is not in this file of known findings."
+    ),
+    click.option("--write-baseline", type=FILE, metavar="FILE", help="Write what is found to a file, as known."),
     click.option("--no-ignores", is_flag=True, help="Report what comments, annotations, config and baseline accept."),
-    click.option("--config", metavar="FILE", help="The config.  [default: .kubectl-spread.yaml here or above]"),
+    click.option(
+        "--config", type=FILE, metavar="FILE", help="The config.  [default: .kubectl-spread.yaml here or above]"
+    ),
     click.option("--no-config", is_flag=True, help="Look for no config."),
 )
 

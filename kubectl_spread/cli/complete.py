@@ -1,7 +1,13 @@
-"""What the shell completes."""
+"""What the shell completes.
+
+Names of the kubeconfig are read from its files. Names of the cluster are asked for with a second's patience, and
+offered where they come; without an answer there is nothing to offer, and nothing is said.
+"""
 
 from __future__ import annotations
 
+import contextlib
+from typing import Optional
 from typing import TYPE_CHECKING
 
 import click
@@ -9,6 +15,10 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+FILE = click.Path(readable=False)  # whether it can be read is for who reads it to say; a shell completes it
+_PATIENCE_S = 1.0
+_MOST_NAMES = 500
+_LARGEST_SNAPSHOT = 256 << 10  # bytes, of which names are offered
 _LEVELS = ("error", "warning", "info")
 
 
@@ -24,6 +34,119 @@ def levels_of_rules(_ctx: click.Context, _param: click.Parameter, incomplete: st
     if equals:
         return [_item(f"{word}={name}") for name in _LEVELS if name.startswith(level)]
     return [_item(f"{name}=", summary) for name, summary in _known() if _begins(name, word)]
+
+
+def contexts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The contexts of the kubeconfig."""
+    return _of_kubeconfig(ctx, "contexts", incomplete)
+
+
+def clusters(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The clusters of the kubeconfig."""
+    return _of_kubeconfig(ctx, "clusters", incomplete)
+
+
+def users(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The users of the kubeconfig."""
+    return _of_kubeconfig(ctx, "users", incomplete)
+
+
+def namespaces(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The namespaces of the cluster."""
+    return [_item(name) for name in _names(ctx, "Namespace") if name.startswith(incomplete)]
+
+
+def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """TYPE, TYPE/NAME, or a NAME behind a TYPE."""
+    from kubectl_spread.objects.kinds import kind_named
+
+    before = ctx.params.get(param.name or "") or ()
+    word, slash, name = incomplete.partition("/")
+    if slash:
+        kind = kind_named(word)
+        return [_item(f"{word}/{found}") for found in _names(ctx, kind) if found.startswith(name)]
+    if before and "/" not in before[0]:
+        return [_item(found) for found in _names(ctx, kind_named(before[0])) if found.startswith(incomplete)]
+    return [_item(found) for found in _types() if found.startswith(incomplete)]
+
+
+def files_or_targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Files; TYPE/NAME where a type is written and there is no such directory."""
+    import os
+
+    kind, slash, _ = incomplete.partition("/")
+    if slash and kind in _types() and not os.path.isdir(kind):
+        return targets(ctx, param, incomplete)
+    return FILE.shell_complete(ctx, param, incomplete)
+
+
+def _types() -> list[str]:
+    """What kubectl calls the kinds, the short names left out."""
+    from kubectl_spread.objects.kinds import KINDS
+
+    return [entry.names[0] for kind, entry in KINDS.items() if kind != "PodTemplate"]
+
+
+def _of_kubeconfig(ctx: click.Context, section: str, incomplete: str) -> list[CompletionItem]:
+    from kubectl_spread.errors import SpreadError
+    from kubectl_spread.sources.live import kubeconfig
+
+    try:
+        found = kubeconfig.names(ctx.params.get("kubeconfig"), section)
+    except SpreadError:
+        return []
+    return [_item(name) for name in found if name.startswith(incomplete)]
+
+
+def _names(ctx: click.Context, kind: Optional[str]) -> list[str]:
+    """The names of a kind in the live cluster, or the one that a snapshot holds; none where nobody tells them."""
+    from kubectl_spread.errors import SpreadError
+
+    try:
+        return _in_snapshot(ctx, kind) if ctx.params.get("snapshot") else _in_cluster(ctx, kind)
+    except SpreadError:
+        return []
+
+
+def _in_cluster(ctx: click.Context, kind: Optional[str]) -> list[str]:
+    """What the live cluster tells in time; it is asked on a thread that nobody waits for longer."""
+    import threading
+
+    from kubectl_spread.errors import SpreadError
+    from kubectl_spread.sources.live.flags import Flags
+    from kubectl_spread.sources.live.reading import Session
+
+    given = {field: ctx.params[field] for field in Flags._fields if ctx.params.get(field)}
+    session = Session(Flags(**{**given, "request_timeout": f"{_PATIENCE_S}s"}))
+    found: list[str] = []
+
+    def ask() -> None:
+        with contextlib.suppress(SpreadError):
+            found.extend(session.names(kind or "", ctx.params.get("namespace") or "", most=_MOST_NAMES))
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(_PATIENCE_S)
+    return list(found)
+
+
+def _in_snapshot(ctx: click.Context, kind: Optional[str]) -> list[str]:
+    import os
+
+    from kubectl_spread.sources import snapshot
+
+    paths = tuple(ctx.params["snapshot"])
+    if any(not os.path.isfile(path) or os.path.getsize(path) > _LARGEST_SNAPSHOT for path in paths):
+        return []
+    found: dict[str, None] = {}
+    for plain in snapshot.objects(*paths).objects:
+        metadata = plain.get("metadata") or {}
+        if kind == "Namespace" and metadata.get("namespace"):
+            found[metadata["namespace"]] = None
+        in_namespace = (metadata.get("namespace") or "default") == (ctx.params.get("namespace") or "default")
+        if plain.get("kind") == kind and (kind == "Namespace" or in_namespace):
+            found[metadata.get("name") or ""] = None
+    return sorted(found)[:_MOST_NAMES]
 
 
 def _known() -> list[tuple[str, str]]:

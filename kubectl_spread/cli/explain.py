@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kubectl_spread.cli import complete
+from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
@@ -31,12 +33,20 @@ _WIDEST = 160
 
 
 @click.command()
-@click.argument("targets", nargs=-1, metavar="[TYPE NAME | TYPE/NAME]...")
-@click.option("-f", "--filename", multiple=True, metavar="FILE", help="Explain the pods of a manifest; - is stdin.")
+@click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE NAME | TYPE/NAME]...")
+@click.option(
+    "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="Explain the pods of a manifest; - is stdin."
+)
 @kustomize_option
 @cluster_facts
 @click.option("--message", metavar="TEXT", help="Explain a message that was pasted instead of a pod; - is stdin.")
-@click.option("-n", "--namespace", metavar="NAME", help="Namespace of what is named.  [default: the context's]")
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    shell_complete=complete.namespaces,
+    help="Namespace of what is named.  [default: the context's]",
+)
 @click.option("--node", metavar="NODE", default="", help="Say everything about one node instead of all nodes.")
 @click.option(
     "--suggestions",

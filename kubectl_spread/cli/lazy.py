@@ -5,8 +5,12 @@ from __future__ import annotations
 import importlib
 from typing import NamedTuple
 from typing import Optional
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Entry(NamedTuple):
@@ -30,6 +34,15 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = importlib.import_module(entry.module).command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands with their lines, of which none is imported; then the group's own options."""
+        from click.shell_completion import CompletionItem
+
+        found = [
+            CompletionItem(name, help=entry.help) for name, entry in self.entries.items() if name.startswith(incomplete)
+        ]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Available Commands"):

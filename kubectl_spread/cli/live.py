@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+from typing import NamedTuple
 from typing import TYPE_CHECKING
 
 from kubectl_spread.cli.options import FactOptions
@@ -10,35 +12,75 @@ from kubectl_spread.cli.options import load_profiles
 from kubectl_spread.cli.options import minor_version
 from kubectl_spread.cli.stderr import note
 from kubectl_spread.cli.stderr import warn
+from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.version import FIRST_MINOR
+from kubectl_spread.sources.live.resources import Question
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.scheduler.framework.profile import Profile
+    from kubectl_spread.sources.live import reading
     from kubectl_spread.sources.live.reading import Session
-    from kubectl_spread.sources.live.resources import Question
     from kubectl_spread.sources.live.scheduler import Found
 
 
-def load(named: FactOptions, session: Session, question: Question) -> Facts:
+class Snapshot(NamedTuple):
+    """The objects of a live cluster, what of them does not decode, and by which rules it is to be judged."""
+
+    objects: tuple[dict[str, Any], ...]
+    errors: tuple[SourceError, ...]
+    kubernetes_version: str
+    scheduler_configuration: str
+
+
+def load(named: FactOptions, session: Session, question: Question, *, is_again: bool = False) -> Facts:
     """Read the live cluster, and say which one, by which rules, and what of it might not be read.
+
+    Args:
+        named: what the command line says.
+        session: it is asked here.
+        question: what is asked.
+        is_again: it was asked before, and will be asked again: all has been said but for what cannot be read.
 
     Raises:
         ClusterError: it cannot be read.
         SourceError: no scheduler would start with the configuration.
     """
     minor = minor_version(named) or session.version.minor
-    if session.version.note and not named.kubernetes_version:
+    if session.version.note and not (named.kubernetes_version or is_again):
         warn(session.version.note)
-    try:
-        facts = session.read(question, minor=minor, finds_scheduler=not named.scheduler_config)
-    finally:
-        session.close()
+    facts = _read(named, session, question, minor=minor, is_again=is_again)
     followed = named._replace(kubernetes_version=f"1.{max(minor, FIRST_MINOR)}")
     profiles = _of_cluster(facts.scheduler, followed) if not named.scheduler_config else load_profiles(followed)
-    _tell(session, minor, named.scheduler_config or facts.scheduler.said)
+    if not is_again:
+        _tell(session, minor, named.scheduler_config or facts.scheduler.said)
+        for unread in facts.unread:
+            warn(str(unread))
+    return Facts(facts.cluster, profiles, named.all_nodes, named.seed, facts.errors)
+
+
+def snapshot(named: FactOptions, session: Session) -> Snapshot:
+    """Read all that a snapshot holds, and say what might not be read.
+
+    Raises:
+        ClusterError: it cannot be read.
+    """
+    minor = minor_version(named) or session.version.minor
+    question = Question("", is_overview=True, keeps_objects=True)
+    facts = _read(named, session, question, minor=minor, is_again=False)
+    _tell(session, minor, facts.scheduler.said)
     for unread in facts.unread:
         warn(str(unread))
-    return Facts(facts.cluster, profiles, named.all_nodes, named.seed, facts.errors)
+    source = facts.scheduler.source
+    version = f"1.{max(minor, FIRST_MINOR)}"
+    return Snapshot(facts.objects, facts.errors, version, "" if source is None else source.text)
+
+
+def _read(named: FactOptions, session: Session, question: Question, *, minor: int, is_again: bool) -> reading.Facts:
+    try:
+        return session.read(question, minor=minor, finds_scheduler=not named.scheduler_config)
+    finally:
+        if not is_again:
+            session.close()
 
 
 def _of_cluster(found: Found, named: FactOptions) -> dict[str, Profile]:

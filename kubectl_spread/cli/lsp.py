@@ -12,6 +12,7 @@ import click
 from kubectl_spread.cli.choices import ChoiceOptions
 from kubectl_spread.cli.choices import load_config
 from kubectl_spread.cli.choices import policy
+from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SpreadError
@@ -27,7 +28,7 @@ _OF_THE_EXTRA = ("pygls", "lsprotocol")
 @click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, prefixes or names, by commas.")
 @click.option("--extend-select", multiple=True, metavar="RULES", help="These rules besides the default ones.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules; of two, the longer prefix counts.")
-@click.option("--config", metavar="FILE", help="The config.  [default: .kubectl-spread.yaml here or above]")
+@click.option("--config", type=FILE, metavar="FILE", help="The config.  [default: .kubectl-spread.yaml here or above]")
 def command(
     select: tuple[str, ...], extend_select: tuple[str, ...], ignore: tuple[str, ...], config: Optional[str]
 ) -> int:

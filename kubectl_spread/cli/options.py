@@ -16,6 +16,8 @@ from typing import Union
 
 import click
 
+from kubectl_spread.cli import complete
+from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import SourceError
 from kubectl_spread.sources.live.flags import Flags
@@ -66,15 +68,21 @@ class Facts(NamedTuple):
 
 
 _CONNECTION = (
-    click.option("--kubeconfig", metavar="FILE", help="The only kubeconfig; else $KUBECONFIG or ~/.kube/config."),
-    click.option("--context", metavar="NAME", help="The kubeconfig's context to use."),
-    click.option("--cluster", metavar="NAME", help="The kubeconfig's cluster to use."),
-    click.option("--user", metavar="NAME", help="The kubeconfig's user to use."),
+    click.option(
+        "--kubeconfig", type=FILE, metavar="FILE", help="The only kubeconfig; else $KUBECONFIG or ~/.kube/config."
+    ),
+    click.option(
+        "--context", metavar="NAME", shell_complete=complete.contexts, help="The kubeconfig's context to use."
+    ),
+    click.option(
+        "--cluster", metavar="NAME", shell_complete=complete.clusters, help="The kubeconfig's cluster to use."
+    ),
+    click.option("--user", metavar="NAME", shell_complete=complete.users, help="The kubeconfig's user to use."),
     click.option("-s", "--server", metavar="URL", help="The API server."),
     click.option("--token", metavar="TOKEN", help="The bearer token for the API server."),
-    click.option("--certificate-authority", metavar="FILE", help="Who signs the API server's certificate."),
-    click.option("--client-certificate", metavar="FILE", help="Our certificate."),
-    click.option("--client-key", metavar="FILE", help="Its key."),
+    click.option("--certificate-authority", type=FILE, metavar="FILE", help="Who signs the API server's certificate."),
+    click.option("--client-certificate", type=FILE, metavar="FILE", help="Our certificate."),
+    click.option("--client-key", type=FILE, metavar="FILE", help="Its key."),
     click.option("--tls-server-name", metavar="NAME", help="The name in the API server's certificate."),
     click.option("--insecure-skip-tls-verify", is_flag=True, help="Take any certificate of the API server."),
     click.option("--as", "impersonate", metavar="NAME", help="Ask as this user or service account."),
@@ -91,6 +99,7 @@ _OPTIONS = (
     click.option(
         "--snapshot",
         multiple=True,
+        type=FILE,
         metavar="PATH",
         help="Cluster facts: a file or directory of what kubectl get -o yaml or json printed. Several make one.",
     ),
@@ -99,7 +108,7 @@ _OPTIONS = (
         metavar="SPEC",
         help="A made-up cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file of node groups.",
     ),
-    click.option("--scheduler-config", metavar="FILE", help="The scheduler's KubeSchedulerConfiguration."),
+    click.option("--scheduler-config", type=FILE, metavar="FILE", help="The scheduler's KubeSchedulerConfiguration."),
     click.option("--kubernetes-version", metavar="1.N", help="Whose rules to follow, 1.18 to 1.36. Default: 1.36."),
     click.option(
         "--seed", type=int, metavar="N", help="Draw among nodes of equal score, the same for the same N; else by name."
@@ -134,7 +143,12 @@ def gathering(name: str, record: Any, options: tuple[Callable[[F], F], ...]) -> 
 def kustomize_option(function: F) -> F:
     """-k."""
     return click.option(
-        "-k", "--kustomize", multiple=True, metavar="DIR", help="What kubectl kustomize makes of a directory."
+        "-k",
+        "--kustomize",
+        multiple=True,
+        type=FILE,
+        metavar="DIR",
+        help="What kubectl kustomize makes of a directory.",
     )(function)
 
 
@@ -212,22 +226,28 @@ def named_facts(named: FactOptions) -> Facts:
         raise click.UsageError("standard input cannot be read twice")
     cluster, errors = _cluster(named)
     named = named._replace(kubernetes_version=named.kubernetes_version or cluster.kubernetes_version or None)
-    return Facts(cluster, load_profiles(named), named.all_nodes, named.seed, errors)
+    profiles = load_profiles(named, held=cluster.scheduler_configuration)
+    return Facts(cluster, profiles, named.all_nodes, named.seed, errors)
 
 
-def load_profiles(named: FactOptions) -> dict[str, Profile]:
-    """The profiles of the scheduler that the options name."""
+def load_profiles(named: FactOptions, *, held: str = "") -> dict[str, Profile]:
+    """The profiles of the scheduler that the options name, else of a configuration that the facts hold."""
     from kubectl_spread.scheduler import config  # numpy: 80 ms
 
     minor = minor_version(named)
     version = config.LATEST if minor is None else config.version_of(f"1.{minor}")
-    if not named.scheduler_config:
+    if not named.scheduler_config and not held:
         return config.profiles(None, version)
     from kubectl_spread.sources import scheduler_config
 
-    loaded = scheduler_config.load(named.scheduler_config, version)
+    if named.scheduler_config:
+        loaded = scheduler_config.load(named.scheduler_config, version)
+    else:
+        from kubectl_spread.text.source import SourceFile
+
+        loaded = scheduler_config.read(SourceFile("the snapshot's schedulerConfiguration", held), version)
     for note in loaded.notes:
-        warn(f"{named.scheduler_config}: {note}")
+        warn(f"{named.scheduler_config or 'schedulerConfiguration'}: {note}")
     return loaded.profiles
 
 

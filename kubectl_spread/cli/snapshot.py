@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
+from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import minor_version
+from kubectl_spread.cli.options import open_session
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.cli.stderr import warn
+
+if TYPE_CHECKING:  # loads numpy
+    from kubectl_spread.cli.live import Snapshot
 
 _EXTENSIONS = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz", ".gz")
 
 
 @click.command()
 @cluster_facts
-@click.option("-o", "--output", metavar="FILE", default="-", help="Where to: .json, .yaml, .gz; - is standard output.")
+@click.option(
+    "-o", "--output", type=FILE, metavar="FILE", default="-", help="Where to: .json, .yaml, .gz; - is standard output."
+)
 @click.option("--redact", is_flag=True, help="Put stand-ins for names, labels' values and images.")
 @click.pass_context
 def command(ctx: click.Context, facts: FactOptions, output: str, redact: bool) -> int:
@@ -33,24 +40,36 @@ def command(ctx: click.Context, facts: FactOptions, output: str, redact: bool) -
     Exit codes:
       0  it is written
       2  wrong usage
-      3  an input could not be read, or the file could not be written
+      3  an input could not be read, the cluster not be reached, or the file not be written
 
     \b
     Examples:
+      # The live cluster
+      kubectl spread snapshot -o facts.json.gz
+
+    \b
       # What kubectl printed, less all that is not needed
       kubectl spread snapshot --snapshot facts.yaml -o facts.json.gz
 
     \b
       # For somebody who must not know the names
-      kubectl spread snapshot --snapshot facts.yaml --redact -o facts.yaml.gz
+      kubectl spread snapshot --redact -o facts.yaml.gz
     """  # noqa: D301
     if output != "-" and not output.startswith("/dev/") and not output.endswith(_EXTENSIONS):
         raise click.UsageError(f"the file's name ends in .json, .yaml or .gz: {output}", ctx)
     with progress("reading the cluster facts"):
-        objects, errors, version = _objects(facts, ctx)
+        found = _objects(facts.or_live(), ctx)
     from kubectl_spread.sources import snapshot_file
 
-    document = snapshot_file.document(objects, redact=redact, kubernetes_version=version)
+    configuration = "" if redact else found.scheduler_configuration
+    if redact and found.scheduler_configuration:
+        warn("the scheduler's configuration may hold names and is left out: give it with --scheduler-config")
+    document = snapshot_file.document(
+        found.objects,
+        redact=redact,
+        kubernetes_version=found.kubernetes_version,
+        scheduler_configuration=configuration,
+    )
     content = snapshot_file.rendered(document, output)
     if output == "-":
         click.echo(content, nl=False)
@@ -59,21 +78,35 @@ def command(ctx: click.Context, facts: FactOptions, output: str, redact: bool) -
 
         write_bytes(output, content)
     flush()
-    for error in errors:
+    for error in found.errors:
         complain(error)
-    return Exit.UNREADABLE if errors else Exit.CLEAN
+    return Exit.UNREADABLE if found.errors else Exit.CLEAN
 
 
-def _objects(facts: FactOptions, ctx: click.Context) -> tuple[list[dict[str, Any]], tuple[Any, ...], str]:
-    """The objects, what could not be read, and the version whose rules apply."""
+def _objects(facts: FactOptions, ctx: click.Context) -> Snapshot:
+    """The objects, what could not be read, and by which rules they are to be judged."""
     if facts.topology is not None:
         raise click.UsageError("a made-up cluster needs no snapshot: its file is one already", ctx)
-    if not facts.snapshot:
-        raise click.UsageError("no cluster facts: give --snapshot", ctx)
+    session = open_session(facts)
+    from kubectl_spread.cli import live
+
+    if session is not None:
+        return _with_configuration(live.snapshot(facts, session), facts)
     from kubectl_spread.sources import snapshot
 
     found = snapshot.objects(*facts.snapshot)
     for warning in found.warnings:
         warn(warning)
     minor = minor_version(facts)
-    return found.objects, found.errors, f"1.{minor}" if minor is not None else snapshot.version_of(found.head)
+    version = f"1.{minor}" if minor is not None else snapshot.version_of(found.head)
+    configuration = snapshot.configuration_of(found.head)
+    return _with_configuration(live.Snapshot(tuple(found.objects), found.errors, version, configuration), facts)
+
+
+def _with_configuration(found: Snapshot, facts: FactOptions) -> Snapshot:
+    """With the scheduler's configuration that the command line names."""
+    if not facts.scheduler_config:
+        return found
+    from kubectl_spread.sources.files import read_text
+
+    return found._replace(scheduler_configuration=read_text(facts.scheduler_config).text)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
 import click
 
+from kubectl_spread.cli import complete
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
-from kubectl_spread.cli.options import load_facts
+from kubectl_spread.cli.options import named_facts
+from kubectl_spread.cli.options import open_session
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
@@ -30,6 +31,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.objects.labels import Labels
     from kubectl_spread.objects.selector import Selector
     from kubectl_spread.simulate.status import WorkloadStatus
+    from kubectl_spread.sources.live.reading import Session
 
 FORMATS = ("wide", "json", "prometheus")
 
@@ -57,9 +59,15 @@ class _Found(NamedTuple):
 
 
 @click.command()
-@click.argument("targets", nargs=-1, metavar="[TYPE [NAME...] | TYPE/NAME...]")
+@click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @cluster_facts
-@click.option("-n", "--namespace", metavar="NAME", help="Namespace of the workloads.  [default: default]")
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    shell_complete=complete.namespaces,
+    help="Namespace of the workloads.  [default: the context's]",
+)
 @click.option("-A", "--all-namespaces", is_flag=True, help="The workloads of every namespace.")
 @click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Only workloads with these labels.")
 @click.option("-a", "--all", "shows_all", is_flag=True, help="Also workloads without constraints of their own.")
@@ -97,28 +105,29 @@ def command(
       0  every DoNotSchedule constraint holds, and no pod of these workloads is Pending; or -o prometheus, which tells
       1  one does not hold, a pod is Pending, or what is named does not exist
       2  wrong usage
-      3  an input could not be read
+      3  an input could not be read, or the cluster could not be reached
       130  -w was interrupted
 
     \b
     Examples:
       # The workloads with constraints of a namespace, of all namespaces
-      kubectl spread status -n shop --snapshot facts.yaml
+      kubectl spread status -n shop
       kubectl spread status -A --snapshot facts.yaml
 
     \b
       # All Deployments, with what the scheduler's default constraints come to
-      kubectl spread status deploy -a --snapshot facts.yaml
+      kubectl spread status deploy -a
 
     \b
-      # One workload, in full
-      kubectl spread status deploy/web -o wide --snapshot facts.yaml
+      # One workload, in full; what changes
+      kubectl spread status deploy/web -o wide
+      kubectl spread status -A -w
 
     \b
       # For a textfile collector, and an alert on kubectl_spread_constraint_violated
-      kubectl spread status -A -o prometheus --snapshot facts.yaml > spread.prom
+      kubectl spread status -A -o prometheus > spread.prom
     """  # noqa: D301
-    asked_names = named(targets, ctx, verb="show")
+    asked_names, facts = named(targets, ctx, verb="show"), facts.or_live()
     if all_namespaces and (namespace is not None or asked_names.targets):
         what = "--namespace" if namespace is not None else "a resource by name"
         raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
@@ -126,17 +135,19 @@ def command(
         raise click.UsageError("-w prints what changes, which is no complete set of metrics", ctx)
     if watch and "-" in facts.snapshot:
         raise click.UsageError("standard input cannot be read again and again", ctx)
+    session = open_session(facts)
+    own = session.target.namespace if session is not None else "default"
     asked = _Asked(
         asked_names,
         selector(label_selector, asked_names, ctx),
-        "" if all_namespaces else namespace or "default",
+        "" if all_namespaces else namespace or own,
         shows_all or bool(asked_names.targets),
     )
     if watch:
         shown = _Shown(output, has_namespace=all_namespaces, has_headers=not no_headers)
-        _watch(lambda: _look(facts, asked, ctx), shown, interval)
+        _watch(_Looking(facts, asked, session), shown, interval)
     with progress("reading the cluster facts"):
-        found = _look(facts, asked, ctx)
+        found = _Looking(facts, asked, session).look()
     absent = _absent(found.statuses, asked)
     if output in ("json", "prometheus") or found.statuses or not absent:
         _print(found, asked, output, has_headers=not no_headers)
@@ -150,19 +161,31 @@ def command(
     return Exit.CLEAN if is_fine else Exit.FINDINGS
 
 
-def _look(facts: FactOptions, asked: _Asked, ctx: click.Context) -> _Found:
-    known = _load(facts, ctx)
-    from kubectl_spread.simulate.status import statuses  # numpy: 80 ms
+class _Looking(NamedTuple):
+    """Where to look: the facts that are named, or a live cluster."""
 
-    found = statuses(known.cluster, known.profiles, wants=asked.wants)
-    return _Found([status for status in found if asked.shows_all or status.has_own], known.errors)
+    facts: FactOptions
+    asked: _Asked
+    session: Optional[Session]
 
+    def look(self, *, is_again: bool = False) -> _Found:
+        """The workloads as they are now; `is_again` as in `live.load`."""
+        known = self._load(is_again=is_again)
+        from kubectl_spread.simulate.status import statuses  # numpy: 80 ms
 
-def _load(facts: FactOptions, ctx: click.Context) -> Facts:
-    known = load_facts(facts)
-    if known is None:
-        raise click.UsageError("no cluster facts: give --snapshot", ctx)
-    return known
+        found = statuses(known.cluster, known.profiles, wants=self.asked.wants)
+        return _Found([status for status in found if self.asked.shows_all or status.has_own], known.errors)
+
+    def _load(self, *, is_again: bool) -> Facts:
+        if self.session is None:
+            return named_facts(self.facts)
+        from kubectl_spread.cli import live
+        from kubectl_spread.sources.live.resources import Question
+
+        asked = self.asked
+        kinds = {target.kind for target in asked.named.targets} | asked.named.kinds
+        question = Question(asked.namespace, tuple(sorted(kinds)), is_overview=not kinds)
+        return live.load(self.facts, self.session, question, is_again=is_again)
 
 
 def _absent(statuses: list[WorkloadStatus], asked: _Asked) -> list[NotFoundError]:
@@ -243,19 +266,23 @@ class _Shown:
             _print_json(found._replace(statuses=changed))
 
 
-def _watch(look: Callable[[], _Found], shown: _Shown, interval_s: float) -> None:
-    """Look until somebody interrupts; what goes wrong for a while is said once."""
+def _watch(looking: _Looking, shown: _Shown, interval_s: float) -> None:
+    """Look until somebody interrupts; what goes wrong for a while is said once, after the first look."""
+    import gc
+
+    gc.enable()  # a program that goes on has what to collect
+    shown.show(looking.look(is_again=True))
     told = ""
     while True:
+        flush()
+        time.sleep(interval_s)
         try:
-            found = look()
+            found = looking.look(is_again=True)
         except SpreadError as error:
             problem = str(error)
         else:
             shown.show(found)
-            flush()
             problem = "; ".join(map(str, found.errors))
         if problem and problem != told:
             complain(problem)
         told = problem
-        time.sleep(interval_s)

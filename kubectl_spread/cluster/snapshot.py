@@ -114,6 +114,7 @@ class Cluster(NamedTuple):
     controllers: dict[OwnerKey, Controller] = {}  # noqa: RUF012
     events: dict[OwnerKey, tuple[Event, ...]] = {}  # noqa: RUF012  # by what they are about, the latest first
     kubernetes_version: str = ""  # `1.N`, where a snapshot names it
+    scheduler_configuration: str = ""  # the text of one, where a snapshot holds it
 
     def bound(self) -> list[Pod]:
         """Pods that count: bound to a node, and neither succeeded nor failed."""

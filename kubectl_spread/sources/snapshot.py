@@ -61,8 +61,16 @@ def load(*paths: str) -> Facts:
         raise errors[0]
     if not assembler.has_nodes:
         raise _without_nodes(paths)
-    cluster = assembler.cluster()._replace(kubernetes_version=version_of(head))
+    cluster = assembler.cluster()._replace(
+        kubernetes_version=version_of(head), scheduler_configuration=configuration_of(head)
+    )
     return Facts(cluster, tuple(errors), tuple(warnings))
+
+
+def configuration_of(head: dict[str, Any]) -> str:
+    """The scheduler's configuration that a snapshot holds, as text."""
+    text = head.get("schedulerConfiguration")
+    return text if isinstance(text, str) else ""
 
 
 def version_of(head: dict[str, Any]) -> str:

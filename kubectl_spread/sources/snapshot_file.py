@@ -15,19 +15,24 @@ Plain = dict[str, Any]
 API_VERSION = "kubectl-spread/v1"
 
 
-def document(objects: Iterable[Plain], *, redact: bool, kubernetes_version: str = "") -> Plain:
+def document(
+    objects: Iterable[Plain], *, redact: bool, kubernetes_version: str = "", scheduler_configuration: str = ""
+) -> Plain:
     """A Snapshot of objects, which must decode.
 
     Args:
         objects: as the API server or kubectl gave them.
         redact: whether to put stand-ins for names.
         kubernetes_version: `1.N`, whose rules apply; empty where nobody says it.
+        scheduler_configuration: the text of a KubeSchedulerConfiguration.
     """
     items: Iterable[Plain] = (found for plain in objects if (found := kept(plain)) is not None)
     items = without_idle_events(items)
     head: Plain = {"apiVersion": API_VERSION, "kind": "Snapshot", "redacted": redact}
     if kubernetes_version:
         head["kubernetesVersion"] = kubernetes_version
+    if scheduler_configuration:
+        head["schedulerConfiguration"] = scheduler_configuration
     return {**head, "items": list(redacted(items) if redact else items)}
 
 

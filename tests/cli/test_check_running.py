@@ -180,11 +180,16 @@ def test_a_file_is_a_file_though_it_looks_like_a_name(capsys: pytest.CaptureFixt
     assert ["deploy/web"] == list({item["file"] for item in report(capsys, "deploy/web")["findings"]})
 
 
+@pytest.mark.parametrize("args", [["-A"], ["-n", "shop"], ["deploy/web"], ["-l", "app=web"], ["--live"]])
+def test_without_a_cluster_there_is_nothing_to_check(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", *args]) == 3
+    assert capsys.readouterr().err.startswith("error: no cluster is known: there is no kubeconfig")
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["-A"], "error: no cluster facts: give --snapshot"),
-        (["deploy/web"], "error: no cluster facts: give --snapshot"),
+        ([], "error: name a file or directory to check, or - for standard input"),
         (["-A", "web.yaml"], "error: files and what runs cannot be checked together"),
         (["deploy/web", "-f", "web.yaml"], "error: files and what runs cannot be checked together"),
         (["-A", "-n", "shop", "--snapshot", "f"], "error: --namespace and --all-namespaces exclude each other"),

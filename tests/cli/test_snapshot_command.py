@@ -423,7 +423,7 @@ def test_events_of_pods_that_run_are_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        ([], 2, "error: no cluster facts: give --snapshot"),
+        ([], 3, "error: no cluster is known: there is no kubeconfig"),
         (
             ["--snapshot", str(SHOP), "-o", "facts.txt"],
             2,

@@ -232,12 +232,16 @@ def test_only_the_kinds_that_a_question_needs_are_read(server: ApiServer, sessio
         "volumeattachments",
     }
 
-    assert not plain & (claims | {"jobs"})
+    assert not plain & (claims | {"jobs", "events"})
     assert plain - {"deviceclasses"} == kinds(Question("shop", texts=("kind: Deployment",)), minor=35)
-    assert plain | claims == kinds(Question("shop", texts=("persistentVolumeClaim: {claimName: c}",)))
-    asked_about = plain | {"deployments", "events"}
+    claiming = kinds(Question("shop", texts=("kind: Job\npersistentVolumeClaim: {claimName: c}",)))
+    assert (plain | claims) - {"deployments"} == claiming
+    asked_about = plain | {"events"}
     assert asked_about == kinds(Question("shop", kinds=("Deployment",)))
     assert asked_about | {"jobs", "cronjobs"} == kinds(Question("shop", kinds=("CronJob",)))
+    everything = asked_about | {"jobs", "cronjobs", "daemonsets"}
+    assert everything == kinds(Question("", is_overview=True))
+    assert everything | claims == kinds(Question("", is_overview=True, keeps_objects=True))
     server.put(pod(1, spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}))
     assert asked_about | claims == kinds(Question("shop", kinds=("Pod",)))
 

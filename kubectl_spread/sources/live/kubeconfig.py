@@ -189,6 +189,17 @@ def load(flags: Flags) -> Target:
     )
 
 
+def names(explicit: Optional[str], section: str) -> list[str]:
+    """What the kubeconfig files name, of one section: `contexts`, `clusters` or `users`.
+
+    Raises:
+        SourceError: a kubeconfig cannot be read.
+    """
+    merged = _merged(_paths(explicit), is_explicit=explicit is not None)
+    entries: dict[str, _Entry] = getattr(merged, section)
+    return sorted(entries)
+
+
 def _paths(explicit: Optional[str]) -> list[str]:
     if explicit is not None:
         return [explicit]

@@ -14,6 +14,7 @@ from typing import Union
 
 from kubectl_spread.cluster.assemble import Assembler
 from kubectl_spread.cluster.assemble import SHAPES
+from kubectl_spread.cluster.kept import kept
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import ConfigError
@@ -35,6 +36,7 @@ from kubectl_spread.sources.live.resources import NODES
 from kubectl_spread.sources.live.resources import PODS
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.sources.live.resources import Resource
+from kubectl_spread.sources.live.resources import resource_of
 from kubectl_spread.sources.live.resources import STORAGE
 from kubectl_spread.sources.live.transport import CONNECTIONS
 from kubectl_spread.sources.live.transport import Transport
@@ -61,11 +63,13 @@ class Facts(NamedTuple):
     errors: tuple[SourceError, ...]
     unread: tuple[rights.Unread, ...]
     scheduler: scheduler.Found
+    objects: tuple[Plain, ...] = ()  # as a snapshot keeps them, where they are asked for
 
 
 class _Collected(NamedTuple):
     assembler: Assembler
     errors: list[SourceError]
+    objects: list[Plain]
     unread: Optional[rights.Unread] = None
 
 
@@ -127,6 +131,23 @@ class Session:
         with _switching():
             return _read(self.transport, question, minor=minor, finds_scheduler=finds_scheduler)
 
+    def names(self, kind: str, namespace: str, *, most: int) -> list[str]:
+        """The names of the first objects of a kind in a namespace, that of the context where it is empty.
+
+        Raises:
+            ClusterError: the cluster does not tell them.
+        """
+        resource = resource_of(kind)
+        if resource is None:
+            return []
+        where = (namespace or self.target.namespace) if resource.is_namespaced else ""
+        answer = self.transport.get(resource.path(where), {"limit": str(most)})
+        if answer.status != 200:
+            raise ClusterError(answer.message)
+        with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
+            return sorted(str(item["metadata"]["name"]) for item in json.loads(answer.body)["items"])
+        return []
+
     def close(self) -> None:
         """Hang up."""
         if self._transport is not None:
@@ -159,7 +180,7 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
     assembler = Assembler()
     for part in collected:
         assembler.update(part.assembler)
-    if STORAGE[0] not in wanted and question.kinds and _uses_claims(assembler.cluster(), question.namespace):
+    if STORAGE[0] not in wanted and question.is_about_pods and _uses_claims(assembler.cluster(), question.namespace):
         more = _side_by_side(transport, question, STORAGE)
         for part in more:
             assembler.update(part.assembler)
@@ -169,7 +190,8 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
     errors = tuple(error for part in collected for error in part.errors)
     unread = tuple(part.unread for part in collected if part.unread is not None)
     is_default = scheduler.Found(None, "as given")
-    return Facts(assembler.cluster(), errors, unread, is_default if found is None else found.result())
+    objects = tuple(plain for part in collected for plain in part.objects)
+    return Facts(assembler.cluster(), errors, unread, is_default if found is None else found.result(), objects)
 
 
 def _side_by_side(transport: Transport, question: Question, wanted: tuple[Resource, ...]) -> list[_Collected]:
@@ -183,13 +205,13 @@ def _collecting(transport: Transport, question: Question, resource: Resource) ->
 
 def _uses_claims(cluster: Cluster, namespace: str) -> bool:
     """Whether a pod that may be asked about has a volume the scheduler looks at."""
-    return any(pod.cls.volumes for pod in cluster.pods if pod.namespace == namespace)
+    return any(pod.cls.volumes for pod in cluster.pods if not namespace or pod.namespace == namespace)
 
 
 def _collect(transport: Transport, question: Question, resource: Resource) -> _Collected:
     """All objects of a kind; of the question's namespace where others may not be read."""
     query = _ACTIVE if resource is PODS and not question.wants_finished else {}
-    reader = _Reader(transport.host, resource)
+    reader = _Reader(transport.host, resource, keeps_objects=question.keeps_objects)
     try:
         everywhere = resource.path(question.namespace if resource.is_local else "")
         listing.read(transport, everywhere, dict(query), reader.start)
@@ -222,21 +244,24 @@ def _unexpected(transport: Transport, resource: Resource, status: int, message: 
 class _Reader:
     """Takes the objects of one list; what pods share is remembered when the list begins anew."""
 
-    def __init__(self, host: str, resource: Resource) -> None:
+    def __init__(self, host: str, resource: Resource, *, keeps_objects: bool = False) -> None:
         self._host = host
         self._resource = resource
         self._texts = PodTexts()
         self._pods = PodReader()
         self._assembler = Assembler()
         self._errors: list[SourceError] = []
+        self._keeps_objects = keeps_objects
+        self._objects: list[Plain] = []
 
     def start(self) -> listing.Take:
         """Begin anew."""
-        self._assembler, self._errors = Assembler(), []
-        return listing.Take(self._pod, self._texts.scan) if self._resource is PODS else listing.Take(self._other)
+        self._assembler, self._errors, self._objects = Assembler(), [], []
+        is_shared = self._resource is PODS and not self._keeps_objects
+        return listing.Take(self._pod, self._texts.scan) if is_shared else listing.Take(self._other)
 
     def collected(self) -> _Collected:
-        return _Collected(self._assembler, self._errors)
+        return _Collected(self._assembler, self._errors, self._objects)
 
     def _pod(self, item: Plain) -> None:
         pod = self._pods.pod(item, self._texts.spec_key)
@@ -246,9 +271,13 @@ class _Reader:
             self._complain(item)
 
     def _other(self, item: Plain) -> None:
-        item["kind"] = self._resource.kind
+        resource = self._resource
+        item["kind"] = resource.kind
         if decode.decodes(item, SHAPES[self._resource.kind]):
             self._assembler.add(item)
+            if self._keeps_objects:
+                item["apiVersion"] = f"{resource.group}/{resource.version}" if resource.group else resource.version
+                self._objects += filter(None, (kept(item),))
         else:
             self._complain(item)
 

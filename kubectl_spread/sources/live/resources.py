@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from typing import Optional
 
 
 class Resource(NamedTuple):
@@ -67,8 +68,9 @@ _ALWAYS = (
     ),
 )
 _STATE = "what its controller says of a workload is not told, nor the pod that it would create next"
+_DEPLOYMENTS = Resource("Deployment", "apps", "v1", "deployments", True, _STATE, is_local=True)
 _OF_TARGETS = (
-    Resource("Deployment", "apps", "v1", "deployments", True, _STATE, is_local=True),
+    _DEPLOYMENTS,
     Resource("Event", "", "v1", "events", True, "what the scheduler said last is not told", is_local=True),
 )
 _NAMED = {
@@ -84,6 +86,14 @@ DEVICE_CLASSES = Resource(
     False,
     "extended resources that stand for devices are taken for ordinary ones",
 )
+_EVERY = (*_ALWAYS, *_OF_TARGETS, *_NAMED.values(), JOBS)
+
+
+def resource_of(kind: str) -> Optional[Resource]:
+    """Where the API server has a kind; None of one that is not its own."""
+    return next((item for item in _EVERY if item.kind == kind), None)
+
+
 _CLAIM_WORDS = ("persistentVolumeClaim", "volumeClaimTemplates", "ephemeral")
 _EXTENDED_SINCE = 36  # DRAExtendedResource
 
@@ -91,12 +101,21 @@ _EXTENDED_SINCE = 36  # DRAExtendedResource
 class Question(NamedTuple):
     """What is asked: of objects by their kinds, of manifests by their texts.
 
-    `namespace` is where we look when we may not look everywhere.
+    `namespace` is where we look when we may not look everywhere; it is empty where the question is about all of them.
+    `is_overview`: it is about the workloads that run, of every kind that the API server has itself. `keeps_objects`:
+    the objects themselves are asked for, with what storage there is.
     """
 
     namespace: str
     kinds: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    is_overview: bool = False
+    keeps_objects: bool = False
+
+    @property
+    def is_about_pods(self) -> bool:
+        """Whether pods of the cluster are asked about, so that their claims matter."""
+        return bool(self.kinds) or self.is_overview
 
     @property
     def wants_finished(self) -> bool:
@@ -108,10 +127,14 @@ class Question(NamedTuple):
         found: tuple[Resource, ...] = _ALWAYS
         if self.kinds:
             found += _OF_TARGETS + tuple(_NAMED[kind] for kind in _NAMED if kind in self.kinds)
+        if self.is_overview:
+            found += (*_OF_TARGETS, *_NAMED.values(), JOBS)
         if {"Job", "CronJob"} & set(self.kinds) or any("CronJob" in text for text in self.texts):
             found += (JOBS,)
+        if not self.is_about_pods and any("Deployment" in text for text in self.texts):
+            found += (_DEPLOYMENTS._replace(is_local=False, doubt="whether a manifest changes one is not known"),)
         if minor >= _EXTENDED_SINCE:
             found += (DEVICE_CLASSES,)
-        if any(word in text for text in self.texts for word in _CLAIM_WORDS):
+        if self.keeps_objects or any(word in text for text in self.texts for word in _CLAIM_WORDS):
             found += STORAGE
         return found
