@@ -36,7 +36,8 @@ class WorkloadState(NamedTuple):
     terminating: tuple[Pod, ...] = ()
     failures: tuple[Failure, ...] = ()
     waiting: str = ""
-    is_paused: bool = False
+    is_paused: bool = False  # and pods are missing
+    is_suspended: bool = False
 
     @property
     def missing(self) -> int:
@@ -59,12 +60,15 @@ def state_of(key: OwnerKey, cluster: Cluster) -> Optional[WorkloadState]:
         pending=pending,
         terminating=tuple(pod for pod in pods if pod.terminating),
     )
-    if controller is None or not state.missing:
+    if controller is None:
+        return state
+    state = state._replace(is_suspended=bool(controller.spec.get("suspend")))
+    if not state.missing:
         return state
     return state._replace(
         failures=tuple(_failures(key, cluster)),
         waiting=_waiting(controller, staying),
-        is_paused=bool(controller.spec.get("paused") or controller.spec.get("suspend")),
+        is_paused=bool(controller.spec.get("paused")),
     )
 
 

@@ -45,6 +45,7 @@ class Verdict(Enum):
     RUNNING = "Running"
     GATED = "SchedulingGated"
     FINISHED = "Finished"
+    TERMINATING = "Terminating"  # deleted before it had a node: the scheduler passes it over
     NO_SCHEDULER = "NoScheduler"  # no profile has the name that the pod asks for
     NOT_CREATED = "NotCreated"  # its controller could not create it, or has not yet
     NOT_PREDICTABLE = "NotPredictable"  # it depends on something that is not evaluated
@@ -127,6 +128,8 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_
     if pod.node_name:
         today = standing(pod, cluster, profiles, all_nodes=all_nodes)
         return Examined(Explanation(pod, Verdict.RUNNING, nothing, constraints=today.constraints, standing=today))
+    if pod.terminating:
+        return Examined(Explanation(pod, Verdict.TERMINATING, nothing, reported=pod.message))
     if pod.cls.gates:
         return Examined(Explanation(pod, Verdict.GATED, nothing, reported=pod.message))
     if pod.cls.scheduler_name not in profiles:

@@ -20,6 +20,7 @@ from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe
 from kubectl_spread.report.table import table
 from kubectl_spread.report.table import wrapped
+from kubectl_spread.report.verdict import since
 
 _MOST_NAMES = 6
 _MOST_DOMAINS = 20
@@ -239,8 +240,11 @@ def _behind(report: ConstraintReport) -> Iterator[str]:
 
 def _workload(pods: CountedPods, report: ConstraintReport) -> str:
     """`3 of Deployment web (web-1, web-2, web-3), 2 of them of another revision (5d4f)`."""
-    owner = safe(pods.owner) or ("pod" if pods.number == 1 else "pods") + " without a controller"
-    text = f"{pods.number} of {owner}" if pods.owner else f"{pods.number} {owner}"
+    text = f"{pods.number} of {safe(pods.owner)}"
+    if not pods.owner:
+        text = f"{counted(pods.number, 'pod')} without a controller"
+    elif _is_static(pods.owner):
+        text = f"{counted(pods.number, 'static pod')} of {safe(pods.owner)}"
     text += f" ({_cut(pods.names, pods.number)})"
     others = [(name, number) for name, number in pods.revisions if name != report.revision]
     if not pods.is_own or not report.revision or not others:
@@ -250,6 +254,11 @@ def _workload(pods: CountedPods, report: ConstraintReport) -> str:
     which = listed((name for name, _ in others), most=_MOST_PODS)
     of_them = f"{number} of them " if number < pods.number else "all " if number > 1 else ""
     return f"{text}, {of_them}of {whose} ({which})"
+
+
+def _is_static(owner: str) -> bool:
+    """Whether pods are of a node's own kubelet, whose mirror pods the node owns."""
+    return owner.startswith("Node ")
 
 
 def _also(report: ConstraintReport) -> Iterator[str]:
@@ -264,7 +273,8 @@ def _also(report: ConstraintReport) -> Iterator[str]:
         where = ", ".join(f"{number} in {safe(value) or chr(34) * 2}" for value, number in numbers[:_MOST_NAMES])
         more = len(numbers) - _MOST_NAMES
         rest = f" and in {counted(more, 'more domain')}" if more > 0 else ""
-        yield f"the selector also matches {safe(owner)}: {where}{rest}"
+        static = "static pods of " if _is_static(owner) else ""
+        yield f"the selector also matches {static}{safe(owner)}: {where}{rest}"
     if len(others) > _MOST_PODS:
         yield f"and {counted(len(others) - _MOST_PODS, 'more workload')}"
 
@@ -287,12 +297,7 @@ def _terminating(report: ConstraintReport) -> Iterator[str]:
 
 def _leaving(pod: TerminatingPod) -> str:
     """`web-2 on c1 has been terminating since 2026-01-01T10:00:00Z (finalizer x/y)`."""
-    since = f" since {safe(pod.since)}" if pod.since else ""
-    finalizers = ""
-    if pod.finalizers:
-        noun = "finalizer" if len(pod.finalizers) == 1 else "finalizers"
-        finalizers = f" ({noun} {listed(pod.finalizers, most=_MOST_PODS)})"
-    return f"{safe(pod.name)} on {safe(pod.node)} has been terminating{since}{finalizers}"
+    return f"{safe(pod.name)} on {safe(pod.node)} has been terminating{since(pod.since, pod.finalizers)}"
 
 
 def selector_text(selector: Selector) -> str:

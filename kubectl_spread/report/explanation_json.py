@@ -148,6 +148,7 @@ def _workload(state: WorkloadState) -> dict[str, Any]:
         "terminating": len(state.terminating),
         "missing": state.missing,
         "paused": state.is_paused,
+        "suspended": state.is_suspended,
         "waitsFor": state.waiting,
         "failures": [
             {

@@ -61,7 +61,7 @@ def lines(report: PodReport, style: Style) -> list[str]:
         out += layout.wrapped(f"The same holds for {listed(explanation.others, most=_MOST_NAMES)}.", style.width)
     if explanation.verdict is Verdict.NOT_PREDICTABLE:
         needs = " and ".join(explanation.beyond)
-        what = f"Not predictable: the pod depends on {needs}, which the dry run does not evaluate."
+        what = f"It depends on {needs}, which the dry run does not evaluate."
         out += layout.wrapped(what, style.width)
     if explanation.ignored.fields:
         out.append(verdict.ignored_sentence(explanation.ignored))
@@ -127,7 +127,10 @@ def _headline(state: WorkloadState, style: Style) -> list[str]:
     """What there is of a workload, and why the rest is not."""
     out = layout.wrapped(_counts(state), style.width)
     if state.is_paused:
-        out.append("  It is paused: its controller creates nothing until it is resumed.")
+        what = "It is paused: its controller makes no pods of a changed template until it is resumed."
+        out += layout.wrapped(what, style.width, indent="  ")
+    if state.is_suspended:
+        out += layout.wrapped("It is suspended: its controller creates no pods.", style.width, indent="  ")
     if state.waiting:
         what = (
             f"  A StatefulSet with podManagementPolicy OrderedReady creates the next pod when "
@@ -139,7 +142,7 @@ def _headline(state: WorkloadState, style: Style) -> list[str]:
         head = f"{failure.about.kind} {failure.about.name}: {failure.reason}{when}:"
         out += layout.wrapped(head, style.width, indent="  ")
         out += layout.wrapped(failure.message, style.width, indent="    ")
-    if state.missing and not (state.failures or state.waiting or state.is_paused):
+    if state.missing and not (state.failures or state.waiting or state.is_paused or state.is_suspended):
         what = "The facts do not say why; kubectl describe of its ReplicaSet or of itself shows the events."
         out += layout.wrapped(what, style.width, indent="  ")
     return [*out, ""]

@@ -47,7 +47,7 @@ def lines(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = F
         out = [_title(scores), *_table(scores, own=own, width=width, wide=wide), *_tied(scores)]
         out += _decision(scores.decision)
     if scores.soft is not None:
-        out += _soft(scores.soft)
+        out += _soft(scores.soft, len(scores.rows))
     return out
 
 
@@ -109,11 +109,13 @@ def _decision(decision: Decision) -> list[str]:
     return out + [f"  {share.plugin}: {safe(share.because)}" for share in decision.shares if share.because]
 
 
-def _soft(vote: SoftVote) -> list[str]:
+def _soft(vote: SoftVote, scored: int) -> list[str]:
     if not vote.constraints:
         return []
     noun = "ScheduleAnyway constraint prefers" if len(vote.constraints) == 1 else "ScheduleAnyway constraints prefer"
-    if vote.is_outvoted:
+    if 1 < len(vote.favourites) == scored:
+        out = [f"The {noun} none of these nodes to another."]
+    elif vote.is_outvoted:
         against = ", ".join(_outvoting(share) for share in vote.outvoted_by)
         preference = f"{safe(vote.favourite)} by {counted(vote.margin, 'point')}"
         out = [f"The {noun} {preference}, and {'is' if len(vote.constraints) == 1 else 'are'} outvoted: {against}."]

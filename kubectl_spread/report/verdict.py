@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from collections.abc import Sequence
 
 from kubectl_spread.explain.conflicts import Conflict
 from kubectl_spread.explain.constraints import ConstraintReport
@@ -19,6 +20,7 @@ from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe
 
 _MOST_NAMES = 6
+_MOST_FINALIZERS = 3
 _SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 
@@ -33,11 +35,13 @@ def sentence(explanation: Explanation) -> str:
         return f"{name} is bound to node {safe(pod.node_name)}.{waits}"
     if explanation.verdict is Verdict.FINISHED:
         return f"{name} has finished ({safe(pod.phase)}); the scheduler does not look at it."
+    if explanation.verdict is Verdict.TERMINATING:
+        return f"{name} has been terminating{since(pod.deleted, pod.finalizers)}, and the scheduler passes such a pod over."
     if explanation.verdict is Verdict.GATED:
         gates = listed(pod.cls.gates, most=_MOST_NAMES)
         return f"{name} waits for its scheduling gates: {gates}. No node is sought until whoever set them removes them."
     if explanation.verdict is Verdict.NO_SCHEDULER:
-        return f"{name} waits for a scheduler named {safe(pod.cls.scheduler_name)}, {_scheduler(explanation)}."
+        return f"{name} waits for a scheduler named {safe(pod.cls.scheduler_name)}, {_scheduler(explanation)}"
     if explanation.verdict is Verdict.NOT_PREDICTABLE:
         return f"{name} is not predictable: {_by_the_other_rules(explanation)}."
     if explanation.verdict is Verdict.NOT_CREATED:
@@ -55,7 +59,16 @@ def _scheduler(explanation: Explanation) -> str:
         what += f"; {counted(pods.placed, 'pod')} with that name are on nodes, so there was one"
     elif pods.waiting > 1:
         what += f"; none of the {pods.waiting} pods that name it has a node"
-    return what + (f"; is {safe(near[0])} meant?" if near else "")
+    return what + (f"; is {safe(near[0])} meant?" if near else ".")
+
+
+def since(deleted: str, finalizers: Sequence[str]) -> str:
+    """` since 2026-01-01T10:00:00Z (finalizer x/y)`: when a pod was deleted, and what it still waits for."""
+    when = f" since {safe(deleted)}" if deleted else ""
+    if not finalizers:
+        return when
+    noun = "finalizer" if len(finalizers) == 1 else "finalizers"
+    return f"{when} ({noun} {listed(finalizers, most=_MOST_FINALIZERS)})"
 
 
 def _starts(phase: str) -> bool:

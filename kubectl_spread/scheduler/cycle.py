@@ -97,7 +97,10 @@ class Filtered(NamedTuple):
             for verdict in self.verdicts
             if verdict.bits[node]
         ]
-        return found if node not in self.nominated else [self.nominated[node], *found]
+        if node not in self.nominated:
+            return found
+        first = self.nominated[node]  # the same plugin may refuse it without the nominated pods, too
+        return [first, *(status for status in found if status != first)]
 
     def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> Optional[Status]:
         """The first failure of a node if pods were gone and others came; None where the pod would fit."""

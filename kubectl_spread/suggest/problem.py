@@ -176,7 +176,7 @@ def of_pod(
     if explanation.verdict is not Verdict.PENDING:
         return None
     pod = explanation.pod
-    waiting = [other for other in cluster.pending() if not other.cls.gates]
+    waiting = [other for other in cluster.pending() if _is_queued(other)]
     own = [other for other in waiting if _is_sibling(other, pod, cluster)]
     own = [pod, *(other for other in own if other.key != pod.key)]
     keys = {other.key for other in own}
@@ -249,13 +249,18 @@ def of_placements(
 def _not_among(pending: Iterable[Pod], waiting: Iterable[Iterable[Pod]]) -> list[Pod]:
     """Pods of the cluster that wait, and are none of those that are to be created."""
     keys = {pod.key for pods in waiting for pod in pods}
-    return [pod for pod in pending if pod.key not in keys and not pod.cls.gates]
+    return [pod for pod in pending if pod.key not in keys and _is_queued(pod)]
+
+
+def _is_queued(pod: Pod) -> bool:
+    """Whether the scheduler looks for a node for a pod that has none: not while it is gated, nor once it is deleted."""
+    return not pod.cls.gates and not pod.terminating
 
 
 def _is_sibling(other: Pod, pod: Pod, cluster: Cluster) -> bool:
-    """Whether two pods are of one workload; of pods that nobody controls, whether they are alike."""
+    """Whether two pods are of one workload; a pod that nobody controls stands alone, as no change reaches another."""
     if pod.owner is None:
-        return other.owner is None and other.namespace == pod.namespace and other.cls == pod.cls
+        return other.key == pod.key
     return other.namespace == pod.namespace and workload_of(other, cluster) == workload_of(pod, cluster)
 
 

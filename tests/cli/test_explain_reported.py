@@ -214,10 +214,14 @@ def test_a_stateful_set_in_order_waits_for_the_pod_before(explained: Explained) 
 
 def test_a_paused_or_silent_controller_is_said(explained: Explained) -> None:
     paused = workload("Deployment", "web", 1, spec={"paused": True})
+    suspended = workload("Job", "load", 1, apiVersion="batch/v1", spec={"suspend": True})
     _, told_paused, _ = explained("deploy/web", node("n1"), paused)
+    _, told_suspended, document = explained("job/load", node("n1"), suspended)
     _, told_silent, _ = explained("deploy/web", node("n1"), workload("Deployment", "web", 1))
 
-    assert "It is paused: its controller creates nothing until it is resumed." in told_paused
+    assert "It is paused: its controller makes no pods of a changed template until it is resumed." in told_paused
+    assert "It is suspended: its controller creates no pods." in told_suspended
+    assert (document["workload"]["paused"], document["workload"]["suspended"]) == (False, True)
     assert "The facts do not say why; kubectl describe" in told_silent
 
 
@@ -258,4 +262,44 @@ def test_a_scheduler_that_is_not_known_is_told_with_its_pods(explained: Explaine
     _, text, document = explained("pod/web-1", node("n1"), other, {**other, "metadata": {"name": "web-2"}})
 
     assert document["verdict"] == "NoScheduler"
-    assert "none of the 2 pods that name it has a node; is default-scheduler meant?." in text
+    assert "none of the 2 pods that name it has a node; is default-scheduler meant?" in text
+
+
+def test_a_pod_that_was_deleted_before_it_had_a_node_is_passed_over(explained: Explained) -> None:
+    leaving = pod("web-1", deletionTimestamp="2026-11-21T10:00:00Z", finalizers=["shop/backup"])
+    code, text, document = explained("pod/web-1", node("n1"), leaving)
+
+    assert code == 1
+    assert text == (
+        "Pod shop/web-1 has been terminating since 2026-11-21T10:00:00Z (finalizer shop/backup), and the scheduler "
+        "passes such a pod over."
+    )
+    assert document["verdict"] == "Terminating"
+
+
+def test_a_suggestion_of_a_pod_without_a_controller_is_about_that_pod_alone(explained: Explained) -> None:
+    """Its command makes one pod anew; the others that are like it stay as they are."""
+    pods = [pod(name, cpu="500m") for name in ("web-1", "web-2", "web-3")]
+    for item in pods:
+        item["spec"]["nodeSelector"] = {"disk": "ssd"}
+    _, text, document = explained("pod/web-1", node("n1"), node("n2"), *pods)
+    effects = [item["effect"] for item in document["suggestions"]]
+
+    assert "all 3 Pending pods" not in text
+    assert [{"before": 1, "after": 0}] * len(effects) == [item["pending"] for item in effects] != []
+
+
+def test_static_pods_are_told_as_such(explained: Explained) -> None:
+    owner = [{"apiVersion": "v1", "kind": "Node", "name": "n1", "controller": True}]
+    waiting = pod("web-1")
+    waiting["spec"]["topologySpreadConstraints"] = [
+        {
+            "maxSkew": 1,
+            "topologyKey": ZONE,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}},
+        }
+    ]
+    _, text, _ = explained("pod/web-1", node("n1"), pod("web-n1", bound="n1", cpu="0", ownerReferences=owner), waiting)
+
+    assert "a: 1 static pod of Node n1 (web-n1) the selector also matches static pods of Node n1: 1 in a" in text

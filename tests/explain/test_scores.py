@@ -259,3 +259,9 @@ def test_a_long_table_is_cut() -> None:
     assert "  and 3 more nodes" in text.lines(found, own="n00")
     assert "  and 4 more nodes" in text.lines(found)
     assert len(text.lines(found, wide=True)) == len(text.lines(found)) + 3
+
+
+def test_soft_constraints_that_do_not_tell_the_nodes_apart() -> None:
+    found = table([node("a1", "a"), node("b1", "b", cpu="8")], pod("web-1", topologySpreadConstraints=[soft()]))
+
+    assert "The ScheduleAnyway constraint prefers none of these nodes to another." in text.lines(found)

@@ -169,3 +169,11 @@ def test_every_part_of_the_document_keeps_to_the_schema() -> None:
     ] == [[part for part in parts if part in document] for document in documents]
     for document in documents:
         jsonschema.validate(document, json.loads((SCHEMAS / "explanation.json").read_text()))
+
+
+def test_what_refuses_a_pod_with_and_without_nominated_pods_is_told_once() -> None:
+    nominated = {**pod("web-9", "", hard()), "status": {"nominatedNodeName": "a1"}}
+    pods = [pod("web-1", "a1", hard()), pod("web-2", "a1", hard()), nominated]
+    found = stands(cluster_of([node("a1", "a"), node("b1", "b"), *pods]))
+
+    assert ["PodTopologySpread"] == [status.plugin for status in found.refusals]
