@@ -40,6 +40,9 @@ from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.workload import PER_POD_LABELS
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.report.explained import PodReport
 from kubectl_spread.simulate.forecast import Forecast
@@ -56,6 +59,8 @@ from kubectl_spread.suggest.problem import Problem
 from kubectl_spread.suggest.run import suggest
 from kubectl_spread.suggest.suggestion import Suggestions
 from kubectl_spread.text.source import SourceFile
+
+_MOST_GROUPS = 8  # of Pending pods of one workload, each told by itself
 
 
 class Target(NamedTuple):
@@ -170,13 +175,13 @@ def _workload(target: Target, asked: Asked) -> list[PodReport]:
             f'no pod of {target.kind.lower()} "{target.name}" in namespace "{asked.namespace}" of the cluster facts; '
             "`explain -f FILE` explains a manifest"
         )
-    classes: dict[object, list[Pod]] = {}
-    for pod in state.pending:
-        classes.setdefault(pod.cls, []).append(pod)
+    groups = _alike(state.pending)
     found = [
         _with_suggestions(_report(first, cluster, asked, others=tuple(pod.name for pod in rest), state=state), asked)
-        for first, *rest in classes.values()
+        for first, *rest in groups[:_MOST_GROUPS]
     ]
+    if groups:
+        found[-1] = found[-1]._replace(untold=_untold(groups))
     found = found or [_next_pod(state, asked)]
     controller = cluster.controllers.get(key)
     if controller is not None:
@@ -205,14 +210,13 @@ def _next_pod(state: WorkloadState, asked: Asked) -> PodReport:
 def _placement(placement: Placement, asked: Asked) -> Iterator[PodReport]:
     """Pods of one class that stay Pending, or the first pod."""
     moment = placement.moment or asked.known.cluster
-    grouped: dict[object, list[Pod]] = {}
-    explanations: dict[object, Explanation] = {}
-    for item in placement.pending:
-        grouped.setdefault(item.pod.cls, []).append(item.pod)
-        explanations.setdefault(item.pod.cls, item.explanation)
-    for cls, (first, *rest) in grouped.items():
+    explanations = {item.pod.name: item.explanation for item in placement.pending}
+    grouped = _alike(item.pod for item in placement.pending)
+    for at, (first, *rest) in enumerate(grouped[:_MOST_GROUPS], 1):
         report = _report(first, moment, asked, others=tuple(pod.name for pod in rest))
-        told = explanations[cls]
+        if at == _MOST_GROUPS:
+            report = report._replace(untold=_untold(grouped))
+        told = explanations[first.name]
         if told.diagnosis.feasible:  # a plugin failed while it scored them
             report = report._replace(explanation=told._replace(pod=first, others=report.explanation.others))
         yield _with_ignored(report, placement)
@@ -231,6 +235,30 @@ def _forecast(owner: Workload, asked: Asked) -> Optional[Forecast]:
         return None
     known = asked.known
     return forecast(owner, known.cluster, known.profiles, all_nodes=known.all_nodes)
+
+
+def _alike(pods: Iterable[Pod]) -> list[list[Pod]]:
+    """Pods for which the same holds: of one class, but for labels of their own that nothing selects by."""
+    groups: dict[object, list[Pod]] = {}
+    for pod in pods:
+        groups.setdefault(_without_own_labels(pod.cls), []).append(pod)
+    return list(groups.values())
+
+
+def _untold(groups: list[list[Pod]]) -> tuple[str, ...]:
+    return tuple(pod.name for group in groups[_MOST_GROUPS:] for pod in group)
+
+
+def _without_own_labels(cls: PodClass) -> PodClass:
+    selectors = [
+        *(compiled(item.label_selector) for item in cls.constraints),
+        *(term.selector for term in (*cls.pod_affinity, *cls.pod_anti_affinity)),
+    ]
+    named = {requirement.key for selector in selectors for requirement in selector.requirements or ()}
+    named.update(key for item in cls.constraints for key in item.match_label_keys)
+    return cls._replace(
+        labels=tuple((key, value) for key, value in cls.labels if key not in PER_POD_LABELS or key in named)
+    )
 
 
 def _with_suggestions(report: PodReport, asked: Asked) -> PodReport:

@@ -31,6 +31,7 @@ class PodReport(NamedTuple):
     comparison: Optional[Comparison] = None
     notices: tuple[Event, ...] = ()
     suggestions: Optional[Suggestions] = None
+    untold: tuple[str, ...] = ()  # Pending pods of the workload that differ from all that are told
     node: Optional[OneNode] = None  # the only one that is asked about
     forecast: Optional[Forecast] = None  # of a workload with soft constraints
 

@@ -65,7 +65,7 @@ def lines(report: PodReport, style: Style) -> list[str]:
         out += layout.wrapped(what, style.width)
     if explanation.ignored.fields:
         out.append(verdict.ignored_sentence(explanation.ignored))
-    for part in _parts(report, style):
+    for part in (*_parts(report, style), _untold(report.untold, style)):
         if part:
             out += ["", paint(part[0], "cyan", colour=style.colour), *part[1:]]
     return out
@@ -88,6 +88,15 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
     if report.suggestions is not None:
         yield suggestions.lines(report.suggestions, colour=style.colour, width=style.width)
     yield _notices(report.notices, style)
+
+
+def _untold(names: tuple[str, ...], style: Style) -> list[str]:
+    if not names:
+        return []
+    what = f"{counted(len(names), 'more Pending pod')} of the workload differ from these in labels or volumes, and are"
+    return layout.wrapped(
+        f"{what} not told: {listed(names, most=_MOST_NAMES)}. Name one to have it explained.", style.width
+    )
 
 
 def further(report: PodReport, style: Style) -> Iterator[list[str]]:

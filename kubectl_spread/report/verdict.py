@@ -36,7 +36,8 @@ def sentence(explanation: Explanation) -> str:
     if explanation.verdict is Verdict.FINISHED:
         return f"{name} has finished ({safe(pod.phase)}); the scheduler does not look at it."
     if explanation.verdict is Verdict.TERMINATING:
-        return f"{name} has been terminating{since(pod.deleted, pod.finalizers)}, and the scheduler passes such a pod over."
+        how_long = since(pod.deleted, pod.finalizers)
+        return f"{name} has been terminating{how_long}, and the scheduler passes such a pod over."
     if explanation.verdict is Verdict.GATED:
         gates = listed(pod.cls.gates, most=_MOST_NAMES)
         return f"{name} waits for its scheduling gates: {gates}. No node is sought until whoever set them removes them."
@@ -119,7 +120,8 @@ def refused_by(items: Iterable[Requirement]) -> str:
 
 def _without_spread(conflict: Conflict) -> str:
     if len(conflict.requirements) == 1:
-        return f"every node is refused by {refused_by(conflict.requirements)}"
+        why = safe(conflict.arithmetic[0]) if conflict.arithmetic else ""
+        return f"every node is refused by {refused_by(conflict.requirements)}{f': {why}' if why else ''}"
     parts = [f"{counted(int((~item.allowed).sum()), 'node')} by {safe(item.text)}" for item in conflict.requirements]
     return f"every node is refused, {', '.join(parts)}"
 

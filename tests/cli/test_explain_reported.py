@@ -303,3 +303,30 @@ def test_static_pods_are_told_as_such(explained: Explained) -> None:
     _, text, _ = explained("pod/web-1", node("n1"), pod("web-n1", bound="n1", cpu="0", ownerReferences=owner), waiting)
 
     assert "a: 1 static pod of Node n1 (web-n1) the selector also matches static pods of Node n1: 1 in a" in text
+
+
+def _waiting(at: int, **more: Any) -> Plain:
+    owner = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "controller": True}]
+    labels = {"app": "db", "statefulset.kubernetes.io/pod-name": f"db-{at}"}
+    found = pod(f"db-{at}", ownerReferences=owner, labels=labels)
+    found["spec"] |= more
+    return found
+
+
+def test_pods_that_differ_in_labels_of_their_own_are_told_as_one(explained: Explained) -> None:
+    _, text, document = explained("sts/db", node("n1"), *map(_waiting, range(12)))
+
+    assert "The same holds for db-1, db-2, db-3, db-4, db-5, db-6 and 5 more." in text
+    assert len(document["others"]) == 11
+
+
+def test_of_many_pods_that_differ_in_their_volumes_some_are_told_and_the_others_named(explained: Explained) -> None:
+    waiting = [
+        _waiting(at, volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": f"data-db-{at}"}}])
+        for at in range(12)
+    ]
+    _, text, document = explained("sts/db", node("n1"), *waiting)
+
+    assert [item["pod"]["name"] for item in document["items"]] == [f"db-{at}" for at in range(8)]
+    assert "4 more Pending pods of the workload differ from these in labels or volumes" in text
+    assert "not told: db-8, db-9, db-10, db-11." in text
