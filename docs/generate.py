@@ -21,7 +21,7 @@ from kubectl_spread.objects.workload import REVISION_LABEL_OF
 from kubectl_spread.report.rules import row
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/rules.md", "docs/manifests.md")
+PAGES = ("README.md", "docs/rules.md", "docs/manifests.md", "docs/status.md")
 
 _PART = re.compile(r"(<!-- (run: (?P<arguments>[^\n]*)|(?P<table>rules|kinds)) -->\n).*?(<!-- end -->)", re.DOTALL)
 

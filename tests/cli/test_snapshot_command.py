@@ -20,7 +20,7 @@ Plain = dict[str, Any]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHOP = EXAMPLES / "shop" / "cluster.yaml"
-FACTS = sorted([SHOP, *EXAMPLES.glob("*/*/snapshot*.yaml")])
+FACTS = sorted([SHOP, SHOP.with_name("running.yaml"), *EXAMPLES.glob("*/*/snapshot*.yaml")])
 
 
 def document(path: Path) -> Plain:
