@@ -35,8 +35,8 @@ MOST_OTHERS = 16
 
 
 def requirements(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
-    """The anti-affinity of running pods, then the pod's own terms."""
-    return [*_others(cls, columns), *_anti_affinity(cls, columns), *_affinity(cls, columns)]
+    """The pod's own terms, then the anti-affinity of running pods: the order in which the plugin asks."""
+    return [*_affinity(cls, columns), *_anti_affinity(cls, columns), *_others(cls, columns)]
 
 
 def owner_of(cls: PodClass, columns: Columns) -> str:

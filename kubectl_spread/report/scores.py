@@ -42,7 +42,8 @@ def lines(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = F
         return [f"{safe(scores.hosts[0])} is the only node that fits: it is taken without scoring."]
     if scores.decision is None:
         hosts = listed(scores.hosts, most=_MOST_NAMES)
-        out = [f"All {len(scores.rows)} nodes score {scores.rows[0].total}, and any of them may be taken: {hosts}."]
+        all_of, any_of = ("Both", "either") if len(scores.rows) == 2 else (f"All {len(scores.rows)}", "any")
+        out = [f"{all_of} nodes score {scores.rows[0].total}, and {any_of} of them may be taken: {hosts}."]
     else:
         out = [_title(scores), *_table(scores, own=own, width=width, wide=wide), *_tied(scores)]
         out += _decision(scores.decision)

@@ -153,15 +153,22 @@ def _one_constraint(report: ConstraintReport, others: list[Requirement]) -> str:
     where = listed((domain.value or '""' for domain in open_to), most=_MOST_NAMES)
     if not others:
         return f"{words} lets it only into {where}, and the nodes there do not fit"
+    if all(domain.node_names == (domain.value,) for domain in open_to):
+        verb = "is" if len(open_to) == 1 else "are"
+        return f"{words} lets it only onto {where}, which {verb} refused by {refused_by(others)}"
+    if len(open_to) == 1 and open_to[0].nodes == 1:
+        only = safe(open_to[0].node_names[0])
+        return f"{words} lets it only into {where}, whose only node {only} is refused by {refused_by(others)}"
     return f"{words} lets it only into {where}, and there every node is refused by {refused_by(others)}"
 
 
 def _because_of_minimum(report: ConstraintReport) -> str:
     if report.is_below_min_domains:
         have = counted(report.eligible_domains, "domain")
+        verb = "is" if report.eligible_domains == 1 else "are"
         return (
-            f": there are {have}, fewer than minDomains {report.min_domains}, so the minimum counts as 0, "
-            f"and each of them has {report.constraint.max_skew} or more"
+            f": there {verb} {have}, fewer than minDomains {report.min_domains}, so the minimum counts as 0, "
+            f"and {'it' if report.eligible_domains == 1 else 'each of them'} has {report.constraint.max_skew} or more"
         )
     if not report.eligible_domains:
         return ", for none is counted"

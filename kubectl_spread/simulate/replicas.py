@@ -173,12 +173,14 @@ class _Placing:
         self._explain_first = explain_first
         self._placed = [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
         self._pending: list[PendingPod] = []
+        self._refusals: list[int] = []  # how many pods were placed at each
         self._gated: list[Gated] = []
         self._new_claims = NewClaims(cluster)
         self._unpredicted: list[Unpredicted] = []
         self._beyond: dict[str, None] = {}
         self._first: Optional[Explanation] = None
-        self._moment: Optional[Cluster] = None
+        self._moment: Optional[Cluster] = None  # when the first that is Pending was refused
+        self._first_moment: Optional[Cluster] = None
         class_name = (owner.template.get("spec") or {}).get("priorityClassName") or ""
         if class_name and class_name not in cluster.priority_classes and not _priority(owner):
             self._beyond[f"the priority class {class_name}, which is not in the cluster facts"] = None
@@ -192,10 +194,9 @@ class _Placing:
                 self._gated.append(Gated(pod.name, "Scheduling is blocked due to non-empty scheduling gates"))
             elif pod.node_name:
                 self._put(pod)
-            elif self._pending and self._pending[-1].is_hopeless_for(pod):
-                self._pending.append(self._pending[-1]._replace(pod=pod))  # nothing changed since its twin was refused
             else:
-                self._schedule(pod)
+                self._try(pod)
+        self._try_again()
         return Placement(
             workload=self._owner,
             placed=tuple(self._placed),
@@ -206,9 +207,31 @@ class _Placing:
             not_predictable=tuple(self._beyond),
             matching=_matching(self._owner, self._scheduler.columns),
             first=self._first,
-            moment=self._moment,
+            moment=self._moment if self._pending else self._first_moment,
             unpredicted=tuple(self._unpredicted),
         )
+
+    def _try(self, pod: Pod) -> None:
+        last = self._pending[-1] if self._pending and self._refusals[-1] == len(self._placed) else None
+        if last is not None and last.is_hopeless_for(pod):
+            self._pending.append(last._replace(pod=pod))  # nothing changed since its twin was refused
+        else:
+            self._schedule(pod)
+
+    def _try_again(self) -> None:
+        """Pods that were placed can make room for those refused before them, as where they raise the minimum.
+
+        Any binding brings refused pods back into the queue; here they are tried when all have had their turn, until
+        none of them finds a node. Those that preemption has nominated keep their nodes.
+        """
+        while self._refusals and self._refusals[0] < len(self._placed):
+            waiting, self._pending, self._refusals = self._pending, [], []
+            for item in waiting:
+                if item.explanation.nominated_node:
+                    self._pending.append(item)
+                    self._refusals.append(len(self._placed))
+                else:
+                    self._try(item.pod)
 
     def _put(self, pod: Pod) -> None:
         """A pod that is created with spec.nodeName goes to that node, whatever the scheduler would say."""
@@ -231,28 +254,27 @@ class _Placing:
             return
         filtered = scheduler.filter(pod)
         if not filtered.feasible.any():
-            self._remember(is_first=not self._pending)
             self._wait(PendingPod(pod, explain_filtered(pod, filtered, scheduler)))
             return
         if self._explain_first and self._first is None:
-            self._remember(is_first=True)
+            self._first_moment = self._now()
             self._first = explain_filtered(pod, filtered, scheduler)
         try:
             hosts = scheduler.hosts(pod, filtered)
         except ScoreError as error:
             explained = explain_filtered(pod, filtered, scheduler)
-            self._pending.append(PendingPod(pod, explained._replace(verdict=Verdict.PENDING, message=str(error))))
+            self._refuse(PendingPod(pod, explained._replace(verdict=Verdict.PENDING, message=str(error))))
             return
         node = int(self._pick(hosts))
         name = scheduler.columns.nodes[node].name
         self._placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
         scheduler.bind(self._labelled(pod, node), node)
 
-    def _remember(self, *, is_first: bool) -> None:
-        """Keep the cluster as this pod found it."""
-        if self._explain_first and is_first:
-            others = self._cluster.pending()
-            self._moment = self._cluster._replace(pods=(*self._scheduler.columns.bound_pods, *others))
+    def _now(self) -> Optional[Cluster]:
+        """The cluster as this pod found it, where that is asked for."""
+        if not self._explain_first:
+            return None
+        return self._cluster._replace(pods=(*self._scheduler.columns.bound_pods, *self._cluster.pending()))
 
     def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
         """A pod whose node nobody can tell: it takes no room, and is not counted anywhere."""
@@ -267,10 +289,16 @@ class _Placing:
 
     def _wait(self, pending: PendingPod) -> None:
         """A pod that preemption makes room for is in the way of the pods after it."""
-        self._pending.append(pending)
+        self._refuse(pending)
         node = pending.explanation.nominated_node
         if node:
             self._scheduler.nominate(pending.pod._replace(nominated_node=node))
+
+    def _refuse(self, pending: PendingPod) -> None:
+        if not self._pending:
+            self._moment = self._now()
+        self._pending.append(pending)
+        self._refusals.append(len(self._placed))
 
     def _without_new_claims(self, pod: Pod) -> Pod:
         known = self._new_claims.without(pod, self._owner)

@@ -52,16 +52,27 @@ class _Run:
         self._pick = pick
         self._placed: dict[str, str] = {}
         self._refused: list[Pod] = []
+        self._may_fit_now = False  # whether a pod was bound since one was refused
         self._has_ties = False
         self._hopeless: set[PodClass] = set()
 
     def run(self, queue: Sequence[Pod], needed: str) -> Trial:
-        for pod in queue:
+        """A binding brings refused pods back: they are tried again when all have had their turn."""
+        waiting, goes_on = list(queue), True
+        while goes_on:
+            self._refused, self._may_fit_now = [], False
+            goes_on = self._turn(waiting, needed) and self._may_fit_now
+            waiting = self._refused
+        return Trial(self._placed, tuple(self._refused), self._has_ties, self._scheduler)
+
+    def _turn(self, waiting: Sequence[Pod], needed: str) -> bool:
+        """Try each pod once; whether all that is needed was placed."""
+        for pod in waiting:
             if not self._put(pod):
                 self._refused.append(pod)
                 if pod.key == needed:
-                    break
-        return Trial(self._placed, tuple(self._refused), self._has_ties, self._scheduler)
+                    return False
+        return True
 
     def _put(self, pod: Pod) -> bool:
         scheduler, columns = self._scheduler, self._scheduler.columns
@@ -87,6 +98,7 @@ class _Run:
     def _bind(self, pod: Pod, node: int) -> None:
         at = self._scheduler.columns.nodes[node]
         self._placed[pod.key] = at.name
+        self._may_fit_now |= bool(self._refused)
         self._scheduler.bind(labelled(pod, at.labels, self._release), node)
         self._hopeless.clear()
 

@@ -63,7 +63,7 @@ def test_the_page_asks_for_nothing_and_runs_nothing(capsys: pytest.CaptureFixtur
 def test_the_page_says_what_the_text_says(capsys: pytest.CaptureFixture[str]) -> None:
     told = " ".join(Page(page(capsys, SHOP)).text.split())
 
-    assert "lets it only into c, and there every node is refused by taint" in told
+    assert "lets it only into c, whose only node cp-1 is refused by taint" in told
     assert "1 + 1 - 0 = 2 > 1" in told
     assert "1. Set nodeTaintsPolicy: Honor in the constraint on topology.kubernetes.io/zone" in told
     assert "kubectl patch deployment web -n shop --type=json" in told

@@ -157,7 +157,7 @@ def test_a_default_constraint_is_told_by_its_own_name(
 
     assert 1 == code
     if output == "text":
-        cause = f"the cluster's default zone constraint ({ZONE}, maxSkew 1) lets it only into b, and there every node"
+        cause = f"the cluster's default zone constraint ({ZONE}, maxSkew 1) lets it only into b, whose only node n2"
         assert f"{cause} is refused by a cordon." in " ".join(told.split())
         assert f"\ndefaultConstraints[0]: {ZONE}, maxSkew 1, DoNotSchedule\n" in told
     else:

@@ -43,6 +43,8 @@ class Case(NamedTuple):
     offline: the same without the cluster
     select: codes of opinions that are asked for
     suggest: how titles among the three best suggestions begin; Pending pod of the snapshot -> the same for it
+    target: what of the snapshot `explain` is asked about, as in `deploy/web`; the manifest where there is none
+    says: what the text of `explain` holds among other things, in this order, each line break a space
     """
 
     folder: Path
@@ -62,6 +64,8 @@ class Case(NamedTuple):
     offline: Optional[list[str]] = None
     select: str = ""
     suggest: Optional[Any] = None
+    target: Optional[str] = None
+    says: Optional[list[str]] = None
 
     @property
     def file(self) -> Path:
@@ -121,6 +125,16 @@ def check_offline(case: Case) -> Ran:
 def explain(case: Case) -> Ran:
     option, facts = case.facts
     return _run("explain", "-f", str(case.file), option, str(facts))
+
+
+def explained(case: Case) -> str:
+    """What `explain` prints, at the default width."""
+    option, facts = case.facts
+    asked = [case.target] if case.target else ["-f", str(case.file)]
+    out = io.StringIO()
+    with redirect_stdout(out), redirect_stderr(out):
+        run(["explain", *asked, option, str(facts)])
+    return " ".join(out.getvalue().split())
 
 
 def _placements(case: Case) -> list[Plain]:
@@ -264,6 +278,16 @@ def test_explain_tells_the_arithmetic(case: Case) -> None:
         actual |= {key: _by_key(found, *_FIELDS[key]) for key in expected if key in _FIELDS}
 
         assert expected == actual, name
+
+
+@examples("says")
+def test_explain_names_the_cause(case: Case) -> None:
+    """`explain` says what is the matter and what becomes of it, in the words and in the order expected."""
+    text, at = explained(case), 0
+    for fragment in case.says:
+        at = text.find(fragment, at)
+
+        assert at >= 0, f"{fragment!r} is not in: {text}"
 
 
 def _explanation(case: Case, name: str) -> Plain:

@@ -204,7 +204,7 @@ def test_a_preferred_affinity_decides() -> None:
 def test_all_nodes_alike() -> None:
     found = table([node("a1"), node("b1")], pod("web-1"))
 
-    assert ["All 2 nodes score 454, and any of them may be taken: a1, b1."] == text.lines(found)
+    assert ["Both nodes score 454, and either of them may be taken: a1, b1."] == text.lines(found)
 
 
 def test_one_node_is_not_scored() -> None:

@@ -67,7 +67,7 @@ def test_a_zone_came_back() -> None:
             "the constraint is checked at scheduling time only"
         ),
         "",
-        "All 2 nodes score 454, and any of them may be taken: b1, c1.",
+        "Both nodes score 454, and either of them may be taken: b1, c1.",
     ] == text.standing_lines(stands(cluster), "a1")
 
 
