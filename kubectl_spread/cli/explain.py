@@ -21,6 +21,7 @@ from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
+from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.kinds import kind_named
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.report.table import safe
@@ -119,7 +120,7 @@ def command(
     if message is not None:
         from kubectl_spread.cli.message import explain_message
 
-        is_alone = not (targets or filename or kustomize or facts.are_named)
+        is_alone = not (targets or filename or kustomize or node or facts.are_named)
         return explain_message(message, output, colour=wants_colour(color), is_alone=is_alone)
     if bool(targets) == bool(filename or kustomize):
         raise click.UsageError("name a pod or workload, or a manifest with -f", ctx)
@@ -135,6 +136,8 @@ def command(
         under_way.stage = "explaining"
         asked = explaining.Asked(namespace, known, node, suggestions)
         found = explaining.targets(wanted, asked) if wanted else explaining.files(read, asked)
+    if not (targets or any(found)):
+        found = found._replace(errors=[SourceError(_names(filename, kustomize), "no workload in it to explain")])
     if found.reports or not found.missing:
         _print(found, output, colour=wants_colour(color), is_wide=wide)
     flush()
@@ -172,6 +175,11 @@ def _target(kind_word: str, name: str, ctx: click.Context) -> tuple[str, str]:
     if not name or "/" in name:
         raise click.UsageError("arguments in resource/name form must have a single resource and name", ctx)
     return kind, name
+
+
+def _names(filename: tuple[str, ...], kustomize: tuple[str, ...]) -> str:
+    """What was named, as its own errors name it."""
+    return ", ".join((*("<stdin>" if name == "-" else name for name in filename), *kustomize))
 
 
 def _print(found: Answers, output: str, *, colour: bool, is_wide: bool) -> None:

@@ -22,12 +22,14 @@ def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> 
         1 where parts were not understood, else 0.
 
     Raises:
-        click.UsageError: there is no text, or a pod, a manifest or a cluster is named besides.
+        click.UsageError: there is no text, it is wanted as HTML, or a pod, a manifest or a cluster is named besides.
     """
     if not is_alone:
         raise click.UsageError(
-            "--message stands alone: name no pod, manifest or cluster beside it", click.get_current_context()
+            "--message stands alone: name no pod, node, manifest or cluster beside it", click.get_current_context()
         )
+    if output == "html":
+        raise click.UsageError("what a message says is text or json, not html", click.get_current_context())
     from kubectl_spread.explain.messages import parse_all
     from kubectl_spread.report import messages as report
 

@@ -113,10 +113,11 @@ def workload(
         is_foreign: see `WorkloadKind`.
     """
     metadata, spec = plain.get("metadata") or {}, fields(plain.get("spec"))
+    api_version = plain.get("apiVersion")
     place = at or KINDS[kind].usual_place()
     found = Workload(
         kind=kind,
-        api_version=plain.get("apiVersion") or "",
+        api_version=api_version if isinstance(api_version, str) else "",  # it does not decode with the rest
         namespace=metadata.get("namespace") or namespace,
         name=metadata.get("name") or metadata.get("generateName") or "",
         replicas=1,

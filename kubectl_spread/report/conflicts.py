@@ -26,7 +26,7 @@ def refusal(conflict: Conflict) -> str:
 
 def lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]:
     """The sets of requirements that leave no node: what each requirement leaves, and why it leaves no more."""
-    out = ["What leaves no node (each set by itself keeps the pod Pending):"]
+    out = wrapped("What leaves no node (each set by itself keeps the pod Pending):", indent=2, width=width)
     for number, conflict in enumerate(explanation.conflicts[:_MOST_CONFLICTS], 1):
         first = f"{number}."
         words = conflict.arithmetic or ("",) * len(conflict.requirements)

@@ -16,6 +16,7 @@ from kubectl_spread.lint.wording import counted
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.report import layout
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe
 from kubectl_spread.report.table import table
@@ -33,12 +34,12 @@ def lines(report: ConstraintReport, *, width: Optional[int] = None) -> list[str]
 
     Args:
         report: detailed or not; one that is not has no pods.
-        width: where lines are broken; None for nowhere. The table of domains is not broken.
+        width: where lines are broken; None for nowhere.
     """
     constraint = report.constraint
     name = constraint_name(constraint.position, is_default=report.is_default)
     head = f"{name}: {safe(constraint.topology_key)}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}"
-    out = [*wrapped(head, indent=4, width=width), *_wrapped(facts(report), width), *_domain_table(report)]
+    out = [*wrapped(head, indent=4, width=width), *_wrapped(facts(report), width), *_domain_table(report, width)]
     return out + _wrapped(details(report), width)
 
 
@@ -108,7 +109,7 @@ def _values(values: Iterable[str]) -> str:
     return listed((value or '""' for value in values), most=_MOST_NAMES)
 
 
-def _domain_table(report: ConstraintReport) -> list[str]:
+def _domain_table(report: ConstraintReport, width: Optional[int]) -> list[str]:
     rows = [("DOMAIN", "NODES", "USABLE", "MATCHING", "IF PLACED HERE", "FITS")]
     visible = shown(report.domains)
     for domain in visible:
@@ -122,7 +123,9 @@ def _domain_table(report: ConstraintReport) -> list[str]:
                 _fits(domain, report),
             )
         )
-    out = table(rows, indent="  ") if visible else []
+    out = []
+    if visible:
+        out = table(rows, indent="  ") if width is None else layout.table(rows, width, indent="  ")
     if len(visible) < len(report.domains):
         out.append(f"  and {len(report.domains) - len(visible)} more domains")
     return out

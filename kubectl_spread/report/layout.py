@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from kubectl_spread.report.table import safe
 
-NARROWEST = 60
-_GAP = 3
-_LEAST = 16  # of a column that wraps
+NARROWEST = 40
+_GAP, _NARROW_GAP = 3, 2
+_LEAST = 18  # of a column that wraps; the arithmetic of a domain stays whole
 
 
 def wrapped(text: str, width: int, *, indent: str = "", hanging: str = "") -> list[str]:
@@ -37,32 +37,36 @@ def fitted(lines: Iterable[str], width: int) -> list[str]:
 def table(rows: Sequence[tuple[str, ...]], width: int, *, indent: str = "") -> list[str]:
     """Left-aligned columns whose cells wrap where a row is wider than `width`; the first row is the header.
 
-    The widest columns give way first. A word that is wider than its column sticks out.
+    The gaps give way first where that is enough, else the widest columns. A word that is wider than its column sticks
+    out.
     """
     cells = [tuple(safe(cell) or "<none>" for cell in row) for row in rows]
     if not cells:
         return []
-    widths = _widths(cells, max(width, NARROWEST) - len(indent))
+    room = max(width, NARROWEST) - len(indent)
+    natural = [max(len(row[at]) for row in cells) for at in range(len(cells[0]))]
+    excess = sum(natural) + _GAP * (len(natural) - 1) - room
+    gap = _NARROW_GAP if 0 < excess < len(natural) else _GAP
+    widths = _widths(cells, natural, room - gap * (len(natural) - 1))
     out = []
     for row in cells:
         columns = [
-            textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False)
-            for cell, room in zip(row, widths, strict=True)
+            textwrap.wrap(cell, most, break_long_words=False, break_on_hyphens=False)
+            for cell, most in zip(row, widths, strict=True)
         ]
         for at in range(max(map(len, columns))):
             line = (column[at] if at < len(column) else "" for column in columns)
-            padded = (" " * _GAP).join(cell.ljust(room) for cell, room in zip(line, widths, strict=True))
+            padded = (" " * gap).join(cell.ljust(most) for cell, most in zip(line, widths, strict=True))
             out.append((indent + padded).rstrip())
     return out
 
 
-def _widths(cells: list[tuple[str, ...]], width: int) -> list[int]:
-    """The width of each column, so that a row fits where that can be."""
-    natural = [max(len(row[at]) for row in cells) for at in range(len(cells[0]))]
+def _widths(cells: list[tuple[str, ...]], natural: list[int], room: int) -> list[int]:
+    """The width of each column, so that all have room together where that can be."""
     longest_word = [max(max(map(len, row[at].split()), default=0) for row in cells) for at in range(len(cells[0]))]
-    least = [min(room, max(word, _LEAST)) for room, word in zip(natural, longest_word, strict=True)]
+    least = [min(most, max(word, _LEAST)) for most, word in zip(natural, longest_word, strict=True)]
     widths = list(natural)
-    excess = sum(widths) + _GAP * (len(widths) - 1) - width
+    excess = sum(widths) - room
     while excess > 0:
         able = [at for at in range(len(widths)) if widths[at] > least[at]]
         if not able:

@@ -151,7 +151,7 @@ def _after(message: Message, width: int, *, colour: bool) -> list[str]:
     clause: Optional[Preemption] = message.preemption
     if clause is not None:
         nodes = f", of {counted(clause.total, 'node')}" if clause.total is not None else ""
-        out += ["", f"Preemption, which evicts pods of lower priority{nodes}:"]
+        out += ["", *_wrapped(f"Preemption, which evicts pods of lower priority{nodes}:", width, "")]
         out += _parts([(part, meanings.meaning_in_preemption(part)) for part in clause.parts], width, colour=colour)
         if clause.verdict:
             out += _wrapped(clause.verdict, width, "  ")

@@ -58,7 +58,8 @@ def _left_out(suggestions: Suggestions) -> list[str]:
 def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[str]:
     out = _wrapped(title(item), width, first=f"{number}. ")
     out[0] = paint(out[0], "cyan", colour=colour)
-    out += [f"{_INDENT}  {safe(line)}" for line in item.lines]
+    for line in item.lines:
+        out += _wrapped(safe(line), width, first=f"{_INDENT}  ", then=f"{_INDENT}    ")
     out += _wrapped(effect_sentence(item), width)
     for spread in item.effect.spreads:
         out += _wrapped(spread_sentence(spread), width)
@@ -75,12 +76,12 @@ def title(item: Suggestion) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _wrapped(text: str, width: int, *, first: str = _INDENT) -> list[str]:
+def _wrapped(text: str, width: int, *, first: str = _INDENT, then: str = _INDENT) -> list[str]:
     return textwrap.wrap(
         text,
         max(width, 40),
         initial_indent=first,
-        subsequent_indent=_INDENT,
+        subsequent_indent=then,
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -36,8 +36,8 @@ def sentence(explanation: Explanation) -> str:
     if explanation.verdict is Verdict.FINISHED:
         return f"{name} has finished ({safe(pod.phase)}); the scheduler does not look at it."
     if explanation.verdict is Verdict.TERMINATING:
-        how_long = since(pod.deleted, pod.finalizers)
-        return f"{name} has been terminating{how_long}, and the scheduler passes such a pod over."
+        when = since(pod.deleted, pod.finalizers)
+        return f"{name} has been terminating{when}, and the scheduler passes such a pod over."
     if explanation.verdict is Verdict.GATED:
         gates = listed(pod.cls.gates, most=_MOST_NAMES)
         return f"{name} waits for its scheduling gates: {gates}. No node is sought until whoever set them removes them."

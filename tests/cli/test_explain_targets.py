@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,29 @@ def test_every_target_that_does_not_exist_is_named(capsys: pytest.CaptureFixture
 
     assert (code, out) == (1, "")
     assert ['pods "nope"', 'pods "nor"'] == [line.split(": ")[1].split(" not")[0] for line in err.splitlines()]
+
+
+def test_a_manifest_that_holds_nothing_to_explain_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    listed = tmp_path / "list.yaml"
+    listed.write_text("{apiVersion: v1, kind: List, items: null}", encoding="utf-8")
+
+    for path in (tmp_path / "empty", listed):
+        assert 3 == run(["explain", "-f", str(path), "--topology", "zones=3"])
+        assert ("", f"error: {path}: no workload in it to explain\n") == tuple(capsys.readouterr())
+
+
+def test_an_object_whose_api_version_is_no_text_is_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = tmp_path / "facts.json"
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "db"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "db"}}, "template": template}
+    labelled = {"kind": "StatefulSet", "apiVersion": [], "metadata": {"name": "db"}, "spec": spec}
+    node = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"allocatable": {"pods": "10"}}}
+    facts.write_text(json.dumps({"kind": "List", "items": [node, labelled]}), encoding="utf-8")
+
+    assert 1 == run(["explain", "sts/db", "--snapshot", str(facts)])
+    assert "once it is, it fits on 1 node: n1." in capsys.readouterr().out

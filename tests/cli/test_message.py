@@ -196,9 +196,11 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     ("args", "said"),
     [
         ((), "the message is empty"),
-        (("pod/a",), "--message stands alone: name no pod, manifest or cluster beside it"),
-        (("-f", "a.yaml"), "--message stands alone: name no pod, manifest or cluster beside it"),
-        (("--topology", "zones=1"), "--message stands alone: name no pod, manifest or cluster beside it"),
+        (("pod/a",), "--message stands alone: name no pod, node, manifest or cluster beside it"),
+        (("-o", "html"), "what a message says is text or json, not html"),
+        (("--node", "n1"), "--message stands alone: name no pod, node, manifest or cluster beside it"),
+        (("-f", "a.yaml"), "--message stands alone: name no pod, node, manifest or cluster beside it"),
+        (("--topology", "zones=1"), "--message stands alone: name no pod, node, manifest or cluster beside it"),
     ],
 )
 def test_wrong_usage(args: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
