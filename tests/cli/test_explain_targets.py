@@ -52,4 +52,4 @@ def test_an_object_whose_api_version_is_no_text_is_explained(
     facts.write_text(json.dumps({"kind": "List", "items": [node, labelled]}), encoding="utf-8")
 
     assert 1 == run(["explain", "sts/db", "--snapshot", str(facts)])
-    assert "once it is, it fits on 1 node: n1." in capsys.readouterr().out
+    assert "once it is, it fits on 1 node: n1." in " ".join(capsys.readouterr().out.split())
