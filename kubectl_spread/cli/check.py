@@ -252,7 +252,9 @@ def _running(live: Live, choices: ChoiceOptions, config: Config, facts: FactOpti
 
         wanted = running.Wanted(named, selector, namespace)
         found = running.check(known, asked, wanted)
-        judged = checking.judge(found.read, asked, known=known, placements=[])(found.read.results)
+        # The rules may ask where each workload goes: told for all at once, it is not worked out for one at a time.
+        placements = checking.placed(found.read, known, namespace=asked.namespace)
+        judged = checking.judge(found.read, asked, known=known, placements=placements)(found.read.results)
     read = found.read
     findings = [item._replace(repair=None) for item in judged.findings]  # there is no file to mend
     fresh = acceptance.fresh(findings, read, asked)

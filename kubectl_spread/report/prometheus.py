@@ -16,6 +16,7 @@ from kubectl_spread.simulate.status import ConstraintStatus
 from kubectl_spread.simulate.status import Standing
 from kubectl_spread.simulate.status import WorkloadStatus
 
+_MOST_DOMAINS = 50  # of a constraint whose domains have a time series each: a host is no domain to keep one for
 _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
@@ -63,10 +64,10 @@ def _lines(statuses: list[WorkloadStatus]) -> Iterator[str]:
                 if value is not None:
                     yield _sample(metric.name, _labels(status, item), value)
     name = "kubectl_spread_domain_pods"
-    yield from _head(name, "Pods that a constraint counts in a domain.")
+    yield from _head(name, f"Pods that a constraint counts in a domain; of up to {_MOST_DOMAINS} domains.")
     for status in statuses:
         for item in status.constraints:
-            for domain in item.domains:
+            for domain in item.domains if len(item.domains) <= _MOST_DOMAINS else ():
                 yield _sample(name, {**_labels(status, item), "domain": domain.value}, domain.matching)
     for name, about, count in _OF_WORKLOADS:
         yield from _head(name, about)
