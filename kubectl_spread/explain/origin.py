@@ -11,6 +11,7 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.about_pods import owner_of
 from kubectl_spread.explain.wording import listed
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import selecting_owner
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import selecting_services
@@ -61,7 +62,7 @@ def _of_pod(constraint: TopologySpreadConstraint, cls: PodClass, columns: Column
         return f"the pod, as {owner} makes it"
     written = [
         item
-        for item in (template.get("spec") or {}).get("topologySpreadConstraints") or []
+        for item in mappings((template.get("spec") or {}).get("topologySpreadConstraints"))
         if (item.get("topologyKey"), item.get("whenUnsatisfiable"))
         == (constraint.topology_key, constraint.when_unsatisfiable)
     ]

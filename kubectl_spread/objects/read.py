@@ -130,10 +130,11 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
 
 
 def controller(metadata: Plain) -> Optional[Owner]:
-    """The owner that controls an object."""
+    """The owner that controls an object; the API server takes no reference without a kind and a name."""
     for reference in mappings(metadata.get("ownerReferences")):
-        if reference.get("controller"):
-            return Owner(reference.get("apiVersion") or "", reference.get("kind") or "", reference.get("name") or "")
+        kind, name = reference.get("kind"), reference.get("name")
+        if reference.get("controller") and kind and name:
+            return Owner(reference.get("apiVersion") or "", kind, name)
     return None
 
 

@@ -23,6 +23,7 @@ from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.explanation import without_scheduler
 from kubectl_spread.objects import history
+from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.workload import Workload
@@ -335,7 +336,7 @@ def _matching(owner: Workload, columns: Columns) -> dict[str, dict[str, int]]:
 
 
 def _domains(owner: Workload, placed: list[PlacedPod], columns: Columns) -> dict[str, dict[str, int]]:
-    constraints = (owner.template.get("spec") or {}).get("topologySpreadConstraints") or ()
+    constraints = mappings((owner.template.get("spec") or {}).get("topologySpreadConstraints"))
     found: dict[str, dict[str, int]] = {}
     for key in dict.fromkeys(constraint.get("topologyKey") or "" for constraint in constraints):
         topology = columns.topology(key)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 
+from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 
 FACTS = str(Path(__file__).parent.parent.parent / "examples" / "shop" / "cluster.yaml")
@@ -41,15 +44,25 @@ def test_a_manifest_that_holds_nothing_to_explain_is_an_error(
         assert ("", f"error: {path}: no workload in it to explain\n") == tuple(capsys.readouterr())
 
 
-def test_an_object_whose_api_version_is_no_text_is_explained(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("fields", "pod_fields"),
+    [
+        ({"apiVersion": []}, {}),
+        ({}, {"topologySpreadConstraints": [None]}),
+        ({}, {"topologySpreadConstraints": [{"topologyKey": "zone", "whenUnsatisfiable": "Never", "maxSkew": 1}]}),
+    ],
+)
+def test_what_no_api_server_stores_is_explained_as_far_as_it_goes(
+    fields: dict[str, Any], pod_fields: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     facts = tmp_path / "facts.json"
-    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "db"}]}}
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "db"}], **pod_fields}}
     spec = {"replicas": 1, "selector": {"matchLabels": {"app": "db"}}, "template": template}
-    labelled = {"kind": "StatefulSet", "apiVersion": [], "metadata": {"name": "db"}, "spec": spec}
+    labelled = {"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec, **fields}
     node = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"allocatable": {"pods": "10"}}}
     facts.write_text(json.dumps({"kind": "List", "items": [node, labelled]}), encoding="utf-8")
 
     assert 1 == run(["explain", "sts/db", "--snapshot", str(facts)])
     assert "once it is, it fits on 1 node: n1." in " ".join(capsys.readouterr().out.split())
+    assert 1 == run(["explain", "sts/db", "--snapshot", str(facts), "-o", "json"])
+    jsonschema.validate(json.loads(capsys.readouterr().out), schemas.load("explanation"))
