@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from enum import Enum
 from typing import NamedTuple
-from typing import Optional
 
 
 class Component(Enum):
@@ -265,13 +264,3 @@ _UNNAMED = {
     "owner": "NAME",
     "what": "topology constraint",
 }
-
-
-def component_named(source: str) -> Optional[Component]:
-    """Who writes events as `default-scheduler`, `karpenter` and so on."""
-    known = {
-        "default-scheduler": Component.SCHEDULER,
-        "cluster-autoscaler": Component.CLUSTER_AUTOSCALER,
-        "karpenter": Component.KARPENTER,
-    }
-    return known.get(source.lower())

@@ -49,7 +49,13 @@ def sentence(explanation: Explanation) -> str:
         return f"{name} was never created, so no scheduler has seen it; once it is, {_in_future(explanation)}."
     if explanation.verdict is Verdict.SCHEDULABLE:
         return f"{name} can be scheduled: it fits on {_fits(explanation)}."
+    if explanation.victims:
+        return f"{name} waits for preemption: {cause(explanation)}, and the scheduler evicts {_victims(explanation)}."
     return f"{name} stays Pending: {cause(explanation)}."
+
+
+def _victims(explanation: Explanation) -> str:
+    return f"{counted(len(explanation.victims), 'pod')} on {safe(explanation.nominated_node)} to make room"
 
 
 def _scheduler(explanation: Explanation) -> str:

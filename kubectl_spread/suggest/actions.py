@@ -373,14 +373,19 @@ class DeleteClaims(NamedTuple):
             for pod in scene.problem.given.own
             if any(ObjectKey(pod.namespace, volume.claim) in wanted for volume in pod.cls.volumes)
         ]
-        if pods and scene.problem.target.is_live:
-            found.append(command("delete", "pod", *(pod.name for pod in pods), namespace=pods[0].namespace))
+        target = scene.problem.target
+        if pods and target.is_live:
+            found.append(target.anew() if target.kind == "Pod" else _deleted(pods))
         return found
 
     def document(self, scene: Scene) -> Plain:  # noqa: ARG002
         key = self.claims[0]
         deleted = [claim.name for claim in self.claims]
         return {**_object("PersistentVolumeClaim", key.namespace, key.name), "deleted": deleted}
+
+
+def _deleted(pods: Sequence[Pod]) -> str:
+    return command("delete", "pod", *(pod.name for pod in pods), namespace=pods[0].namespace)
 
 
 def patch_text(ops: Sequence[Op]) -> str:

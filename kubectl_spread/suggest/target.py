@@ -73,6 +73,11 @@ class Target(NamedTuple):
             lines.append(command("delete", "pod", *names, namespace=self.namespace))
         return lines
 
+    def anew(self) -> str:
+        """The command line that deletes the object and creates it again as it is: nobody else would."""
+        get = command("get", self.resource, self.name, namespace=self.namespace, rest=("-o", "json"))
+        return f"{get} | kubectl replace --force -f -"
+
     def _anew(self, written: str) -> str:
         """Delete the object and create it again, changed."""
         ops = json.loads(written)

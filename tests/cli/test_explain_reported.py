@@ -330,3 +330,72 @@ def test_of_many_pods_that_differ_in_their_volumes_some_are_told_and_the_others_
     assert [item["pod"]["name"] for item in document["items"]] == [f"db-{at}" for at in range(8)]
     assert "4 more Pending pods of the workload differ from these in labels or volumes" in text
     assert "not told: db-8, db-9, db-10, db-11." in text
+
+
+def test_a_pod_that_preemption_makes_room_for_is_not_said_to_stay(explained: Explained) -> None:
+    low, high = pod("low-1", bound="n1", cpu="1"), pod("web-1", cpu="1")
+    low["spec"]["priority"], high["spec"]["priority"] = -10, 100
+    code, text, document = explained("pod/web-1", node("n1"), low, high)
+
+    assert (code, document["victims"]) == (1, ["shop/low-1"])
+    assert text.startswith(
+        "Pod shop/web-1 waits for preemption: every node is refused by the cpu request, and the scheduler evicts 1 pod "
+        "on n1 to make room. "
+    )
+
+
+def test_one_domain_is_told_in_the_singular(explained: Explained) -> None:
+    waiting = pod("web-2", cpu="100m")
+    waiting["spec"]["topologySpreadConstraints"] = [
+        {
+            "maxSkew": 1,
+            "minDomains": 3,
+            "topologyKey": ZONE,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}},
+        }
+    ]
+    _, text, _ = explained("pod/web-2", node("n1"), pod("web-1", bound="n1", cpu="100m"), waiting)
+
+    assert (
+        "lets it into no domain: there is 1 domain, fewer than minDomains 3, so the minimum counts as 0, and it has 1 "
+        "or more."
+    ) in text
+
+
+def test_a_bare_pod_is_created_again_where_its_claim_is(explained: Explained) -> None:
+    """Nobody creates it once it is deleted."""
+    zones = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["b"]}]}]
+    volume = {
+        "kind": "PersistentVolume",
+        "metadata": {"name": "pv-1"},
+        "spec": {
+            "storageClassName": "fast",
+            "claimRef": {"namespace": "shop", "name": "data"},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": zones}},
+        },
+    }
+    claim = {
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": "data",
+            "namespace": "shop",
+            "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+        },
+        "spec": {"storageClassName": "fast", "volumeName": "pv-1"},
+    }
+    storage_class = {
+        "kind": "StorageClass",
+        "metadata": {"name": "fast"},
+        "provisioner": "disk.example.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    waiting = pod("web-1", cpu="100m")
+    waiting["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    _, _, document = explained("pod/web-1", node("n1"), volume, claim, storage_class, waiting)
+    commands = [item["commands"] for item in document["suggestions"]]
+
+    assert [
+        "kubectl delete pvc data -n shop --wait=false",
+        "kubectl get pod web-1 -n shop -o json | kubectl replace --force -f -",
+    ] in commands
