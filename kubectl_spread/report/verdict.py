@@ -50,12 +50,12 @@ def sentence(explanation: Explanation) -> str:
     if explanation.verdict is Verdict.SCHEDULABLE:
         return f"{name} can be scheduled: it fits on {_fits(explanation)}."
     if explanation.victims:
-        return f"{name} waits for preemption: {cause(explanation)}, and the scheduler evicts {_victims(explanation)}."
+        return f"{name} waits for preemption to evict {_victims(explanation)}: {cause(explanation)}."
     return f"{name} stays Pending: {cause(explanation)}."
 
 
 def _victims(explanation: Explanation) -> str:
-    return f"{counted(len(explanation.victims), 'pod')} on {safe(explanation.nominated_node)} to make room"
+    return f"{counted(len(explanation.victims), 'pod')} on {safe(explanation.nominated_node)}"
 
 
 def _scheduler(explanation: Explanation) -> str:
