@@ -37,17 +37,17 @@ def fitted(lines: Iterable[str], width: int) -> list[str]:
 def table(rows: Sequence[tuple[str, ...]], width: int, *, indent: str = "") -> list[str]:
     """Left-aligned columns whose cells wrap where a row is wider than `width`; the first row is the header.
 
-    The gaps give way first where that is enough, else the widest columns. A word that is wider than its column sticks
-    out.
+    The gaps give way first where that is enough, else the widest columns, then both. A word that is wider than its
+    column sticks out.
     """
     cells = [tuple(safe(cell) or "<none>" for cell in row) for row in rows]
     if not cells:
         return []
     room = max(width, NARROWEST) - len(indent)
     natural = [max(len(row[at]) for row in cells) for at in range(len(cells[0]))]
-    excess = sum(natural) + _GAP * (len(natural) - 1) - room
-    gap = _NARROW_GAP if 0 < excess < len(natural) else _GAP
-    widths = _widths(cells, natural, room - gap * (len(natural) - 1))
+    least = _least(cells, natural)
+    gap = _gap(natural, least, room)
+    widths = _widths(natural, least, room - gap * (len(natural) - 1))
     out = []
     for row in cells:
         columns = [
@@ -61,10 +61,22 @@ def table(rows: Sequence[tuple[str, ...]], width: int, *, indent: str = "") -> l
     return out
 
 
-def _widths(cells: list[tuple[str, ...]], natural: list[int], room: int) -> list[int]:
-    """The width of each column, so that all have room together where that can be."""
+def _least(cells: list[tuple[str, ...]], natural: list[int]) -> list[int]:
+    """How narrow each column may become: a word, and some, stays whole."""
     longest_word = [max(max(map(len, row[at].split()), default=0) for row in cells) for at in range(len(cells[0]))]
-    least = [min(most, max(word, _LEAST)) for most, word in zip(natural, longest_word, strict=True)]
+    return [min(most, max(word, _LEAST)) for most, word in zip(natural, longest_word, strict=True)]
+
+
+def _gap(natural: list[int], least: list[int], room: int) -> int:
+    """The narrow gap where that spares breaking cells, or sticking out."""
+    wide, narrow = (room - gap * (len(natural) - 1) for gap in (_GAP, _NARROW_GAP))
+    if sum(natural) <= wide:
+        return _GAP
+    return _GAP if sum(natural) > narrow and sum(least) <= wide else _NARROW_GAP
+
+
+def _widths(natural: list[int], least: list[int], room: int) -> list[int]:
+    """The width of each column, so that all have room together where that can be."""
     widths = list(natural)
     excess = sum(widths) - room
     while excess > 0:
