@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster import ownership
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -78,7 +79,7 @@ def pods_of(key: OwnerKey, cluster: Cluster) -> list[Pod]:
     if label is not None:
         named = (label, key.name)
         return [pod for pod in cluster.pods if pod.namespace == key.namespace and named in pod.cls.labels]
-    return [pod for pod in cluster.pods if key in cluster.owners_of(pod)]
+    return ownership.pods_of(key, cluster)
 
 
 def _wanted(controller: Optional[Controller]) -> Optional[int]:

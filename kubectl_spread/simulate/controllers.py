@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
 
+from kubectl_spread.cluster.ownership import pod_named
+from kubectl_spread.cluster.ownership import pods_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -151,19 +153,17 @@ def missing_replicas(owner: Workload, cluster: Cluster) -> Iterator[Pod]:
 
 def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
     """The workload's pods that are on a node and not on their way out."""
-    key = OwnerKey(owner.kind, owner.namespace, owner.name)
+    return [pod for pod in _own(owner, cluster) if pod.node_name and pod.is_visible and not pod.terminating]
+
+
+def _own(owner: Workload, cluster: Cluster) -> list[Pod]:
     label = None if owner.is_foreign else NAMED_BY_LABEL.get(owner.kind)
-    found = []
-    for pod in cluster.bound():
-        if owner.kind == "Pod":
-            is_own = pod.key == f"{owner.namespace}/{owner.name}"
-        elif label is not None:
-            is_own = pod.namespace == owner.namespace and _is_labelled(dict(pod.cls.labels), owner, label)
-        else:
-            is_own = key in cluster.owners_of(pod)
-        if is_own and not pod.terminating:
-            found.append(pod)
-    return found
+    if owner.kind == "Pod":
+        return pod_named(owner.namespace, owner.name, cluster)
+    if label is None:
+        return pods_of(OwnerKey(owner.kind, owner.namespace, owner.name), cluster)
+    same = (pod for pod in cluster.pods if pod.namespace == owner.namespace)
+    return [pod for pod in same if _is_labelled(dict(pod.cls.labels), owner, label)]
 
 
 def _is_labelled(labels: dict[str, str], owner: Workload, label: str) -> bool:
