@@ -159,6 +159,7 @@ def test_the_action_installs_itself_and_checks(tmp_path: Path) -> None:
     (tmp_path / "work" / "kubectl_spread").mkdir()  # what is checked out must not be what is imported
     (tmp_path / "work" / "kubectl_spread" / "__main__.py").write_text("raise SystemExit(7)")
     installed, _ = _run("Install kubectl spread", tmp_path, {})
+    assert 0 == installed.returncode, installed.stderr
     check = "Check topology spread constraints"
     bad, wrote = _run(check, tmp_path, {"paths": "my deploy\ngood.yaml\n"})
     results = json.loads((tmp_path / "work" / wrote["sarif"]).read_text())["runs"][0]["results"]
