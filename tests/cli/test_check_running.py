@@ -64,7 +64,7 @@ shop/deployment/web:20:18: info SPR908 live-skew
   hint: nothing moves them: restart the workload, or let the descheduler do it; placed anew they could be `a` 1, `b` 1,\
  `c` 0
 
-Pending: Pod shop/w-3 stays Pending: every node is refused by nodeSelector disk=ssd
+Pending: Pod shop/w-3 stays Pending: every node is refused by nodeSelector disk=ssd: disk is missing on a1, b1, c1
 """
     assert expected == out
     assert err == "checked 1 workload in namespace shop: 2 findings, 1 pod Pending\n"
