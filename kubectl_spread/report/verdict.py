@@ -58,7 +58,8 @@ def sentence(explanation: Explanation) -> str:
     preempting = explanation.preemption
     if preempting is not None and preempting.node:
         evicted = listed((victim.pod.key for victim in preempting.victims), most=_MOST_WITHOUT)
-        return f"{name} waits for preemption to evict {evicted} on {safe(preempting.node)}: as it is, {cause(explanation)}."
+        waits = f"waits for preemption to evict {evicted} on {safe(preempting.node)}"
+        return f"{name} {waits}: as it is, {cause(explanation)}."
     return f"{name} stays Pending: {cause(explanation)}."
 
 
