@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,6 +12,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.node_reasons import NodeReasons
 from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import listed
+from kubectl_spread.explain.wording import MOST_NAMES
 from kubectl_spread.explain.wording import nodes
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import PodClass
@@ -19,6 +21,7 @@ from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 
+_MOST_ALIKE = 4
 _OUTAGES = {"node.kubernetes.io/not-ready": "not ready", "node.kubernetes.io/unreachable": "unreachable"}
 
 
@@ -28,12 +31,15 @@ def notes(
     """Sentences; usable: bool (N,), nodes that pass everything but the spread constraints."""
     columns = filtered.columns
     yield from _about_selector(counts, cls)
+    yield from _nobody_has(counts, columns)
     yield from _ceiling(counts, usable)
     yield from _hidden(counts, columns, why_not)
     yield from _shared_hostnames(counts, columns)
     yield from _empty_value(counts, columns)
+    yield from _alike(counts)
     yield from _cordoned(counts, filtered)
     yield from _outages(counts, columns, usable)
+    yield from _finished(counts, cls, columns)
 
 
 def _about_selector(counts: DomainCounts, cls: PodClass) -> Iterator[str]:
@@ -41,10 +47,61 @@ def _about_selector(counts: DomainCounts, cls: PodClass) -> Iterator[str]:
     if constraint.selector.is_empty:
         yield "an empty labelSelector selects all pods in the API, but the scheduler counts none of them for it"
     elif constraint.selector.requirements is None:
-        yield "without a labelSelector no pod is counted: every domain stays at 0 and the constraint spreads nothing"
+        yield (
+            "without a labelSelector no pod is counted: every domain stays at 0, and the constraint spreads nothing, "
+            "but it switches the default constraints off"
+        )
     elif not constraint.self_match_num:
         own = ", ".join(f"{key}={value}" for key, value in cls.labels[:4]) or "none"
         yield f"pods like this one (labels: {own}) are never counted, so the constraint does not spread them"
+
+
+def _nobody_has(counts: DomainCounts, columns: Columns) -> Iterator[str]:
+    """A key without domains: a hard constraint refuses every node, a soft one does nothing and says nothing."""
+    key = counts.constraint.topology_key
+    if not columns.n or (counts.topology.codes >= 0).any():
+        return
+    near = _near(key, columns)
+    meant = f"; is {near} meant?" if near else ""
+    yield f"no node has the label {key}: there are no domains to spread over{meant}"
+
+
+def _near(key: str, columns: Columns) -> str:
+    """The label of the nodes that is most like a key: one of the same name with another prefix, or one that is near."""
+    labels = sorted({label for node in columns.nodes for label in node.labels})
+    same = [label for label in labels if label.rpartition("/")[2] == key.rpartition("/")[2]]
+    return next(iter(same or difflib.get_close_matches(key, labels, 1, cutoff=0.8)), "")
+
+
+def _alike(counts: DomainCounts) -> Iterator[str]:
+    """Values that somebody meant to be the same."""
+    found: dict[str, list[str]] = {}
+    for at, value in enumerate(counts.topology.values):
+        if counts.eligible[at]:
+            found.setdefault(value.casefold(), []).append(value)
+    several = [sorted(values) for values in found.values() if len(values) > 1]
+    if several:
+        groups = "; ".join(" and ".join(values[:_MOST_ALIKE]) for values in sorted(several)[:_MOST_ALIKE])
+        yield f"{groups} differ only in upper and lower case, and are domains of their own"
+
+
+def _finished(counts: DomainCounts, cls: PodClass, columns: Columns) -> Iterator[str]:
+    """Matching pods that are done: they are listed still, and count no more."""
+    selector = counts.constraint.selector
+    if selector.is_empty or selector.requirements is None:
+        return
+    found = [
+        pod
+        for pod in columns.cluster.pods
+        if not pod.is_visible
+        and pod.node_name
+        and pod.namespace == cls.namespace
+        and selector.matches(dict(pod.cls.labels))
+    ]
+    if found:
+        verb, do = ("has", "does") if len(found) == 1 else ("have", "do")
+        names = listed([pod.name for pod in found[:MOST_NAMES]], of=len(found))
+        yield f"{counted(len(found), 'matching pod')} {verb} finished and {do} not count: {names}"
 
 
 def _ceiling(counts: DomainCounts, usable: Bools) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from kubectl_spread.explain.conflicts import Conflict
 from kubectl_spread.explain.constraints import ConstraintReport
+from kubectl_spread.explain.constraints import DomainReport
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
@@ -20,6 +21,7 @@ from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe
 
 _MOST_NAMES = 6
+_MOST_WITHOUT = 3
 _MOST_FINALIZERS = 3
 _SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
@@ -157,15 +159,29 @@ def _one_constraint(report: ConstraintReport, others: list[Requirement]) -> str:
     if not open_to:
         return f"{words} lets it into no domain{_because_of_minimum(report)}"
     where = listed((domain.value or '""' for domain in open_to), most=_MOST_NAMES)
+    return f"{words} {_only(open_to, where, others)}{_without_key(report)}"
+
+
+def _without_key(report: ConstraintReport) -> str:
+    """Nodes that might do, had they the label: they are neither counted nor looked at."""
+    if not report.without_key:
+        return ""
+    names = listed(report.without_key, most=_MOST_WITHOUT)
+    verb = "lacks" if len(report.without_key) == 1 else "lack"
+    return f"; {counted(len(report.without_key), 'node')} {verb} its label: {names}"
+
+
+def _only(open_to: list[DomainReport], where: str, others: list[Requirement]) -> str:
+    """`lets it only into c, whose only node c1 is refused by a cordon`."""
     if not others:
-        return f"{words} lets it only into {where}, and the nodes there do not fit"
+        return f"lets it only into {where}, and the nodes there do not fit"
     if all(domain.node_names == (domain.value,) for domain in open_to):
         verb = "is" if len(open_to) == 1 else "are"
-        return f"{words} lets it only onto {where}, which {verb} refused by {refused_by(others)}"
+        return f"lets it only onto {where}, which {verb} refused by {refused_by(others)}"
     if len(open_to) == 1 and open_to[0].nodes == 1:
         only = safe(open_to[0].node_names[0])
-        return f"{words} lets it only into {where}, whose only node {only} is refused by {refused_by(others)}"
-    return f"{words} lets it only into {where}, and there every node is refused by {refused_by(others)}"
+        return f"lets it only into {where}, whose only node {only} is refused by {refused_by(others)}"
+    return f"lets it only into {where}, and there every node is refused by {refused_by(others)}"
 
 
 def _because_of_minimum(report: ConstraintReport) -> str:

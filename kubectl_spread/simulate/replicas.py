@@ -275,7 +275,8 @@ class _Placing:
         """The cluster as this pod found it, where that is asked for."""
         if not self._explain_first:
             return None
-        return self._cluster._replace(pods=(*self._scheduler.columns.bound_pods, *self._cluster.pending()))
+        others = [pod for pod in self._cluster.pods if not (pod.node_name and pod.is_visible)]
+        return self._cluster._replace(pods=(*self._scheduler.columns.bound_pods, *others))
 
     def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
         """A pod whose node nobody can tell: it takes no room, and is not counted anywhere."""

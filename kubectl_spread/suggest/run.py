@@ -294,8 +294,8 @@ def _arranged(found: list[_Tried]) -> list[_Tried]:
 
     The first few are of different kinds, one of them of the cluster, so that there is a choice.
     """
-    ordered = sorted(
-        found, key=lambda item: (item.pending, not item.change.is_of_manifest, item.order, item.change.title)
+    ordered = _distinct(
+        sorted(found, key=lambda item: (item.pending, not item.change.is_of_manifest, item.order, item.change.title))
     )
     least = ordered[0].pending if ordered else 0
     chosen: list[_Tried] = []
@@ -315,3 +315,12 @@ def _arranged(found: list[_Tried]) -> list[_Tried]:
                 count += 1
     chosen.sort(key=lambda item: min(item.change.rank, Rank.AFFINITY_POLICY))
     return [*chosen, *(item for item in ordered if not any(item is one for one in chosen))]
+
+
+def _distinct(found: list[_Tried]) -> list[_Tried]:
+    """Without changes that come to the same as one before: a node anywhere is made like one in some domain."""
+    kept: list[_Tried] = []
+    for item in found:
+        if not any(item.change.actions == one.change.actions for one in kept):
+            kept.append(item)
+    return kept

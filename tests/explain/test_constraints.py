@@ -314,7 +314,8 @@ def test_too_few_domains_and_a_pod_that_does_not_count_itself() -> None:
         ),
         (
             {"labelSelector": None},
-            "without a labelSelector no pod is counted: every domain stays at 0 and the constraint spreads nothing",
+            "without a labelSelector no pod is counted: every domain stays at 0, and the constraint spreads nothing, "
+            "but it switches the default constraints off",
         ),
     ],
 )
@@ -323,6 +324,35 @@ def test_a_selector_that_counts_nothing_is_told(selector: Plain, note: str) -> N
 
     (report,) = found.constraints
     assert report.notes == (note,)
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("topology.kubernetes.io/hostname", "kubernetes.io/hostname"),
+        ("failure-domain.beta.kubernetes.io/zone", ZONE),
+        ("topology.kubernetes.io/zones", ZONE),
+        ("example.com/rack", ""),
+    ],
+)
+def test_a_key_that_no_node_has_is_told_with_the_one_that_is_like_it(key: str, meant: str) -> None:
+    found = explained([zoned("a1", "a"), zoned("b1", "b")], waiting(constraint(key)))
+
+    (report,) = found.constraints
+    question = f"; is {meant} meant?" if meant else ""
+    assert report.notes == (f"no node has the label {key}: there are no domains to spread over{question}",)
+
+
+def test_values_that_differ_in_case_and_pods_that_are_done_are_told() -> None:
+    done = {**web("web-9", "a1"), "status": {"phase": "Succeeded"}}
+    nodes = [zoned("a1", "a"), zoned("a2", "A"), zoned("b1", "b"), zoned("d1", "d")]
+    found = explained([*nodes, done], waiting(constraint(ZONE)))
+
+    (report,) = found.constraints
+    assert report.notes == (
+        "A and a differ only in upper and lower case, and are domains of their own",
+        "1 matching pod has finished and does not count: web-9",
+    )
 
 
 def test_a_template_that_has_changed_or_lost_the_constraint_is_told() -> None:

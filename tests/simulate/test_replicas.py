@@ -497,3 +497,19 @@ def test_a_namespace_that_is_applied_keeps_the_labels_it_has() -> None:
     cluster = applied(cluster_of([node("n1"), namespace]), [written], "default")
 
     assert {"team": "a", "tier": "b", "kubernetes.io/metadata.name": "shop"} == cluster.namespaces["shop"]
+
+
+def test_a_pod_that_was_refused_is_tried_again_when_others_raise_the_minimum() -> None:
+    """a2's pod is refused while zone b is empty, and placed once b1's pod is; a3's would be one too many."""
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "nodeAffinityPolicy": "Ignore",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    cluster = cluster_of([*(node(name, zone="a") for name in ("a1", "a2", "a3")), node("b1", zone="b")])
+    (found,) = placed(cluster, workload("DaemonSet", topologySpreadConstraints=[spread]))
+
+    assert ["a1", "b1", "a2"] == nodes_of(found)
+    assert ["web-a3"] == [item.pod.name for item in found.pending]
