@@ -12,6 +12,7 @@ from kubectl_spread.explain.constraints import DomainReport
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.requirement import Kind
 from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.objects.labels import HOSTNAME
@@ -22,6 +23,9 @@ from kubectl_spread.report.table import safe
 
 _MOST_NAMES = 6
 _MOST_WITHOUT = 3
+
+# Requirements that say by their name why a node is refused.
+_SELF_EVIDENT = (Kind.CORDON, Kind.TAINT, Kind.NODE_NAME)
 _MOST_FINALIZERS = 3
 _SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
@@ -34,7 +38,7 @@ def sentence(explanation: Explanation) -> str:
         waits = (
             " The scheduler has done its part: what it waits for now is the kubelet's." if _starts(pod.phase) else ""
         )
-        return f"{name} is bound to node {safe(pod.node_name)}.{waits}"
+        return f"{name} is bound to node {safe(pod.node_name)}.{waits}{_broken_by_now(explanation)}"
     if explanation.verdict is Verdict.FINISHED:
         return f"{name} has finished ({safe(pod.phase)}); the scheduler does not look at it."
     if explanation.verdict is Verdict.TERMINATING:
@@ -58,6 +62,23 @@ def sentence(explanation: Explanation) -> str:
 
 def _victims(explanation: Explanation) -> str:
     return f"{counted(len(explanation.victims), 'pod')} on {safe(explanation.nominated_node)}"
+
+
+def _broken_by_now(explanation: Explanation) -> str:
+    """Of hard constraints that do not hold any more, the one that is furthest from it."""
+    skews = explanation.standing.skews if explanation.standing is not None else ()
+    broken = [skew for skew in skews if not skew.holds]
+    if not broken:
+        return ""
+    worst = max(broken, key=lambda skew: skew.skew - skew.max_skew)
+    own = "The cluster's default" if worst.is_default else "Its"
+    short = _SHORT.get(worst.topology_key, "")
+    name = safe(f"{own} {f'{short} ' if short else ''}constraint ({worst.topology_key}, maxSkew {worst.max_skew})")
+    emptiest = f", {safe(worst.emptiest)} {worst.least}" if worst.emptiest else ""
+    return (
+        f" {name} does not hold any more: the skew is {worst.skew} ({safe(worst.fullest)} {worst.most}{emptiest}). "
+        "It is checked only when a pod is scheduled, and nothing moves pods that run."
+    )
 
 
 def _scheduler(explanation: Explanation) -> str:
@@ -118,7 +139,7 @@ def cause(explanation: Explanation) -> str:
         return _contradiction(conflict, explanation)
     reports = {report.constraint.position: report for report in explanation.constraints}
     others = [item for item in conflict.requirements if item.position is None]
-    return _one_constraint(reports[spread[0].position or 0], others)
+    return _one_constraint(reports[spread[0].position or 0], others, conflict)
 
 
 def refused_by(items: Iterable[Requirement]) -> str:
@@ -151,7 +172,17 @@ def constraint_words(report: ConstraintReport) -> str:
     return safe(f"{name} maxSkew {report.constraint.max_skew})")
 
 
-def _one_constraint(report: ConstraintReport, others: list[Requirement]) -> str:
+def _with_numbers(conflict: Conflict, items: Sequence[Requirement]) -> str:
+    """`the cpu request (asks 2; n1 has 1 of 4 free)`: of one requirement also why, where its name does not say it."""
+    names = refused_by(items)
+    if len(items) != 1 or len(conflict.arithmetic) != len(conflict.requirements):
+        return names
+    (item,) = items
+    why = conflict.arithmetic[conflict.requirements.index(item)] if item.kind not in _SELF_EVIDENT else ""
+    return f"{names} ({safe(why)})" if why else names
+
+
+def _one_constraint(report: ConstraintReport, others: list[Requirement], conflict: Conflict) -> str:
     words = constraint_words(report)
     if not report.domains:
         return f"no node has the label {safe(report.constraint.topology_key)}, which {words} asks for"
@@ -159,7 +190,8 @@ def _one_constraint(report: ConstraintReport, others: list[Requirement]) -> str:
     if not open_to:
         return f"{words} lets it into no domain{_because_of_minimum(report)}"
     where = listed((domain.value or '""' for domain in open_to), most=_MOST_NAMES)
-    return f"{words} {_only(open_to, where, others)}{_without_key(report)}"
+    what = _with_numbers(conflict, others)
+    return f"{words} {_only(open_to, where, what)}{_without_key(report)}"
 
 
 def _without_key(report: ConstraintReport) -> str:
@@ -171,17 +203,17 @@ def _without_key(report: ConstraintReport) -> str:
     return f"; {counted(len(report.without_key), 'node')} {verb} its label: {names}"
 
 
-def _only(open_to: list[DomainReport], where: str, others: list[Requirement]) -> str:
+def _only(open_to: list[DomainReport], where: str, what: str) -> str:
     """`lets it only into c, whose only node c1 is refused by a cordon`."""
-    if not others:
+    if not what:
         return f"lets it only into {where}, and the nodes there do not fit"
     if all(domain.node_names == (domain.value,) for domain in open_to):
         verb = "is" if len(open_to) == 1 else "are"
-        return f"lets it only onto {where}, which {verb} refused by {refused_by(others)}"
+        return f"lets it only onto {where}, which {verb} refused by {what}"
     if len(open_to) == 1 and open_to[0].nodes == 1:
         only = safe(open_to[0].node_names[0])
-        return f"lets it only into {where}, whose only node {only} is refused by {refused_by(others)}"
-    return f"lets it only into {where}, and there every node is refused by {refused_by(others)}"
+        return f"lets it only into {where}, whose only node {only} is refused by {what}"
+    return f"lets it only into {where}, and there every node is refused by {what}"
 
 
 def _because_of_minimum(report: ConstraintReport) -> str:

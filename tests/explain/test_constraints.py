@@ -314,8 +314,10 @@ def test_too_few_domains_and_a_pod_that_does_not_count_itself() -> None:
         ),
         (
             {"labelSelector": None},
-            "without a labelSelector no pod is counted: every domain stays at 0, and the constraint spreads nothing, "
-            "but it switches the default constraints off",
+            (
+                "without a labelSelector no pod is counted: every domain stays at 0, and the constraint spreads "
+                "nothing, but it switches the default constraints off"
+            ),
         ),
     ],
 )
