@@ -367,6 +367,16 @@ def test_every_example_has_expectations(group: str) -> None:
     assert expected == sorted((EXAMPLES / group).iterdir())
 
 
+@pytest.mark.parametrize(
+    "folder", [folder for folder in FOLDERS if folder.parent.name == "pains"], ids=lambda it: it.name
+)
+def test_every_pain_has_words_expected_of_explain_or_check(folder: Path) -> None:
+    """Each case says what `explain` tells of its cause, or what `check` finds."""
+    told = [case.says or case.findings or case.offline for case in _cases(folder)]
+
+    assert any(told)
+
+
 @examples()
 def test_a_manifest_begins_with_what_it_shows(case: Case) -> None:
     """A comment of one to four lines opens every manifest."""
