@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+os.environ["COLUMNS"] = "120"  # texts are as wide wherever the tests run
 
 RECORDINGS = Path(__file__).parent / "conformance" / "recordings"
 

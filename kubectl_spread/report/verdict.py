@@ -80,23 +80,6 @@ def _broken_by_now(explanation: Explanation) -> str:
     )
 
 
-def _broken_by_now(explanation: Explanation) -> str:
-    """Of hard constraints that do not hold any more, the one that is furthest from it."""
-    skews = explanation.standing.skews if explanation.standing is not None else ()
-    broken = [skew for skew in skews if not skew.holds]
-    if not broken:
-        return ""
-    worst = max(broken, key=lambda skew: skew.skew - skew.max_skew)
-    own = "The cluster's default" if worst.is_default else "Its"
-    short = _SHORT.get(worst.topology_key, "")
-    name = safe(f"{own} {f'{short} ' if short else ''}constraint ({worst.topology_key}, maxSkew {worst.max_skew})")
-    emptiest = f", {safe(worst.emptiest)} {worst.least}" if worst.emptiest else ""
-    return (
-        f" {name} does not hold any more: the skew is {worst.skew} ({safe(worst.fullest)} {worst.most}{emptiest}). "
-        "It is checked only when a pod is scheduled, and nothing moves pods that run."
-    )
-
-
 def _scheduler(explanation: Explanation) -> str:
     pods, own = explanation.scheduler, explanation.pod.cls.scheduler_name
     what = "which is not one of the profiles known here"

@@ -114,6 +114,12 @@ Next:
 """
 
 
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
 def test_the_text_at_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     code = run(["explain", "--message", MIXED])
     out, err = capsys.readouterr()
