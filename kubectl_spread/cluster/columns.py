@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.storage import StorageState
+from kubectl_spread.cluster.tainted import Tainted
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import Toleration
 
@@ -89,8 +89,9 @@ class Columns:
         self.nodes: tuple[Node, ...] = cluster.nodes
         self.index = {node.name: at for at, node in enumerate(cluster.nodes)}
         self.n = len(cluster.nodes)
-        self._taints = [node.taints for node in cluster.nodes]
-        self.has_taints = any(self._taints)
+        self.tainted = Tainted(cluster.nodes)
+        self.has_taints = self.tainted.any
+        self.unschedulable: Bools = np.array([node.unschedulable for node in cluster.nodes], np.bool_)
         self._topologies: dict[str, Topology] = {}
         self.storage = StorageState(cluster.storage, cluster.nodes)
         self.allocatable: dict[str, Int64s] = {}
@@ -124,7 +125,8 @@ class Columns:
 
     def _share_nodes(self, other: Columns, cluster: Cluster) -> None:
         other.cluster, other.nodes, other.index, other.n = cluster, self.nodes, self.index, self.n
-        other._taints, other.has_taints, other.images = self._taints, self.has_taints, self.images
+        other.tainted, other.has_taints, other.unschedulable = self.tainted, self.has_taints, self.unschedulable
+        other.images = self.images
         other.allocatable, other._topologies = dict(self.allocatable), dict(self._topologies)
         other.storage = StorageState(cluster.storage, cluster.nodes)
 
@@ -246,11 +248,9 @@ class Columns:
 
     def untolerated(self, tolerations: tuple[Toleration, ...]) -> list[Optional[Taint]]:
         """The first NoSchedule or NoExecute taint of each node that is not tolerated (N)."""
-        known: dict[tuple[Taint, ...], Optional[Taint]] = {}
-        for taints in self._taints:
-            if taints not in known:
-                known[taints] = first_untolerated(taints, tolerations)
-        return [known[taints] for taints in self._taints]
+        codes, taints = self.tainted.first(tolerations)
+        told = (*taints, None)  # the code of none is -1
+        return [told[code] for code in codes.tolist()]
 
     def labels_of(self, name: str) -> Labels:
         """A namespace's labels; none where the cluster facts do not have it."""

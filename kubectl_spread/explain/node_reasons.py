@@ -73,16 +73,8 @@ class _Making:
 
 def _first_untolerated(cls: PodClass, columns: Columns) -> dict[Taint, Bools]:
     """Nodes (bool (N,)) by their first taint that is not tolerated."""
-    found: dict[Taint, list[int]] = {}
-    if columns.has_taints:
-        for at, taint in enumerate(columns.untolerated(cls.tolerations)):
-            if taint is not None:
-                found.setdefault(taint, []).append(at)
-    masks = {}
-    for taint, nodes in found.items():
-        masks[taint] = np.zeros(columns.n, np.bool_)
-        masks[taint][nodes] = True
-    return masks
+    codes, taints = columns.tainted.first(cls.tolerations)
+    return {taint: codes == at for at, taint in enumerate(taints)}
 
 
 class Untold(NamedTuple):

@@ -26,4 +26,4 @@ class NodeUnschedulable:
     def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
         if any(toleration.tolerates(UNSCHEDULABLE) for toleration in cls.tolerations):
             return FixedState(REASONS, no_bits(columns))
-        return FixedState(REASONS, np.array([node.unschedulable for node in columns.nodes], np.uint64))
+        return FixedState(REASONS, columns.unschedulable.astype(np.uint64))

@@ -38,12 +38,10 @@ class TaintToleration:
     def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
         if not columns.has_taints:
             return FixedState((), no_bits(columns))
-        untolerated = columns.untolerated(cls.tolerations)
-        texts = list(dict.fromkeys(self._text(taint) for taint in untolerated if taint is not None))
-        bits = no_bits(columns)
-        for at, taint in enumerate(untolerated):
-            if taint is not None:
-                bits[at] = bit(min(texts.index(self._text(taint)), 63))
+        codes, taints = columns.tainted.first(cls.tolerations)
+        texts = list(dict.fromkeys(map(self._text, taints)))
+        by_code = [bit(min(texts.index(self._text(taint)), 63)) for taint in taints]
+        bits = np.array([*by_code, 0], np.uint64)[codes]  # the code of a node that is tolerated is -1
         return FixedState(tuple(Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE) for text in texts[:64]), bits)
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
@@ -69,13 +67,9 @@ class _ScoreState:
 def _count_untolerated(cls: PodClass, columns: Columns) -> Int64s:
     """int64 (N,): PreferNoSchedule taints that the pod does not tolerate."""
     tolerations = [item for item in cls.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
-    return np.array(
-        [
-            sum(
-                taint.effect == PREFER_NO_SCHEDULE and not any(item.tolerates(taint) for item in tolerations)
-                for taint in node.taints
-            )
-            for node in columns.nodes
-        ],
-        np.int64,
+    return columns.tainted.count(
+        lambda taints: sum(
+            taint.effect == PREFER_NO_SCHEDULE and not any(item.tolerates(taint) for item in tolerations)
+            for taint in taints
+        )
     )

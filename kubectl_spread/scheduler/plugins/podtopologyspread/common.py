@@ -113,7 +113,8 @@ def match_taints(cls: PodClass, columns: Columns) -> Bools:
     """Bool (N,): nodes that nodeTaintsPolicy Honor includes; `spec.unschedulable` is not looked at."""
     if not columns.has_taints:
         return np.ones(columns.n, np.bool_)
-    return np.array([taint is None for taint in columns.untolerated(cls.tolerations)], np.bool_)
+    tolerated: Bools = columns.tainted.first(cls.tolerations).codes < 0
+    return tolerated
 
 
 def match_node_inclusion_policies(constraint: Constraint, cls: PodClass, columns: Columns) -> Bools:
