@@ -1,12 +1,16 @@
 """Live clusters, measured: `python tests/bench/live.py`; exits 1 where a budget is missed.
 
-An API server of its own process serves pages that were encoded and compressed before, so that it is not what is
-measured. curl fetches the same pages over one connection, and unpacks them, for comparison.
+An API server in a process of its own serves pages of 500 objects; curl fetches the same pages over one connection, and
+unpacks them, for comparison. The server encodes and compresses each page when it is asked for it, as an API server
+does, and against that one the budget is judged: json.dumps and gzip of level 1 do about what Go's encoder and gzip do
+in a second. What is measured against pages that were encoded before, so that curl has nothing to wait for, is printed
+beside it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import json
 import os
@@ -50,6 +54,7 @@ spec:
 """
 
 
+@functools.cache
 def _recorded(name: str) -> dict[str, Any]:
     text = (RECORDINGS / f"{name}.http").read_text(encoding="utf-8")
     items: list[dict[str, Any]] = json.loads(text.partition("\n\n")[2])["items"]
@@ -60,12 +65,19 @@ def _fields(names: list[str]) -> dict[str, Any]:
     return {f"f:{name}": {".": {}, "f:name": {}, "f:value": {}} for name in names}
 
 
-def node(number: int, image_count: int) -> str:
-    """A node as a kubelet reports it."""
+@functools.cache
+def _images(count: int) -> list[dict[str, Any]]:
+    return [
+        {"names": [f"registry.example.com/team/image-{at}@sha256:{at:064x}"], "sizeBytes": 10**7 + at}
+        for at in range(count)
+    ]
+
+
+def node(number: int, image_count: int) -> dict[str, Any]:
+    """A node as a kubelet reports it; what it shares with others is there once."""
     plain = _recorded("nodes-page1")
     name = f"node-{number:05d}"
-    plain["metadata"]["name"] = name
-    plain["metadata"]["labels"] = {
+    labels = {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
         "kubernetes.io/arch": "amd64",
@@ -73,97 +85,126 @@ def node(number: int, image_count: int) -> str:
         "topology.kubernetes.io/region": "eu-1",
         "topology.kubernetes.io/zone": f"z{number % 3}",
     }
-    status = plain["status"]
-    status["allocatable"] = {"cpu": "15890m", "memory": "60Gi", "pods": "110", "ephemeral-storage": "95551679124"}
-    status["images"] = [
-        {"names": [f"registry.example.com/team/image-{at}@sha256:{at:064x}"], "sizeBytes": 10**7 + at}
-        for at in range(image_count)
-    ]
-    return json.dumps(plain, separators=(",", ":"))
+    room = {"cpu": "15890m", "memory": "60Gi", "pods": "110", "ephemeral-storage": "95551679124"}
+    return {
+        **plain,
+        "metadata": {**plain["metadata"], "name": name, "labels": labels},
+        "status": {**plain["status"], "allocatable": room, "images": _images(image_count)},
+    }
 
 
-def pod(number: int, nodes: int) -> str:
-    """A running pod of about 6 kB, as kubelet, controllers and admission leave it."""
-    plain = _recorded("pods-shop")
-    app = f"app-{number // 50:04d}"
-    labels = {"app": app, "app.kubernetes.io/part-of": "bench", "pod-template-hash": f"{number // 50:08x}"}
-    metadata = plain["metadata"]
-    metadata.update(name=f"{app}-{number:06d}", namespace=f"team-{number // 1000}", uid=f"{number:036x}", labels=labels)
-    fields = metadata["managedFields"][0]
-    fields["fieldsV1"]["f:spec"].update(_fields([f"env{at}" for at in range(12)]))
+@functools.cache
+def _managed() -> list[dict[str, Any]]:
+    first = _recorded("pods-shop")["metadata"]["managedFields"][0]
+    of_spec = {**first["fieldsV1"]["f:spec"], **_fields([f"env{at}" for at in range(12)])}
+    fields = {**first, "fieldsV1": {**first["fieldsV1"], "f:spec": of_spec}}
     kubelet = {**fields, "manager": "kubelet", "subresource": "status", "fieldsV1": _fields(["a", "b", "c", "d", "e"])}
-    metadata["managedFields"] = [fields, kubelet]
+    return [fields, kubelet]
+
+
+@functools.cache
+def _container(app: int) -> dict[str, Any]:
     zero = {"cpu": "100m", "memory": "128Mi"}
-    container = {
+    return {
         "name": "main",
-        "image": f"registry.example.com/team/image-{number // 50 % 40}:v1",
+        "image": f"registry.example.com/team/image-{app % 40}:v1",
         "env": [{"name": f"SETTING_{at}", "value": f"value of setting {at}"} for at in range(12)],
         "resources": {"limits": zero, "requests": zero},
         "volumeMounts": [{"name": "kube-api-access", "readOnly": True, "mountPath": "/var/run/secrets"}],
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": 8080, "scheme": "HTTP"}, "timeoutSeconds": 1},
         "imagePullPolicy": "IfNotPresent",
     }
-    sources = [{"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}]
-    plain["spec"].update(
-        nodeName=f"node-{number % nodes:05d}",
-        containers=[container],
-        volumes=[{"name": "kube-api-access", "projected": {"sources": sources, "defaultMode": 420}}],
-    )
-    at = {"lastProbeTime": None, "lastTransitionTime": "2026-11-20T16:10:27Z", "status": "True"}
-    plain["status"] = {
-        "phase": "Running",
-        "conditions": [{"type": name, **at} for name in ("PodScheduled", "Initialized", "Ready", "ContainersReady")],
-        "hostIP": "10.0.0.1",
-        "podIP": f"10.1.{number // 250 % 250}.{number % 250}",
-        "startTime": "2026-11-20T16:10:27Z",
-        "containerStatuses": [
-            {
-                "name": "main",
-                "state": {"running": {"startedAt": "2026-11-20T16:10:28Z"}},
-                "ready": True,
-                "restartCount": 0,
-                "image": container["image"],
-                "imageID": f"registry.example.com/team/image@sha256:{number % 40:064x}",
-                "containerID": f"containerd://{number:064x}",
-            }
-        ],
+
+
+_SOURCES = [{"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}]
+_VOLUMES = [{"name": "kube-api-access", "projected": {"sources": _SOURCES, "defaultMode": 420}}]
+_AT = {"lastProbeTime": None, "lastTransitionTime": "2026-11-20T16:10:27Z", "status": "True"}
+_CONDITIONS = [{"type": name, **_AT} for name in ("PodScheduled", "Initialized", "Ready", "ContainersReady")]
+
+
+def pod(number: int, nodes: int) -> dict[str, Any]:
+    """A running pod of about 6 kB, as kubelet, controllers and admission leave it; what it shares is there once."""
+    plain = _recorded("pods-shop")
+    app = f"app-{number // 50:04d}"
+    labels = {"app": app, "app.kubernetes.io/part-of": "bench", "pod-template-hash": f"{number // 50:08x}"}
+    own = {"name": f"{app}-{number:06d}", "namespace": f"team-{number // 1000}", "uid": f"{number:036x}"}
+    container = _container(number // 50)
+    spec = {"nodeName": f"node-{number % nodes:05d}", "containers": [container], "volumes": _VOLUMES}
+    return {
+        **plain,
+        "metadata": {**plain["metadata"], **own, "labels": labels, "managedFields": _managed()},
+        "spec": {**plain["spec"], **spec},
+        "status": {
+            "phase": "Running",
+            "conditions": _CONDITIONS,
+            "hostIP": "10.0.0.1",
+            "podIP": f"10.1.{number // 250 % 250}.{number % 250}",
+            "startTime": "2026-11-20T16:10:27Z",
+            "containerStatuses": [
+                {
+                    "name": "main",
+                    "state": {"running": {"startedAt": "2026-11-20T16:10:28Z"}},
+                    "ready": True,
+                    "restartCount": 0,
+                    "image": container["image"],
+                    "imageID": f"registry.example.com/team/image@sha256:{number % 40:064x}",
+                    "containerID": f"containerd://{number:064x}",
+                }
+            ],
+        },
     }
-    return json.dumps(plain, separators=(",", ":"))
 
 
-class Pages(NamedTuple):
-    """The pages of a cluster, compressed, by path and continue token; how large they were."""
+class Lists:
+    """A cluster's objects, and how they are encoded."""
 
-    of: dict[tuple[str, str], bytes]
-    raw_bytes: int
+    def __init__(self, nodes: int, pods: int) -> None:
+        self._items = {
+            "/api/v1/nodes": [node(at, 25) for at in range(nodes)],
+            "/api/v1/pods": [pod(at, nodes) for at in range(pods)],
+        }
+        self.pages = [
+            (path, str(start) if start else "")
+            for path, items in self._items.items()
+            for start in range(0, len(items), PAGE)
+        ]
 
-
-def pages(nodes: int, pods: int) -> Pages:
-    """Encode a cluster."""
-    found: dict[tuple[str, str], bytes] = {}
-    size = 0
-    for path, kind, count, make in (
-        ("/api/v1/nodes", "NodeList", nodes, lambda at: node(at, 25)),
-        ("/api/v1/pods", "PodList", pods, lambda at: pod(at, nodes)),
-    ):
-        for start in range(0, count, PAGE):
-            follow = f',"continue":"{start + PAGE}"' if start + PAGE < count else ""
-            items = ",".join(make(at) for at in range(start, min(start + PAGE, count)))
-            metadata = f'{{"resourceVersion":"1"{follow}}}'
-            body = f'{{"kind":"{kind}","apiVersion":"v1","metadata":{metadata},"items":[{items}]}}'.encode()
-            size += len(body)
-            found[path, str(start) if start else ""] = gzip.compress(body, 1)
-    version = json.dumps({"major": "1", "minor": "36", "gitVersion": "v1.36.2"}).encode()
-    found["/version", ""] = gzip.compress(version)
-    return Pages(found, size)
-
-
-_EMPTY = gzip.compress(b'{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}')
+    def text(self, path: str, token: str) -> bytes:
+        """A page as JSON; an empty List for what is not in the cluster."""
+        if path == "/version":
+            return _encoded({"major": "1", "minor": "36", "gitVersion": "v1.36.2"})
+        items = self._items.get(path, [])
+        start = int(token or 0)
+        metadata = {"resourceVersion": "1"}
+        if start + PAGE < len(items):
+            metadata["continue"] = str(start + PAGE)
+        return _encoded(
+            {"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items[start : start + PAGE]}
+        )
 
 
-def serve(nodes: int, pods: int) -> None:
-    """Encode a cluster, print how large it is and the port, and serve until standard input ends."""
-    encoded = pages(nodes, pods)
+def _encoded(plain: dict[str, Any]) -> bytes:
+    return json.dumps(plain, separators=(",", ":")).encode()
+
+
+def serve(nodes: int, pods: int, *, encodes: bool) -> None:
+    """Serve a cluster until the process is ended; print how large it is, the port, and its pages.
+
+    Args:
+        nodes: how many.
+        pods: how many.
+        encodes: whether each page is encoded when it is asked for, not before.
+    """
+    lists = Lists(nodes, pods)
+    texts = (lists.text(*page) for page in lists.pages)
+    known = {}
+    if encodes:
+        raw_bytes = sum(map(len, texts))
+    else:
+        raw_bytes = 0
+        for page, text in zip(lists.pages, texts, strict=True):
+            raw_bytes += len(text)
+            known[page] = gzip.compress(text, 1)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -172,13 +213,13 @@ def serve(nodes: int, pods: int) -> None:
         def do_GET(self) -> None:
             split = urlsplit(self.path)
             token = parse_qs(split.query).get("continue", [""])[-1]
-            body = encoded.of.get((split.path, token), _EMPTY)
+            body = known.get((split.path, token)) or gzip.compress(lists.text(split.path, token), 1)
             head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
             self.wfile.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
 
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     httpd.daemon_threads = True
-    print(json.dumps([encoded.raw_bytes, httpd.server_address[1], sorted(encoded.of)]), flush=True)
+    print(json.dumps([raw_bytes, httpd.server_address[1], lists.pages]), flush=True)
     httpd.serve_forever()
 
 
@@ -189,9 +230,9 @@ class Served(NamedTuple):
 
 
 @contextlib.contextmanager
-def served(nodes: int, pods: int) -> Iterator[Served]:
+def served(nodes: int, pods: int, *, encodes: bool = True) -> Iterator[Served]:
     """A cluster in a process of its own."""
-    command = [sys.executable, __file__, "serve", str(nodes), str(pods)]
+    command = [sys.executable, __file__, "serve", str(nodes), str(pods), *(["--encodes"] if encodes else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         size, port, keys = json.loads(process.stdout.readline())
@@ -256,6 +297,28 @@ def missed(what: str, measured: str, goal: str, *, is_missed: bool) -> bool:
     return is_missed
 
 
+class Beside(NamedTuple):
+    """The quickest of some runs, beside the quickest that curl was."""
+
+    curl_s: float
+    run: Run
+
+    @property
+    def factor(self) -> float:
+        return self.run.seconds / self.curl_s
+
+
+def beside_curl(cluster: Served, folder: Path) -> Beside:
+    """Run curl and `check` by turns, as what else the machine does changes."""
+    rounds = [(curl_s(cluster), run(cluster, folder)) for _ in range(ROUNDS)]
+    return Beside(min(seconds for seconds, _ in rounds), min((found for _, found in rounds), key=lambda a: a.seconds))
+
+
+def _told(where: str, found: Beside) -> None:
+    ours = found.run
+    print(f"{where}: curl takes {found.curl_s:.2f} s; here {ours.seconds:.2f} s, {ours.cpu_s:.1f} s of CPU")
+
+
 def main() -> int:
     """Measure and print; 1 where a budget is missed."""
     failed = []
@@ -265,22 +328,23 @@ def main() -> int:
             best = min((run(cluster, folder) for _ in range(ROUNDS + 1)), key=lambda found: found.seconds)
             what = f"100 nodes and 3,000 pods ({cluster.raw_bytes / 1e6:.0f} MB)"
             failed.append(missed(what, f"{best.seconds:.2f} s", f"{SMALL_S} s", is_missed=best.seconds >= SMALL_S))
+        with served(5_000, 50_000, encodes=False) as cluster:
+            print(f"5,000 nodes and 50,000 pods ({cluster.raw_bytes / 1e6:.0f} MB)")
+            _told("  pages that were encoded before", beside_curl(cluster, folder))
         with served(5_000, 50_000) as cluster:
-            raw = min(curl_s(cluster) for _ in range(ROUNDS))
-            best = min((run(cluster, folder) for _ in range(ROUNDS)), key=lambda found: found.seconds)
-            size = f"{cluster.raw_bytes / 1e6:.0f} MB"
-            print(f"5,000 nodes and 50,000 pods ({size}): curl takes {raw:.2f} s; here {best.cpu_s:.1f} s of CPU")
-            times, goal = f"{best.seconds:.2f} s", f"{raw * LARGE_FACTOR:.2f} s"
+            found = beside_curl(cluster, folder)
+            _told("  pages that are encoded when asked for", found)
+            times, goal = f"{found.factor:.1f} x", f"{LARGE_FACTOR} x"
             failed.append(
-                missed("listed, reduced and checked", times, goal, is_missed=best.seconds >= raw * LARGE_FACTOR)
+                missed("listed, reduced and checked, times curl", times, goal, is_missed=found.factor >= LARGE_FACTOR)
             )
-            memory, most = f"{best.memory_mb:.0f} MB", f"{LARGE_MB} MB"
-            failed.append(missed("memory at its most", memory, most, is_missed=best.memory_mb >= LARGE_MB))
+            memory, most = f"{found.run.memory_mb:.0f} MB", f"{LARGE_MB} MB"
+            failed.append(missed("memory at its most", memory, most, is_missed=found.run.memory_mb >= LARGE_MB))
     return int(any(failed))
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
-        serve(int(sys.argv[2]), int(sys.argv[3]))
+        serve(int(sys.argv[2]), int(sys.argv[3]), encodes="--encodes" in sys.argv)
     else:
         sys.exit(main())
