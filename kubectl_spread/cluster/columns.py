@@ -8,6 +8,7 @@ units, `pods` in slots.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 from typing import NamedTuple
 from typing import Optional
 
@@ -59,7 +60,7 @@ class Columns:
 
     def __init__(self, cluster: Cluster) -> None:
         self._look_at(cluster)
-        self.images = _images(cluster.nodes)
+        self._images = _Images(cluster.nodes)
         self.requested: dict[str, Int64s] = {}
         self.pod_count: Int64s = self.zeros()
         self.nonzero_cpu: Int64s = self.zeros()
@@ -78,10 +79,7 @@ class Columns:
         self._class_by_id: dict[int, int] = {}
         self._class_by_value: dict[PodClass, int] = {}
         self._kept: list[PodClass] = []  # so that an id() in _class_by_id stays theirs
-        for pod in cluster.bound():
-            bound_to = self.index.get(pod.node_name)
-            if bound_to is not None:  # pods on a node that does not exist are invisible
-                self.bind(pod, bound_to)
+        self._bind_all(cluster.bound())
 
     def _look_at(self, cluster: Cluster) -> None:
         """Take over what depends on nodes alone, and on storage."""
@@ -119,14 +117,14 @@ class Columns:
                 new is old or (new.name == old.name and new.images == old.images)
                 for new, old in zip(cluster.nodes, self.nodes, strict=True)
             )
-            other.images = self.images if is_same else _images(cluster.nodes)
+            other._images = self._images if is_same else _Images(cluster.nodes)
         other._take_pods(self, frozenset(gone))
         return other
 
     def _share_nodes(self, other: Columns, cluster: Cluster) -> None:
         other.cluster, other.nodes, other.index, other.n = cluster, self.nodes, self.index, self.n
         other.tainted, other.has_taints, other.unschedulable = self.tainted, self.has_taints, self.unschedulable
-        other.images = self.images
+        other._images = self._images
         other.allocatable, other._topologies = dict(self.allocatable), dict(self._topologies)
         other.storage = StorageState(cluster.storage, cluster.nodes)
 
@@ -167,6 +165,11 @@ class Columns:
         _add(self.nonzero_memory, node, -pod.cls.nonzero[1])
         self.pod_count[node] -= 1
         self.pods[node] = [other for other in self.pods[node] if other.uid != pod.uid]
+
+    @property
+    def images(self) -> dict[str, tuple[int, list[int]]]:
+        """Image name -> its size in bytes, and the nodes that have it."""
+        return self._images.by_name
 
     @property
     def bound_nodes(self) -> Int32s:
@@ -234,6 +237,40 @@ class Columns:
         self._bound_classes.append(class_at)
         self._bound_groups.append(self._group(class_at, terminating=pod.terminating))
 
+    def _bind_all(self, pods: list[Pod]) -> None:
+        """What `bind` does, for all pods of a cluster at once; those on a node that does not exist are invisible."""
+        nodes, classes, groups = [], [], []
+        for pod in pods:
+            node = self.index.get(pod.node_name)
+            if node is None:
+                continue
+            class_at = self.class_index(pod.cls)
+            self.pods[node].append(pod)
+            self.bound_pods.append(pod)
+            nodes.append(node)
+            classes.append(class_at)
+            groups.append(self._group(class_at, terminating=pod.terminating))
+        self._bound_nodes = _Grown.of(np.array(nodes, np.int32))
+        self._bound_classes = _Grown.of(np.array(classes, np.int32))
+        self._bound_groups = _Grown.of(np.array(groups, np.int32))
+        self._account_for_all()
+
+    def _account_for_all(self) -> None:
+        """Add up what the bound pods ask for."""
+        nodes, classes = self.bound_nodes, self.bound_classes
+        amounts: dict[str, Int64s] = {}  # resource -> int64 (C,)
+        for at, cls in enumerate(self.classes):
+            for resource, amount in cls.requests:
+                if resource not in amounts:
+                    amounts[resource] = np.zeros(len(self.classes), np.int64)
+                amounts[resource][at] = _wrapped(amount)
+        for resource, of_class in amounts.items():
+            np.add.at(self.requested_of(resource), nodes, of_class[classes])
+        nonzero = np.array([tuple(map(_wrapped, cls.nonzero)) for cls in self.classes], np.int64).reshape(-1, 2)
+        np.add.at(self.nonzero_cpu, nodes, nonzero[classes, 0])
+        np.add.at(self.nonzero_memory, nodes, nonzero[classes, 1])
+        np.add.at(self.pod_count, nodes, 1)
+
     def class_index(self, cls: PodClass) -> int:
         """The index of a class in `classes`; equal classes are one."""
         found = self._class_by_id.get(id(cls))
@@ -285,15 +322,21 @@ class Columns:
         return found
 
 
-def _images(nodes: tuple[Node, ...]) -> dict[str, tuple[int, list[int]]]:
-    """Image name -> its size in bytes, and the nodes that have it."""
-    images: dict[str, tuple[int, list[int]]] = {}
-    for at, node in enumerate(nodes):
-        for name, size in node.images:
-            having = images.setdefault(name, (size, []))[1]  # the size that the first node reports
-            if not having or having[-1] != at:
-                having.append(at)
-    return images
+class _Images:
+    """The images on the nodes, told apart when somebody asks; columns that have the same nodes share one."""
+
+    def __init__(self, nodes: tuple[Node, ...]) -> None:
+        self._nodes = nodes
+
+    @cached_property
+    def by_name(self) -> dict[str, tuple[int, list[int]]]:
+        images: dict[str, tuple[int, list[int]]] = {}
+        for at, node in enumerate(self._nodes):
+            for name, size in node.images:
+                having = images.setdefault(name, (size, []))[1]  # the size that the first node reports
+                if not having or having[-1] != at:
+                    having.append(at)
+        return images
 
 
 def _moved(account: Int64s, old_at: NDArray[np.intp]) -> Int64s:
@@ -304,9 +347,13 @@ def _moved(account: Int64s, old_at: NDArray[np.intp]) -> Int64s:
 
 
 def _add(account: Int64s, node: int, amount: int) -> None:
-    """A sum that does not fit into 64 bits wraps around, as Go's does."""
     total = account.item(node) + amount
-    account[node] = total if -(2**63) <= total < 2**63 else (total + 2**63) % 2**64 - 2**63
+    account[node] = total if -(2**63) <= total < 2**63 else _wrapped(total)
+
+
+def _wrapped(total: int) -> int:
+    """A sum that does not fit into 64 bits wraps around, as Go's does."""
+    return (total + 2**63) % 2**64 - 2**63
 
 
 class MatchCounter:
