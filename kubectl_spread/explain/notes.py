@@ -34,6 +34,7 @@ def notes(
     yield from _nobody_has(counts, columns)
     yield from _ceiling(counts, usable)
     yield from _hidden(counts, columns, why_not)
+    yield from _only_one(counts)
     yield from _shared_hostnames(counts, columns)
     yield from _empty_value(counts, columns)
     yield from _alike(counts)
@@ -64,6 +65,16 @@ def _nobody_has(counts: DomainCounts, columns: Columns) -> Iterator[str]:
     near = _near(key, columns)
     meant = f"; is {near} meant?" if near else ""
     yield f"no node has the label {key}: there are no domains to spread over{meant}"
+
+
+def _only_one(counts: DomainCounts) -> Iterator[str]:
+    """One domain is always as full as the emptiest."""
+    constraint = counts.constraint
+    if not constraint.self_match_num or constraint.selector.is_empty or counts.is_below_min_domains:
+        return
+    if counts.domains_num == 1:
+        value = counts.topology.values[int(np.flatnonzero(counts.eligible)[0])]
+        yield f"{value or chr(34) * 2} is the only domain: there is nothing to spread over"
 
 
 def _near(key: str, columns: Columns) -> str:

@@ -168,6 +168,7 @@ def test_what_match_label_keys_add_is_not_told_as_written() -> None:
         "  global minimum 0, in a (a1)",
         "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
         "  a        1       1        0          0 + 1 - 0 = 1 <= 1   yes",
+        "  a is the only domain: there is nothing to spread over",
     ]
 
 
@@ -186,6 +187,7 @@ def test_a_domain_that_another_key_hides_is_named() -> None:
         "  b        1       1        -          not eligible         -",
         "  not eligible: b: lacks the label rack",
         "  b1 lacks rack, which another constraint asks for: domain b is not counted here either",
+        "  a is the only domain: there is nothing to spread over",
         "topologySpreadConstraints[1]: rack, maxSkew 1, DoNotSchedule",
         "  from the pod",
         "  counts pods of namespace default with app=web; the pod itself is one",
