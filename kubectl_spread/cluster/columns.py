@@ -15,6 +15,8 @@ from typing import Optional
 import numpy as np
 from numpy.typing import NDArray
 
+from kubectl_spread.cluster.groups import Group
+from kubectl_spread.cluster.groups import Groups
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.cluster.tainted import Tainted
@@ -42,14 +44,6 @@ class Topology(NamedTuple):
     values: tuple[str, ...]
 
 
-class Group(NamedTuple):
-    """What tells pods apart for a selector."""
-
-    namespace: str
-    labels: tuple[tuple[str, str], ...]
-    terminating: bool
-
-
 class Columns:
     """Nodes and bound pods.
 
@@ -70,9 +64,7 @@ class Columns:
         self._bound_nodes = _Grown()
         self._bound_groups = _Grown()
         self._bound_classes = _Grown()
-        self._groups: dict[Group, int] = {}
-        self._taken_groups = 0  # so many were taken over from other columns
-        self._known_matches: dict[tuple[int, str, Selector], Bools] = {}  # shared with columns made of these
+        self._groups = Groups()
         self._group_of: dict[tuple[int, bool], int] = {}  # by class and terminating
         self.classes: list[PodClass] = []
         self.has_pod_affinity = False  # whether any class has affinity or anti-affinity to pods
@@ -136,8 +128,7 @@ class Columns:
         self.nonzero_cpu = _moved(other.nonzero_cpu, old_at)
         self.nonzero_memory = _moved(other.nonzero_memory, old_at)
         self.pods = [list(other.pods[at]) if at >= 0 else [] for at in old_at.tolist()]
-        self._groups, self._group_of = dict(other._groups), dict(other._group_of)
-        self._taken_groups, self._known_matches = len(other._groups), other._known_matches
+        self._groups, self._group_of = Groups(other._groups), dict(other._group_of)
         self.classes, self.has_pod_affinity = list(other.classes), other.has_pod_affinity
         self._class_by_id, self._class_by_value = dict(other._class_by_id), dict(other._class_by_value)
         self._kept = list(other._kept)
@@ -191,7 +182,7 @@ class Columns:
     @property
     def groups(self) -> list[Group]:
         """Every group so far; `bound_groups` has indices into it."""
-        return list(self._groups)
+        return self._groups.all()
 
     @property
     def group_count(self) -> int:
@@ -295,14 +286,11 @@ class Columns:
 
     def matches(self, namespace: str, selector: Selector, known: int) -> Bools:
         """Bool (G - known,): whether a selector counts the pods of each group, the first `known` left out."""
-        taken = self._taken_groups
-        if known >= taken:
-            return _matching(self.groups[known:], namespace, selector)
-        key = (taken, namespace, selector)
-        if key not in self._known_matches:
-            self._known_matches[key] = _matching(self.groups[:taken], namespace, selector)
-        fresh = _matching(self.groups[taken:], namespace, selector)
-        return np.concatenate([self._known_matches[key][known:], fresh])
+        return self._groups.matching(namespace, selector, known)
+
+    def seen(self, namespace: str, selector: Selector) -> Bools:
+        """Bool (G,): whether a selector matches the pods of each group, those on their way out, too."""
+        return self._groups.seen(namespace, selector)
 
     def zeros(self) -> Int64s:
         """int64 (N,)."""
@@ -318,7 +306,7 @@ class Columns:
         if found is None:
             cls = self.classes[class_at]
             group = Group(cls.namespace, cls.labels, terminating)
-            found = self._group_of[class_at, terminating] = self._groups.setdefault(group, len(self._groups))
+            found = self._group_of[class_at, terminating] = self._groups.add(group)
         return found
 
 
@@ -395,15 +383,6 @@ class MatchCounter:
     def _learn_groups(self) -> None:
         fresh = self._columns.matches(self._namespace, self._selector, len(self._matches))
         self._matches = np.concatenate([self._matches, fresh])
-
-
-def _matching(groups: list[Group], namespace: str, selector: Selector) -> Bools:
-    """Bool (G,): groups in a namespace that a selector matches; none of pods that are terminating."""
-    found = [
-        group.namespace == namespace and not group.terminating and selector.matches(dict(group.labels))
-        for group in groups
-    ]
-    return np.array(found, np.bool_)
 
 
 _NO_NODES: Int32s = np.zeros(0, np.int32)

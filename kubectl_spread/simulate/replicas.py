@@ -139,10 +139,11 @@ def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]
     Those of the same scheduler come before it in the queue; another scheduler takes its own at any time.
     """
     found: list[Placement] = []
+    unsure = [(before, other) for before, other in enumerate(placements) if other.unpredicted]
     for at, placement in enumerate(placements):
         unseen = [
             other.workload.key
-            for before, other in enumerate(placements)
+            for before, other in unsure
             if before != at
             and any(before < at or item.pod.cls.scheduler_name not in profiles for item in other.unpredicted)
         ]

@@ -253,8 +253,7 @@ def _soft_counts(
     Scoring looks at domains of nodes that fit. What is told here must not change with every pod that comes or goes, so
     that it is domains of nodes which the pod may use at all.
     """
-    cordoned = np.array([node.unschedulable for node in columns.nodes], np.bool_)
-    usable = match_affinity(cls.node_requirement, columns) & match_taints(cls, columns) & ~cordoned
+    usable = match_affinity(cls.node_requirement, columns) & match_taints(cls, columns) & ~columns.unschedulable
     for constraint in constraints:
         keyed = with_all_keys(constraints if require_all else (constraint,), columns)
         included = keyed & match_node_inclusion_policies(constraint, cls, columns)
@@ -323,14 +322,13 @@ def _standing(
 def _not_before(counts: DomainCounts, cls: PodClass, columns: Columns) -> str:
     """When what is counted came to be at the earliest."""
     times: list[str] = [columns.nodes[at].created for at in np.flatnonzero(_counted(counts)).tolist()]
-    selector, matches = counts.constraint.selector, {}
-    for pod, node in zip(columns.bound_pods, columns.bound_nodes.tolist(), strict=True):
-        if pod.namespace != cls.namespace or not counts.included[node]:
-            continue
-        if pod.cls.labels not in matches:
-            matches[pod.cls.labels] = selector.matches(dict(pod.cls.labels))
-        if matches[pod.cls.labels]:
-            times.append(pod.deleted if pod.terminating else pod.created)
+    of_pods = (
+        columns.seen(cls.namespace, counts.constraint.selector)[columns.bound_groups]
+        & counts.included[columns.bound_nodes]
+    )
+    for at in np.flatnonzero(of_pods).tolist():
+        pod = columns.bound_pods[at]
+        times.append(pod.deleted if pod.terminating else pod.created)
     return max(times, default="") if all(times) else ""
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Group
+from kubectl_spread.cluster.groups import Group
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.constraints import ConstraintReport

@@ -56,11 +56,10 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints that start from a skew which is not the workload's own."""
     if subject.workload.kind == "Pod" or project.facts is None:
         return  # pods written one by one are spread as a group, if at all
-    read = {(item.workload.kind, item.workload.name) for item in project.subjects}
     for constraint, account in hard_accounts(subject, project):
-        others = [
-            item for item in project.facts.others(subject.workload, constraint) if (item.kind, item.name) not in read
-        ]
+        found = project.facts.others(subject.workload, constraint)
+        read = {(item.workload.kind, item.workload.name) for item in project.subjects} if found else set()
+        others = [item for item in found if (item.kind, item.name) not in read]
         numbers = _numbers(others, account)
         apart = max(numbers.values(), default=0) - min(numbers.values(), default=0)
         if apart:
