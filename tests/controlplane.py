@@ -46,6 +46,7 @@ ADMINISTRATOR = "jane"
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 _CORDONED = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+_GATED = "Scheduling is blocked due to non-empty scheduling gates"  # pkg/registry/core/pod/strategy.go
 _SECONDS = 300  # plugin/pkg/admission/defaulttolerationseconds
 _FOR_A_WHILE = [
     {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _SECONDS}
@@ -266,9 +267,32 @@ class ControlPlane(ApiServer):
         changes = [_told(pod, decision) for pod, decision in bound or decisions]
         changed = [new for (old, _), new in zip(bound or decisions, changes, strict=True) if new != old]
         for pod in changed:
-            # A retry leaves the place in the queue.
-            self.put(pod)
+            self.put(pod)  # of the same resourceVersion: its place in the queue
+            if not pod["spec"].get("nodeName"):
+                self._say_why(pod)
         return bool(changed)
+
+    def _say_why(self, pod: Plain) -> None:
+        """Write the event that the scheduler writes, a new one for each attempt."""
+        condition = pod["status"]["conditions"][0]
+        if condition["reason"] != "Unschedulable":
+            return
+        name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+        event = {
+            "metadata": {"name": f"{name}.{uuid.uuid4().hex[:16]}"},
+            "involvedObject": {"kind": "Pod", "namespace": namespace, "name": name, "uid": pod["metadata"]["uid"]},
+            "reason": "FailedScheduling",
+            "message": condition["message"],
+            "source": {},
+            "firstTimestamp": None,
+            "lastTimestamp": None,
+            "type": "Warning",
+            "eventTime": condition["lastTransitionTime"].replace("Z", ".000000Z"),
+            "action": "Scheduling",
+            "reportingComponent": "default-scheduler",
+            "reportingInstance": "default-scheduler-stand-in",
+        }
+        self._create("Event", namespace, event)
 
 
 _SEEN = ("Node", "Pod", "Namespace", "Service", "ReplicaSet", "ReplicationController", "StatefulSet")
@@ -426,7 +450,7 @@ def _told(pod: Plain, decision: Plain) -> Plain:
     if decision.get("placed"):
         spec, condition = {**spec, "nodeName": decision["placed"]}, {**told, "status": "True"}
     elif "gated" in decision:
-        condition = {**told, "status": "False", "reason": "SchedulingGated", "message": decision["gated"]}
+        condition = {**told, "status": "False", "reason": "SchedulingGated", "message": _GATED}
     elif "message" in decision:
         condition = {**told, "status": "False", "reason": "Unschedulable", "message": decision["message"]}
     else:

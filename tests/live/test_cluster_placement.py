@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from typing import Any
@@ -107,7 +108,7 @@ def test_the_message_of_a_pending_pod_is_the_schedulers(trouble: Trouble, scene:
         assert (1, "Pending") == (said.code, said.document["verdict"])
         assert condition_of(pod) == said.document["message"]
         assert condition_of(pod) == said.document["reportedMessage"]
-        assert "It is that of the pod's condition (" in text.out
+        assert re.search(r"^It is that of (the pod's condition|its last event) \(", text.out, re.MULTILINE)
         assert 1 == text.code
 
 
@@ -158,9 +159,13 @@ def test_pods_held_back_by_gates_are_told_as_such(scene: Scene, spread: Spread) 
     gates = [{"name": "kubectl-spread.test/wait"}]
     scene.apply(scene.workload("Deployment", "web", replicas=1, constraints=[constraint()], schedulingGates=gates))
     (pod,) = scene.wait("web", bound=0, refused=1)
-    said = spread("explain", f"pod/{pod['metadata']['name']}", "--kubeconfig", scene.kubeconfig, "-o", "json")
+    name = f"pod/{pod['metadata']['name']}"
+    said = spread("explain", name, "--kubeconfig", scene.kubeconfig, "-o", "json")
+    text = spread("explain", name, "--kubeconfig", scene.kubeconfig)
 
     assert condition_of(pod) == said.document["message"]
+    assert ("SchedulingGated", "same") == (said.document["verdict"], said.document["lastMessage"]["standing"])
+    assert "It is that of the pod's condition (" in text.out
     assert 1 == said.code
 
 
