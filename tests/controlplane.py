@@ -243,6 +243,9 @@ class ControlPlane(ApiServer):
 
     def _counted(self, owner: Plain) -> bool:
         """Create or delete one pod of a ReplicaSet, or of a StatefulSet whose pods need not wait for each other."""
+        if owner["kind"] == "StatefulSet" and owner.get("status", {}).get("updateRevision") != _revision_of(owner):
+            self._replace(owner, {**owner, "status": {"updateRevision": _revision_of(owner)}})
+            return True
         wanted = owner["spec"].get("replicas", 1)
         own = [pod for pod in self._of("Pod") if _is_owned(pod, owner) and "deletionTimestamp" not in pod["metadata"]]
         if len(own) > wanted:
@@ -425,13 +428,17 @@ def _pod(owner: Plain, names: set[str]) -> Plain:
         at = next(at for at in range(len(names) + 1) if f"{name}-{at}" not in names)
         metadata["name"] = f"{name}-{at}"
         metadata["labels"] |= {
-            "controller-revision-hash": f"{name}-{_hash(owner['spec']['template'])}",
+            "controller-revision-hash": _revision_of(owner),
             "statefulset.kubernetes.io/pod-name": f"{name}-{at}",
             "apps.kubernetes.io/pod-index": str(at),
         }
     else:
         metadata["generateName"] = f"{name}-"
     return {"metadata": metadata, "spec": template["spec"]}
+
+
+def _revision_of(stateful_set: Plain) -> str:
+    return f"{stateful_set['metadata']['name']}-{_hash(stateful_set['spec']['template'])}"
 
 
 def _is_first_to_go(pod: Plain) -> tuple[bool, str]:
