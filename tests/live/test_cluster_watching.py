@@ -31,16 +31,15 @@ def test_a_change_is_told(scene: Scene, cluster: Cluster) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             lines = _lines(process)
-            first = lines.get(timeout=PATIENCE_S)
+            first = _line_with(lines, "a=1", "b=1")
             scene.scale("Deployment", "web", 4)
             scene.wait("web", bound=4)
-            changed = _until_bound(lines, 4)
+            changed = _line_with(lines, "a=2", "b=2")
         finally:
             process.send_signal(signal.SIGINT)
         process.wait(timeout=20)
 
-    assert ("deployment/web", "2/2") == (first.split()[0], first.split()[1])
-    assert "deployment/web" == changed.split()[0]
+    assert ["deployment/web", "zone", "1", "DoNotSchedule", "2"] == first.split()[:5] == changed.split()[:5]
     assert 130 == process.returncode
     assert {"GET"} == {method for method, _ in cluster.tool.requests[before:]}
     assert not [target for _, target in cluster.tool.requests[before:] if "watch" in target]
@@ -60,10 +59,10 @@ def _lines(process: subprocess.Popen[str]) -> queue.Queue[str]:
     return found
 
 
-def _until_bound(lines: queue.Queue[str], count: int) -> str:
-    """The line that tells that so many pods have a node; those of the moments before are passed over."""
+def _line_with(lines: queue.Queue[str], *words: str) -> str:
+    """The line that has some words; those of the moments before are passed over."""
     end = time.monotonic() + PATIENCE_S
     while True:
         line = lines.get(timeout=max(end - time.monotonic(), 0.01))
-        if line.split()[1] == f"{count}/{count}":
+        if all(word in line.replace(",", " ").split() for word in words):
             return line
