@@ -113,6 +113,16 @@ def differences(one: Any, other: Any, at: str = "") -> list[str]:
 SCHEMAS = {"status": "status-report", "check": "check-report", "explain": "explanation"}
 
 
+def test_a_cluster_without_nodes_is_one_message(cluster: Cluster, spread: Spread, tmp_path: Path) -> None:
+    if cluster.list("Node"):
+        pytest.skip("the cluster has nodes")
+    for command in (["status"], ["check"], ["snapshot", "-o", "-"], ["explain", "-f", WEB]):
+        said = spread(*command, "--kubeconfig", cluster.kubeconfig(tmp_path))
+
+        assert (3, "") == (said.code, said.out)
+        assert said.err.endswith(" has no node, so nothing can be placed\n")
+
+
 @pytest.mark.parametrize("scope", [["-A"], []], ids=["all namespaces", "one namespace"])
 @pytest.mark.parametrize("command", ["status", "check"])
 def test_status_and_check_tell_of_what_runs(
