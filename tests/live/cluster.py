@@ -73,6 +73,7 @@ class Cluster:
         self.kubectl = kubectl
         self.version: str = api.ask("GET", "/version")["gitVersion"]
         self._nodes: set[str] = set()
+        self._scenes: list[Scene] = []
         self._stopped = threading.Event()
         self._renewing: Optional[threading.Thread] = None
 
@@ -199,15 +200,22 @@ class Cluster:
                 self.delete("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
 
     def close(self) -> None:
-        """Leave nothing behind, whatever failed."""
+        """Leave nothing behind, whatever failed; namespaces take a while to go."""
         self._stopped.set()
         for name in list(self._nodes):
             self.remove_node(name)
+        until(lambda: not self.left_behind(), told=lambda: f"left behind: {', '.join(self.left_behind())}")
+
+    def left_behind(self) -> list[str]:
+        """What is still there of all that the scenes made outside their namespaces, and these."""
+        made = [key for scene in self._scenes for key in scene.made]
+        return [f"{kind} {name}" for kind, name, namespace in made if self.get(kind, name, namespace) is not None]
 
     @contextlib.contextmanager
     def scene(self, folder: Path) -> Iterator[Scene]:
         """A namespace with nodes of its own, removed at the end."""
         scene = Scene(self, f"spread-test-{uuid.uuid4().hex[:6]}", folder)
+        self._scenes.append(scene)
         self.apply({"kind": "Namespace", "metadata": {"name": scene.namespace, "labels": {SCENE: scene.namespace}}})
         try:
             account = ("ServiceAccount", "default", scene.namespace)
@@ -244,12 +252,12 @@ class Scene:
         self.namespace = namespace
         self.kubeconfig = cluster.kubeconfig(folder, namespace=namespace)
         self.kubectl_config = cluster.kubeconfig(folder, namespace=namespace, through=cluster.kubectl)
-        self._made: list[tuple[str, str, str]] = []  # kind, name, namespace
+        self.made = [("Namespace", namespace, "")]  # kind, name and namespace of what must be removed
 
     def node(self, name: str, zone: str, **more: Any) -> str:
         """Make a node; its name has the scene's before it."""
         full = f"{self.namespace}-{name}"
-        self._made.append(("Node", full, ""))
+        self.made.append(("Node", full, ""))
         self.cluster.create_node(full, scene=self.namespace, zone=zone, **more)
         return full
 
@@ -282,10 +290,12 @@ class Scene:
     def apply(self, *objects: Plain) -> None:
         """Create objects, or change them; they are removed with the scene."""
         for item in objects:
-            self.cluster.apply(item)
-            key = (item["kind"], item["metadata"]["name"], item["metadata"].get("namespace", ""))
-            if key not in self._made:
-                self._made.append(key)
+            metadata = item["metadata"]
+            labels = {**(metadata.get("labels") or {}), SCENE: self.namespace}
+            self.cluster.apply({**item, "metadata": {**metadata, "labels": labels}})
+            key = (item["kind"], metadata["name"], metadata.get("namespace", ""))
+            if key not in self.made and key[2] != self.namespace:  # that goes with the namespace
+                self.made.append(key)
 
     def scale(self, kind: str, name: str, replicas: int) -> None:
         """Let a workload have so many pods."""
@@ -323,9 +333,7 @@ class Scene:
     def remove(self) -> None:
         """Remove everything; go on where something cannot be."""
         failures = []
-        for kind, name, namespace in [("Namespace", self.namespace, ""), *reversed(self._made)]:
-            if namespace == self.namespace:
-                continue  # it goes with the namespace
+        for kind, name, namespace in self.made:
             try:
                 self.cluster.remove_node(name) if kind == "Node" else self.cluster.delete(kind, name, namespace)
             except Exception as error:  # noqa: BLE001 (the rest must go all the same)

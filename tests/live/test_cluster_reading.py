@@ -47,6 +47,9 @@ def filled(request: pytest.FixtureRequest, cluster: Cluster, may_write: bool) ->
         scene.workload("StatefulSet", "db", replicas=2, constraints=[soft]),
         scene.workload("Pod", "alone", replicas=1),
     )
+    job = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "pause"}]}}}
+    cron = {"schedule": "0 0 1 1 *", "suspend": True, "jobTemplate": {"spec": job}}
+    scene.apply({"kind": "CronJob", "metadata": {"name": "yearly", "namespace": scene.namespace}, "spec": cron})
     scene.wait("web", bound=2, refused=1)
     scene.wait("db", bound=2)
     scene.wait("alone", bound=1)
