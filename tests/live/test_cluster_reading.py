@@ -45,6 +45,7 @@ def filled(request: pytest.FixtureRequest, cluster: Cluster, may_write: bool) ->
     scene.apply(
         scene.workload("Deployment", "web", replicas=3, constraints=[constraint]),
         scene.workload("StatefulSet", "db", replicas=2, constraints=[soft]),
+        scene.workload("StatefulSet", "spread-by-default", replicas=2),
         scene.workload("Pod", "alone", replicas=1),
     )
     job = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "pause"}]}}}
@@ -52,6 +53,7 @@ def filled(request: pytest.FixtureRequest, cluster: Cluster, may_write: bool) ->
     scene.apply({"kind": "CronJob", "metadata": {"name": "yearly", "namespace": scene.namespace}, "spec": cron})
     scene.wait("web", bound=2, refused=1)
     scene.wait("db", bound=2)
+    scene.wait("spread-by-default", bound=2)
     scene.wait("alone", bound=1)
     return scene
 
@@ -271,7 +273,7 @@ def test_names_are_completed(filled: Optional[Scene], cluster: Cluster, config: 
         names = {f"pod/{pod['metadata']['name']}" for pod in filled.pods()}
         assert names == values("explain", "pod/")
         assert {"deployment/web"} == values("check", "deployment/")
-        assert {"db"} == values("status", "sts", "")
+        assert {"db", "spread-by-default"} == values("status", "sts", "")
 
 
 def test_nothing_is_asked_about_secrets(config: str, cluster: Cluster, spread: Spread, tmp_path: Path) -> None:
