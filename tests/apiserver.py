@@ -55,6 +55,16 @@ API = {
     "VolumeAttachment": ("storage.k8s.io", "v1", "volumeattachments", False),
     "DeviceClass": ("resource.k8s.io", "v1", "deviceclasses", False),
 }
+# Kinds that the tests write, and nothing else asks for.
+WRITTEN = {
+    "ServiceAccount": ("", "v1", "serviceaccounts", True),
+    "Lease": ("coordination.k8s.io", "v1", "leases", True),
+    "ClusterRole": ("rbac.authorization.k8s.io", "v1", "clusterroles", False),
+    "ClusterRoleBinding": ("rbac.authorization.k8s.io", "v1", "clusterrolebindings", False),
+    "Role": ("rbac.authorization.k8s.io", "v1", "roles", True),
+    "RoleBinding": ("rbac.authorization.k8s.io", "v1", "rolebindings", True),
+}
+KINDS = {**API, **WRITTEN}
 
 
 class Request(NamedTuple):
@@ -64,9 +74,40 @@ class Request(NamedTuple):
     path: str
     query: dict[str, str]
     headers: list[tuple[str, str]]
+    body: bytes = b""
 
     def header(self, name: str) -> list[str]:
         return [value for key, value in self.headers if key.lower() == name.lower()]
+
+
+class Route(NamedTuple):
+    """What a path names."""
+
+    kind: str
+    namespace: str
+    name: str = ""
+    subresource: str = ""
+
+    @property
+    def group(self) -> str:
+        return KINDS[self.kind][0]
+
+    @property
+    def plural(self) -> str:
+        return KINDS[self.kind][2]
+
+
+def route(path: str) -> Optional[Route]:
+    """The kind, namespace and name of a path; None where the server has no such resource."""
+    parts = path.strip("/").split("/")
+    if len(parts) < 3 or parts[0] not in ("api", "apis"):
+        return None
+    group, version, rest = ("", parts[1], parts[2:]) if parts[0] == "api" else (parts[1], parts[2], parts[3:])
+    namespace = ""
+    if rest[:1] == ["namespaces"] and len(rest) > 2:
+        namespace, rest = rest[1], rest[2:]
+    kinds = [kind for kind, entry in KINDS.items() if entry[:3] == (group, version, "".join(rest[:1]))]
+    return Route(kinds[0], namespace, *rest[1:3]) if kinds else None
 
 
 class Reply(NamedTuple):
@@ -141,7 +182,7 @@ class ApiServer:
     def put(self, *objects: Plain) -> None:
         """Create objects, or replace those of the same name."""
         with self._lock:
-            named = {_key(item): item for item in (*self.objects, *objects)}
+            named = {key_of(item): item for item in (*self.objects, *objects)}
             self._next(tuple(named.values()))
 
     def delete(self, kind: str, name: str) -> None:
@@ -190,8 +231,12 @@ class ApiServer:
         if request.path == "/version":
             return self._version()
         if request.method != "GET":
-            return status(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+            return self.write(request, user)
         return self._resource(request, user)
+
+    def write(self, request: Request, user: str) -> Reply:
+        """The answer to any other method."""
+        return status(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 
     def _user(self, request: Request) -> Optional[str]:
         if not self.tokens:
@@ -207,27 +252,26 @@ class ApiServer:
         return Reply(200, json.dumps({**body, "minor": minor, "gitVersion": self.version}).encode())
 
     def _resource(self, request: Request, user: str) -> Reply:
-        parts = request.path.strip("/").split("/")
-        group, version, rest = ("", parts[1], parts[2:]) if parts[0] == "api" else (parts[1], parts[2], parts[3:])
-        namespace = ""
-        if rest[:1] == ["namespaces"] and len(rest) > 2:
-            namespace, rest = rest[1], rest[2:]
-        kinds = [kind for kind, entry in API.items() if entry[:3] == (group, version, rest[0])]
-        if not kinds or group in self.missing_groups:
-            return Reply(404, b"404 page not found\n", (("Content-Type", "text/plain; charset=utf-8"),))
-        verb = "get" if len(rest) > 1 else "list"
-        if self._is_forbidden(rest[0], namespace, user):
-            return _forbidden(user, verb, rest[0], group, namespace, rest[1] if len(rest) > 1 else "")
-        return self._one(kinds[0], namespace, rest) if verb == "get" else self._list(kinds[0], namespace, request)
+        found = route(request.path)
+        if found is None or found.group in self.missing_groups:
+            return NOT_FOUND
+        verb = "get" if found.name else "list"
+        if self.is_forbidden(found, verb, user):
+            return forbidden(user, verb, found)
+        return self._one(found) if found.name else self._list(found.kind, found.namespace, request)
 
-    def _is_forbidden(self, plural: str, namespace: str, user: str) -> bool:
-        return user == "system:anonymous" or bool({plural, f"{plural}@{namespace}"} & self.forbidden)
+    def is_forbidden(self, to: Route, verb: str, user: str) -> bool:
+        """Whether a user may not do that."""
+        return user == "system:anonymous" or bool({to.plural, f"{to.plural}@{to.namespace}"} & self.forbidden)
 
-    def _one(self, kind: str, namespace: str, rest: list[str]) -> Reply:
-        for item in self.objects:
-            if (item["kind"], _namespace(item), _name(item)) == (kind, namespace, rest[1]):
-                return Reply(200, json.dumps(item).encode())
-        return status(404, "NotFound", f'{rest[0]} "{rest[1]}" not found', details={"name": rest[1], "kind": rest[0]})
+    def find(self, to: Route) -> Optional[Plain]:
+        """The object that is named."""
+        key = (to.kind, to.namespace, to.name)
+        return next((item for item in self.objects if key_of(item) == key), None)
+
+    def _one(self, to: Route) -> Reply:
+        found = self.find(to)
+        return missing(to) if found is None else Reply(200, json.dumps(found).encode())
 
     def _list(self, kind: str, namespace: str, request: Request) -> Reply:
         token, limit = request.query.get("continue", ""), int(request.query.get("limit", "0"))
@@ -242,7 +286,7 @@ class ApiServer:
                 return _as_recorded("continue-expired")
         found = [item for item in self._states[revision] if item["kind"] == kind]
         found = [item for item in found if namespace in ("", _namespace(item))]
-        found = sorted((item for item in found if _matches(item, request.query)), key=_key)
+        found = sorted((item for item in found if _matches(item, request.query)), key=key_of)
         found = [item for item in found if _start(item) >= start]
         page = found[:limit] if limit else found
         metadata: Plain = {"resourceVersion": str(revision)}
@@ -253,7 +297,7 @@ class ApiServer:
             if not {"fieldSelector", "labelSelector"} & set(request.query):
                 metadata["remainingItemCount"] = len(found) - limit
         items = [{key: value for key, value in item.items() if key not in ("kind", "apiVersion")} for item in page]
-        group, version, *_ = API[kind]
+        group, version, *_ = KINDS[kind]
         api_version = f"{group}/{version}" if group else version
         body = {"kind": f"{kind}List", "apiVersion": api_version, "metadata": metadata, "items": items}
         return Reply(200, json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode())
@@ -264,10 +308,10 @@ def _name(item: Plain) -> str:
 
 
 def _namespace(item: Plain) -> str:
-    return str(item["metadata"].get("namespace", "default")) if API.get(item["kind"], ("", "", "", 1))[3] else ""
+    return str(item["metadata"].get("namespace", "default")) if KINDS.get(item["kind"], ("", "", "", 1))[3] else ""
 
 
-def _key(item: Plain) -> tuple[str, str, str]:
+def key_of(item: Plain) -> tuple[str, str, str]:
     return item["kind"], _namespace(item), _name(item)
 
 
@@ -292,12 +336,21 @@ def _as_recorded(name: str) -> Reply:
     return Reply(code, json.dumps(body).encode())
 
 
-def _forbidden(user: str, verb: str, plural: str, group: str, namespace: str, name: str) -> Reply:
-    where = f'in the namespace "{namespace}"' if namespace else "at the cluster scope"
-    what = f'{plural} "{name}"' if name else plural
-    plural_of = f'resource "{plural}" in API group "{group}"'
+NOT_FOUND = Reply(404, b"404 page not found\n", (("Content-Type", "text/plain; charset=utf-8"),))
+
+
+def missing(to: Route) -> Reply:
+    """The answer where an object does not exist."""
+    return status(404, "NotFound", f'{to.plural} "{to.name}" not found', details={"name": to.name, "kind": to.plural})
+
+
+def forbidden(user: str, verb: str, to: Route) -> Reply:
+    """The answer to who may not do that."""
+    where = f'in the namespace "{to.namespace}"' if to.namespace else "at the cluster scope"
+    what = f'{to.plural} "{to.name}"' if to.name else to.plural
+    plural_of = f'resource "{to.plural}" in API group "{to.group}"'
     message = f'{what} is forbidden: User "{user}" cannot {verb} {plural_of} {where}'
-    details = {"name": name, "group": group, "kind": plural}
+    details = {"name": to.name, "group": to.group, "kind": to.plural}
     return status(403, "Forbidden", message, details={key: value for key, value in details.items() if value})
 
 
@@ -317,8 +370,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _any(self) -> None:
         split = urlsplit(self.path)
         query = {key: values[-1] for key, values in parse_qs(split.query, keep_blank_values=True).items()}
-        request = Request(self.command, split.path, query, list(self.headers.items()))
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        request = Request(self.command, split.path, query, list(self.headers.items()), body)
         self.server_of.requests.append(request)
         self._send(request, self.server_of.reply(request, self._certified()))
 

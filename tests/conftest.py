@@ -16,3 +16,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance", "recordings of the real scheduler")
     group.addoption("--corpus", type=Path, default=RECORDINGS, help="folder of <family>.ndjson.gz recordings")
     group.addoption("--family", action="append", default=[], help="run only this family (repeatable)")
+
+    group = parser.getgroup("live", "tests/live against a real cluster")
+    group.addoption("--kubeconfig", metavar="FILE", help="the cluster to test against, instead of a stand-in")
+    group.addoption("--context", metavar="NAME", help="the context of --kubeconfig to use")
+    group.addoption(
+        "--allow-writes",
+        action="store_true",
+        help="let the tests create namespaces, roles and nodes made of nothing in that cluster, and remove them",
+    )

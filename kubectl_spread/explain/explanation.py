@@ -36,6 +36,10 @@ from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.scheduler.preemption import PostFilterResult
 
+# What the API server writes into the condition of a pod that has gates.
+# Source: pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition (v1.36.2).
+GATED = "Scheduling is blocked due to non-empty scheduling gates"
+
 
 class Verdict(Enum):
     """What becomes of the pod."""
@@ -77,9 +81,10 @@ class Ignored(NamedTuple):
 class Explanation(NamedTuple):
     """Why a pod is where it is, or is nowhere.
 
-    `message` is what the scheduler would write now; `reported` is what the cluster facts say it wrote. Where preemption
-    would help, it names the node and the pods it would evict there. Of a pod that is not predictable, `beyond` says
-    what it depends on; the evidence is that of the rules that are evaluated, and there is no message.
+    `message` is what the scheduler would write now, or the API server of a pod that has gates; `reported` is what
+    the cluster facts say it wrote. Where preemption would help, it names the node and the pods it would evict
+    there. Of a pod that is not predictable, `beyond` says what it depends on; the evidence is that of the rules
+    that are evaluated, and there is no message.
     """
 
     pod: Pod
@@ -131,7 +136,7 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_
     if pod.terminating:
         return Examined(Explanation(pod, Verdict.TERMINATING, nothing, reported=pod.message))
     if pod.cls.gates:
-        return Examined(Explanation(pod, Verdict.GATED, nothing, reported=pod.message))
+        return Examined(Explanation(pod, Verdict.GATED, nothing, message=GATED, reported=pod.message))
     if pod.cls.scheduler_name not in profiles:
         return Examined(without_scheduler(pod, cluster, tuple(profiles)))
     scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)

@@ -104,7 +104,9 @@ def _labels(owner: Workload) -> dict[str, Any]:
     return (owner.template.get("metadata") or {}).get("labels") or {}
 
 
-_GO_ON = frozenset({"Deployment", "Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"})
+_GO_ON = frozenset(
+    {"Deployment", "StatefulSet", "DaemonSet", "Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"}
+)
 
 _MEMBER = "leaderworkerset.sigs.k8s.io/worker-index"
 

@@ -19,6 +19,7 @@ from kubectl_spread.cluster.columns import MatchCounter
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import GATED
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.explanation import without_scheduler
@@ -193,7 +194,7 @@ class _Placing:
         for created in missing_replicas(self._owner, self._cluster):
             pod = self._without_new_claims(created)
             if pod.cls.gates:
-                self._gated.append(Gated(pod.name, "Scheduling is blocked due to non-empty scheduling gates"))
+                self._gated.append(Gated(pod.name, GATED))
             elif pod.node_name:
                 self._put(pod)
             else:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import ssl
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,17 +11,57 @@ from typing import NamedTuple
 
 import pytest
 
+from kubectl_spread.cli.main import run
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
+from tests import pki
 from tests.apiserver import ApiServer
+from tests.controlplane import ControlPlane
+from tests.controlplane import kubeconfig as kubeconfig_of
+from tests.live.api import Api
+from tests.live.api import Recorder
+from tests.live.cluster import Cluster
+from tests.live.cluster import Scene
+from tests.pki import Authority
 
 SHOP = Path(__file__).parent.parent.parent / "examples" / "shop"
 
 
+STAND_IN_ALONE = "not with --kubeconfig: they make the API server fail, or need what only the stand-in has"
+
+
+def _is_of_any_cluster(path: Path) -> bool:
+    return path.name.startswith("test_cluster_")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With a real cluster, only tests that hold for any; without leave to write, only those that read."""
+    if not config.getoption("kubeconfig"):
+        return
+    here = Path(__file__).parent
+    others = [item for item in items if item.path.parent == here and not _is_of_any_cluster(item.path)]
+    config.stash[_DESELECTED] = len(others)
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if item not in others]
+
+
+_DESELECTED = pytest.StashKey[int]()
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> str:
+    """Why tests are deselected."""
+    count = config.stash.get(_DESELECTED, 0)
+    return f"{count} tests of the stand-in deselected, {STAND_IN_ALONE}" if count else ""
+
+
 @pytest.fixture(autouse=True)
-def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def nowhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No kubeconfig of whoever runs the tests, and no proxy."""
+    if _is_of_any_cluster(request.path):
+        for name in ("KUBECONFIG", "HTTP_PROXY", "http_proxy"):  # what records requests is on this machine
+            monkeypatch.delenv(name, raising=False)
+        return
     for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -113,47 +151,89 @@ def exec_user(*args: str, **more: Any) -> dict[str, Any]:
     return {"exec": written}
 
 
-class Authority(NamedTuple):
-    """A CA, and certificates that it signed."""
-
-    ca: Path
-    server: ssl.SSLContext
-    client_cert: Path
-    client_key: Path
-
-
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     """Certificates of 127.0.0.1 and of the user jane."""
-    folder = tmp_path_factory.mktemp("pki")
-    _issue(folder, "ca", "/CN=kubernetes-ca", signed_by="")
-    _issue(folder, "server", "/CN=kube-apiserver", signed_by="ca", names="IP:127.0.0.1,DNS:kubernetes")
-    _issue(folder, "jane", "/O=team/CN=jane", signed_by="ca")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "server.crt", folder / "server.key")
-    context.load_verify_locations(folder / "ca.crt")
-    context.verify_mode = ssl.CERT_OPTIONAL
-    return Authority(folder / "ca.crt", context, folder / "jane.crt", folder / "jane.key")
+    return pki.authority(tmp_path_factory.mktemp("pki"))
 
 
-def _issue(folder: Path, name: str, subject: str, *, signed_by: str, names: str = "") -> None:
-    key = [
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-keyout",
-        str(folder / f"{name}.key"),
-    ]
-    if not signed_by:
-        args = ["req", "-x509", *key, "-subj", subject, "-days", "2", "-out", str(folder / f"{name}.crt")]
-        subprocess.run(["openssl", *args], check=True, capture_output=True)
+@pytest.fixture(scope="session")
+def api(request: pytest.FixtureRequest) -> Iterator[Api]:
+    """The API server of --kubeconfig, or a stand-in of a control plane."""
+    file, context = request.config.getoption("kubeconfig"), request.config.getoption("context")
+    if file:
+        yield Api(file, context)
         return
-    request = folder / f"{name}.csr"
-    subprocess.run(["openssl", "req", *key, "-subj", subject, "-out", str(request)], check=True, capture_output=True)
-    extensions = folder / f"{name}.ext"
-    extensions.write_text(f"subjectAltName={names}\n" if names else "extendedKeyUsage=clientAuth\n")
-    ca = ["-CA", str(folder / f"{signed_by}.crt"), "-CAkey", str(folder / f"{signed_by}.key"), "-CAcreateserial"]
-    out = ["-days", "2", "-extfile", str(extensions), "-out", str(folder / f"{name}.crt")]
-    subprocess.run(["openssl", "x509", "-req", "-in", str(request), *ca, *out], check=True, capture_output=True)
+    authority = request.getfixturevalue("authority")
+    with ControlPlane().running(tls=authority.server) as server:
+        path = request.getfixturevalue("tmp_path_factory").mktemp("cluster") / "config"
+        path.write_text(json.dumps(kubeconfig_of(server.url, authority)), encoding="utf-8")
+        yield Api(str(path), "stand-in")
+
+
+@pytest.fixture(scope="session")
+def cluster(api: Api) -> Iterator[Cluster]:
+    """A cluster, real or not."""
+    with Recorder(api).running() as tool, Recorder(api).running() as kubectl:
+        found = Cluster(api, tool, kubectl)
+        try:
+            yield found
+        finally:
+            found.close()
+
+
+@pytest.fixture(scope="session")
+def may_write(request: pytest.FixtureRequest) -> bool:
+    """Whether objects may be created: in a stand-in always."""
+    options = request.config
+    return bool(options.getoption("allow_writes") or not options.getoption("kubeconfig"))
+
+
+@pytest.fixture
+def scene(request: pytest.FixtureRequest, may_write: bool, tmp_path: Path) -> Iterator[Scene]:
+    """A namespace and nodes of the test's own."""
+    if not may_write:
+        pytest.skip("it creates objects, which takes --allow-writes")
+    with request.getfixturevalue("cluster").scene(tmp_path) as found:
+        yield found
+
+
+class Said(NamedTuple):
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Its JSON."""
+        return json.loads(self.out)
+
+
+class Spread(NamedTuple):
+    """Runs `kubectl spread` in this process; nothing but GET and SelfSubjectAccessReviews may be sent."""
+
+    capsys: pytest.CaptureFixture[str]
+    tool: Recorder
+
+    def __call__(self, *args: str) -> Said:
+        self.capsys.readouterr()
+        code = run(list(args))
+        out, err = self.capsys.readouterr()
+        assert "Traceback" not in err
+        return Said(int(code), out, err)
+
+    def sent_otherwise(self) -> list[tuple[str, str]]:
+        """Requests that change something, or watch."""
+        reviews = ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews")
+        sent = [item for item in self.tool.requests if item != reviews]
+        return [(method, target) for method, target in sent if method != "GET" or "watch" in target]
+
+
+@pytest.fixture
+def spread(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> Iterator[Spread]:
+    """The program."""
+    found = Spread(capsys, cluster.tool)
+    yield found
+    assert [] == found.sent_otherwise()

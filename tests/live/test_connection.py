@@ -14,10 +14,10 @@ import pytest
 from kubectl_spread.cli.main import run
 from tests.apiserver import ApiServer
 from tests.apiserver import Reply
-from tests.live.conftest import Authority
 from tests.live.conftest import exec_user
 from tests.live.conftest import Kubeconfig
 from tests.live.conftest import shop_objects
+from tests.pki import Authority
 
 ARGS = ["explain", "pod/web-6d4f9c7b58-9pdlw"]
 

@@ -140,6 +140,18 @@ def test_new_pods_go_on_with_the_revision_that_runs(kind: str, spec: str, owner:
     assert {"a": 1, "b": 1} == placement["domains"]["topology.kubernetes.io/zone"]
 
 
+def test_a_new_pod_of_a_stateful_set_goes_on_with_the_revision_that_it_names(placed: Any) -> None:
+    """`updateRevision` is the label's value; without it that of most pods is."""
+    spec = "{replicas: 2, template: POD}"
+    stateful_set = manifest("apps/v1 StatefulSet", spec, "controller-revision-hash")
+    first = running("web-0", "na", "StatefulSet web", "controller-revision-hash: web-abc")
+    for facts in ([first], [first, f"{stateful_set}status: {{updateRevision: web-abc}}\n"]):
+        (placement,) = placed(stateful_set, *facts)
+
+        assert [("web-0", True), ("web-1", False)] == [(pod["pod"], pod["alreadyRunning"]) for pod in placement["pods"]]
+        assert {"a": 1, "b": 1} == placement["matching"]["topology.kubernetes.io/zone"]
+
+
 def test_a_deployment_that_a_rollout_refers_to_is_placed_as_the_rollout(placed: Any) -> None:
     deployment = manifest("apps/v1 Deployment", "{replicas: 0, template: POD}", "none")
     rollout = manifest(ROLLOUT, "{replicas: 4, workloadRef: {apiVersion: apps/v1, kind: Deployment, name: web}}", "")

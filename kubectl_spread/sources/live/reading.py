@@ -272,11 +272,10 @@ class _Reader:
 
     def _other(self, item: Plain) -> None:
         resource = self._resource
-        item["kind"] = resource.kind
+        item["kind"], item["apiVersion"] = resource.kind, resource.api_version  # no item of a list says it
         if decode.decodes(item, SHAPES[self._resource.kind]):
             self._assembler.add(item)
             if self._keeps_objects:
-                item["apiVersion"] = f"{resource.group}/{resource.version}" if resource.group else resource.version
                 self._objects += filter(None, (kept(item),))
         else:
             self._complain(item)

@@ -20,6 +20,11 @@ class Resource(NamedTuple):
     doubt: str
     is_local: bool = False
 
+    @property
+    def api_version(self) -> str:
+        """Group and version, as an object of it has them."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
     def path(self, namespace: str = "") -> str:
         """Where its list is; of one namespace, or of all."""
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
