@@ -66,7 +66,7 @@ def imported_by(*args: str) -> set[str]:
         ("check", "--help"),
         ("check", "--bogus"),
         ("lsp", "--help"),
-        ("version",),
+        ("version", "--client"),
     ],
 )
 def test_help_version_and_usage_errors_import_neither_a_parser_nor_anything_heavy(args: tuple[str, ...]) -> None:

@@ -119,7 +119,12 @@ _OPTIONS = (
 
 def cluster_facts(function: F) -> F:
     """The options that name a cluster; the command gets them as one argument, `facts`."""
-    return gathering("connection", Flags, _CONNECTION)(gathering("facts", FactOptions, _OPTIONS)(function))
+    return connection(gathering("facts", FactOptions, _OPTIONS)(function))
+
+
+def connection(function: F) -> F:
+    """The options that name an API server, and as whom to ask it; the command gets them as `connection`."""
+    return gathering("connection", Flags, _CONNECTION)(function)
 
 
 def gathering(name: str, record: Any, options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:

@@ -6,24 +6,56 @@ import click
 
 from kubectl_spread import __version__
 from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.options import connection
+from kubectl_spread.cli.stderr import warn
+from kubectl_spread.errors import ClusterError
+from kubectl_spread.sources.live.flags import Flags
 
 SCHEDULER = "v1.36.2"
+_PATIENCE = "5s"  # where no --request-timeout says otherwise
 
 
 @click.command()
+@click.option("--client", is_flag=True, help="Do not ask the server.")
 @click.option("-o", "--output", type=click.Choice(["json"]), help="Output format.")
-def command(output: str) -> int:
-    """Print the version, and that of the kube-scheduler whose rules are followed.
+@connection
+def command(output: str, connection: Flags, *, client: bool) -> int:
+    """Print the version, that of the kube-scheduler whose rules are followed, and the server's.
+
+    The server is asked where a kubeconfig or a service account names one; one that cannot be reached is a warning.
 
     \b
     Examples:
       kubectl spread version
-      kubectl spread version -o json
+      kubectl spread version --client -o json
     """  # noqa: D301
+    server = "" if client else _server_version(connection)
     if output == "json":
         import json
 
-        click.echo(json.dumps({"clientVersion": f"v{__version__}", "schedulerRules": SCHEDULER}, indent=2))
+        document = {"clientVersion": f"v{__version__}", "schedulerRules": SCHEDULER}
+        click.echo(json.dumps({**document, **({"serverVersion": server} if server else {})}, indent=2))
     else:
         click.echo(f"Client Version: v{__version__}\nScheduler Rules: {SCHEDULER}")
+        if server:
+            click.echo(f"Server Version: {server}")
     return Exit.CLEAN
+
+
+def _server_version(flags: Flags) -> str:
+    """The server's version; empty where none is named, or the one that is cannot be reached."""
+    from kubectl_spread.sources.live.reading import Session
+
+    try:
+        session = Session(flags._replace(request_timeout=flags.request_timeout or _PATIENCE))
+    except ClusterError as error:
+        if any(flags):
+            warn(str(error))
+        return ""
+    try:
+        return session.version.text
+    except ClusterError as error:
+        warn(str(error))
+        return ""
+    finally:
+        session.close()

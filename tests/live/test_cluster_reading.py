@@ -192,7 +192,18 @@ def test_the_version_of_the_server_is_told(cluster: Cluster, config: str, spread
     assert said.err.startswith(f"note: cluster test, Kubernetes {cluster.version}; ") or (
         f"note: cluster test, Kubernetes {cluster.version}, by the rules of " in said.err
     )
-    assert f"Client Version: v{__version__}" in spread("version").out.splitlines()
+    asked = spread("version", "--kubeconfig", config)
+    assert asked.out.splitlines()[0] == f"Client Version: v{__version__}"
+    assert asked.out.splitlines()[-1] == f"Server Version: {cluster.version}"
+    assert spread("version", "--client", "--kubeconfig", config).out.splitlines() == asked.out.splitlines()[:-1]
+
+
+def test_a_server_that_does_not_answer_leaves_the_other_versions(spread: Spread) -> None:
+    said = spread("version", "--server", "http://127.0.0.1:9", "-o", "json")
+
+    assert 0 == said.code
+    assert said.document.keys() == {"clientVersion", "schedulerRules"}
+    assert said.err.startswith("warning: ")
 
 
 @pytest.mark.parametrize("name", ["facts.json", "facts.yaml", "facts.json.gz", "facts.yaml.gz"])
