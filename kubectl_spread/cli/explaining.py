@@ -162,7 +162,7 @@ def _pod(name: str, asked: Asked) -> list[PodReport]:
     pods = [pod for pod in cluster.pods if pod.name == name and pod.namespace == asked.namespace]
     if not pods:
         raise NotFoundError(f'pods "{name}" not found in namespace "{asked.namespace}" of the cluster facts')
-    return [_with_suggestions(_report(pods[0], cluster, asked), asked)]
+    return [_suggesting(pods[0], cluster, asked)]
 
 
 def _workload(target: Target, asked: Asked) -> list[PodReport]:
@@ -177,7 +177,7 @@ def _workload(target: Target, asked: Asked) -> list[PodReport]:
         )
     groups = _alike(state.pending)
     found = [
-        _with_suggestions(_report(first, cluster, asked, others=tuple(pod.name for pod in rest), state=state), asked)
+        _suggesting(first, cluster, asked, others=tuple(pod.name for pod in rest), state=state)
         for first, *rest in groups[:_MOST_GROUPS]
     ]
     if groups:
@@ -261,12 +261,17 @@ def _without_own_labels(cls: PodClass) -> PodClass:
     )
 
 
-def _with_suggestions(report: PodReport, asked: Asked) -> PodReport:
-    """With the changes that would let a pod of the cluster be placed."""
+def _suggesting(
+    pod: Pod, cluster: Cluster, asked: Asked, *, others: tuple[str, ...] = (), state: Optional[WorkloadState] = None
+) -> PodReport:
+    """One pod of the cluster, explained, with the changes that would let it be placed."""
+    examined = _examined(pod, cluster, asked)
+    report = _told(examined, cluster, asked, others=others, state=state)
     if not asked.suggests:
         return report
     known = asked.known
-    problem = of_pod(report.explanation, known.cluster, known.profiles, all_nodes=known.all_nodes)
+    columns = None if examined.scheduler is None else examined.scheduler.columns
+    problem = of_pod(report.explanation, cluster, known.profiles, all_nodes=known.all_nodes, columns=columns)
     return report._replace(suggestions=_suggestions(problem, asked))
 
 
@@ -286,16 +291,25 @@ def _report(
     Raises:
         NotFoundError: the one node that is asked about is not there.
     """
-    examined = examine(pod, cluster, asked.known.profiles, all_nodes=asked.known.all_nodes)
-    examined = examined._replace(explanation=examined.explanation._replace(others=others))
-    words = last_words(pod, cluster)
+    return _told(_examined(pod, cluster, asked), cluster, asked, others=others, state=state)
+
+
+def _examined(pod: Pod, cluster: Cluster, asked: Asked) -> Examined:
+    return examine(pod, cluster, asked.known.profiles, all_nodes=asked.known.all_nodes)
+
+
+def _told(
+    examined: Examined, cluster: Cluster, asked: Asked, *, others: tuple[str, ...], state: Optional[WorkloadState]
+) -> PodReport:
+    explanation = examined.explanation._replace(others=others)
+    words = last_words(explanation.pod, cluster)
     return PodReport(
-        explanation=examined.explanation,
+        explanation=explanation,
         workload=state,
         words=words,
-        comparison=_comparison(examined.explanation, words, cluster, asked),
-        notices=notices(pod, cluster),
-        node=_one_node(examined, asked),
+        comparison=_comparison(explanation, words, cluster, asked),
+        notices=notices(explanation.pod, cluster),
+        node=_one_node(examined._replace(explanation=explanation), asked),
     )
 
 

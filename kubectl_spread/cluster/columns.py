@@ -11,6 +11,7 @@ from collections.abc import Collection
 from functools import cached_property
 from typing import NamedTuple
 from typing import Optional
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from kubectl_spread.objects.taints import Toleration
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Number = TypeVar("Number", bound=np.integer)
 
 
 class Topology(NamedTuple):
@@ -342,6 +344,14 @@ def _add(account: Int64s, node: int, amount: int) -> None:
 def _wrapped(total: int) -> int:
     """A sum that does not fit into 64 bits wraps around, as Go's does."""
     return (total + 2**63) % 2**64 - 2**63
+
+
+def distinct(numbers: NDArray[Number]) -> NDArray[Number]:
+    """Sorted, each once; numpy.unique is the same, and loads numpy.ma first, which takes 15 ms."""
+    ordered = np.sort(numbers)
+    is_new = np.ones(len(ordered), np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_new]
 
 
 class MatchCounter:

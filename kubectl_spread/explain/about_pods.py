@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.about_room import Indices
 from kubectl_spread.explain.about_room import pods_on_nodes
@@ -196,7 +197,7 @@ def _why_beside(domains: _Domains, key: str, columns: Columns) -> Callable[[Bool
     def why(among: Bools) -> str:
         topology = columns.topology(key)
         refused = domains.nodes & among
-        codes = np.unique(topology.codes[refused])
+        codes = distinct(topology.codes[refused])
         of_pods = topology.codes[columns.bound_nodes[domains.pods]]
         if len(codes) > MOST_GROUPS or key == HOSTNAME:
             pods = domains.pods[np.isin(of_pods, codes)]

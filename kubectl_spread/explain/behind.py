@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.explain.about_pods import owner_of
 from kubectl_spread.explain.about_room import Indices
 from kubectl_spread.explain.node_reasons import NodeReasons
@@ -171,7 +172,7 @@ def _ignored(pods: Indices, columns: Columns, why_not: NodeReasons) -> tuple[Ign
     for code, number in zip(*(part.tolist() for part in np.unique(codes, return_counts=True)), strict=True):
         of_reason = codes == code
         first = pods[of_reason][:MOST_NAMES].tolist()
-        nodes = np.unique(on[of_reason])
+        nodes = distinct(on[of_reason])
         found.append(
             IgnoredPods(
                 why_not.sentences[code] if code >= 0 else "",

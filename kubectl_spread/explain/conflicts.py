@@ -86,7 +86,7 @@ def _rows(found: Sequence[Requirement]) -> set[int]:
         return set()
     failing = ~np.array([requirement.allowed for requirement in found], np.bool_)  # (R, N)
     packed = np.packbits(failing, axis=0, bitorder="little").T  # (N, bytes)
-    distinct = {int.from_bytes(row.tobytes(), "little") for row in np.unique(packed, axis=0)}
+    distinct = {int.from_bytes(row, "little") for row in {row.tobytes() for row in packed}}
     least: list[int] = []
     for row in sorted(distinct, key=lambda row: (row.bit_count(), row)):
         if not any(other & row == other for other in least):

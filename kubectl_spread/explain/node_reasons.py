@@ -9,6 +9,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.columns import Int32s
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.explain.requirement import Requirement
@@ -147,6 +148,6 @@ def _say(verdict: Verdict, known: Untold, making: _Making) -> None:
     elif verdict.plugin == names.NODE_UNSCHEDULABLE:
         making.say("cordoned", bits != 0)
     else:
-        for value in np.unique(bits[bits != 0]).tolist():
+        for value in distinct(bits[bits != 0]).tolist():
             reasons = status_of(verdict.plugin, verdict.state.reasons, value).reasons
             making.say(", ".join(reasons).replace("node(s) ", ""), bits == np.uint64(value))

@@ -9,6 +9,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.explain.node_reasons import NodeReasons
 from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import listed
@@ -147,7 +148,7 @@ def _hidden(counts: DomainCounts, columns: Columns, why_not: NodeReasons) -> Ite
         if not sentence.startswith("lacks the label ") or sentence == own:
             continue
         lacking = (why_not.codes == code) & (topology.codes >= 0)
-        hidden = np.unique(topology.codes[lacking])
+        hidden = distinct(topology.codes[lacking])
         values = sorted(topology.values[at] for at in hidden.tolist() if not counts.eligible[at])
         if values:
             key = sentence.removeprefix("lacks the label ")

@@ -5,16 +5,17 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 from typing import Optional
+from typing import TYPE_CHECKING
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain import compared
-from kubectl_spread.explain import messages
-from kubectl_spread.explain.compared import Outcome
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.reported import Changes
 from kubectl_spread.explain.reported import LastWords
 from kubectl_spread.objects.storage import Storage
+
+if TYPE_CHECKING:  # hundreds of regular expressions
+    from kubectl_spread.explain.messages import Era
 
 
 class Standing(Enum):
@@ -57,6 +58,14 @@ def comparison(
         return Comparison(Standing.OLD_NEWS)
     if explanation.message == words.message:
         return Comparison(Standing.SAME)
+    return _compared(explanation, words, changes, cluster, minor)
+
+
+def _compared(explanation: Explanation, words: LastWords, changes: Changes, cluster: Cluster, minor: int) -> Comparison:
+    """What stands of words that are not those of now."""
+    from kubectl_spread.explain import compared
+    from kubectl_spread.explain.compared import Outcome
+
     told = compared.compare(words.message, explanation.message) if explanation.message else None
     if told is not None and told.outcome in (Outcome.SAME, Outcome.SAME_BUT_WORDING):
         return Comparison(Standing.SAME, _era(words.message, minor))
@@ -83,20 +92,26 @@ def _changed(changes: Changes) -> list[str]:
 
 def _era(message: str, minor: int) -> str:
     """That other words mean the same."""
-    era = messages.parse(message).era
+    era = _era_of(message)
     if era is None or era.first <= minor <= era.last:
         return "in other words"
     return f"in the words of another release ({_releases(era)}, where the rules of 1.{minor} are followed)"
 
 
-def _releases(era: messages.Era) -> str:
+def _era_of(message: str) -> Optional[Era]:
+    from kubectl_spread.explain.messages import parse
+
+    return parse(message).era
+
+
+def _releases(era: Era) -> str:
     return f"1.{era.first}" if era.first == era.last else f"1.{era.first} to 1.{era.last}"
 
 
 def _limits(explanation: Explanation, words: LastWords, cluster: Cluster, minor: int) -> list[str]:
     """What is not known here and may decide."""
     found = []
-    era = messages.parse(words.message).era
+    era = _era_of(words.message)
     if era is not None and not era.first <= minor <= era.last:
         found.append(
             f"the message is in the words of {_releases(era)}, and the rules of 1.{minor} are followed "

@@ -20,6 +20,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.explain import about_nodes
 from kubectl_spread.explain import about_pods
 from kubectl_spread.explain import about_room
@@ -111,7 +112,7 @@ def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
         codes = topology.codes[among & ~counts.fits()]
         match_num, least = counts.match_num, counts.global_min
         by_number: dict[int, list[str]] = {}
-        for code in np.unique(codes[codes >= 0]).tolist():
+        for code in distinct(codes[codes >= 0]).tolist():
             by_number.setdefault(int(match_num[code]), []).append(topology.values[code])
         self_match_num, most = constraint.self_match_num, constraint.max_skew
         parts = [

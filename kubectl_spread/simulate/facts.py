@@ -12,9 +12,8 @@ from functools import cached_property
 from typing import Any
 from typing import Optional
 
-import numpy as np
-
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.constraints import constraint_reports
@@ -241,7 +240,7 @@ class KnownCluster:
             if term.matches(cls.namespace, labels, columns.labels_of(cls.namespace)):
                 codes = columns.topology(term.topology_key).codes[found.usable]
                 if (codes >= 0).all():
-                    bounds.append(AntiAffinity(position, term.topology_key, len(np.unique(codes))))
+                    bounds.append(AntiAffinity(position, term.topology_key, len(distinct(codes))))
         return tuple(bounds)
 
     def outcome(self, workload: Workload) -> Optional[Outcome]:

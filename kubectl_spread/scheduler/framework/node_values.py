@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.scheduler.framework.plugin import ByNode
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
@@ -46,7 +47,7 @@ class NodeValues:
             node = self._columns.last_bound()[0]
             values[node] = self._of(node)
         elif self._seen != end:
-            changed = np.unique(self._columns.bound_nodes[self._seen : end]).astype(np.intp)
+            changed = distinct(self._columns.bound_nodes[self._seen : end]).astype(np.intp)
             values[changed] = self._compute(changed)
         self._seen = end
         return values

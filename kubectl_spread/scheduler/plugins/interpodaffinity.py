@@ -16,6 +16,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.columns import Int32s
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.affinity import PodAffinityTerm
@@ -181,7 +182,7 @@ class _ByClass:
         if len(classes) == 1:
             yield int(classes[0]), nodes
             return
-        for class_at in np.unique(classes):
+        for class_at in distinct(classes):
             yield int(class_at), nodes[classes == class_at]
 
 

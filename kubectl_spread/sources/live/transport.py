@@ -11,14 +11,17 @@ from typing import Any
 from typing import NamedTuple
 from typing import NoReturn
 from typing import Optional
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 from urllib.parse import urlencode
 from urllib.parse import urlsplit
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.sources.live.credentials import Credentials
 from kubectl_spread.sources.live.kubeconfig import Impersonation
+
+if TYPE_CHECKING:  # loads ssl
+    from kubectl_spread.sources.live.credentials import Credentials
 
 CONNECTIONS = 6  # at a time
 _CONNECT_S, _READ_S = 10.0, 60.0

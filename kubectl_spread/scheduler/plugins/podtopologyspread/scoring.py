@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.cluster.columns import MatchCounter
 from kubectl_spread.objects.labels import HOSTNAME
@@ -137,7 +138,7 @@ class _Account:
         codes = self._codes[nodes]
         if self._by_node:
             return RawScore(self._constraint, self._counter.counts[nodes], scores, len(nodes))
-        return RawScore(self._constraint, self._in_domain[codes], scores, len(np.unique(codes)))
+        return RawScore(self._constraint, self._in_domain[codes], scores, len(distinct(codes)))
 
     @property
     def is_by_count(self) -> bool:
