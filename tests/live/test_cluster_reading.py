@@ -50,6 +50,11 @@ def filled(request: pytest.FixtureRequest, cluster: Cluster, may_write: bool) ->
     )
     job = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "pause"}]}}}
     cron = {"schedule": "0 0 1 1 *", "suspend": True, "jobTemplate": {"spec": job}}
+    selected = {"selector": {"app": "db"}, "clusterIP": "None", "ports": [{"port": 5432}]}
+    scene.apply({"kind": "Service", "metadata": {"name": "db", "namespace": scene.namespace}, "spec": selected})
+    budget = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    named = {"name": "web", "namespace": scene.namespace}
+    scene.apply({"kind": "PodDisruptionBudget", "metadata": named, "spec": budget})
     scene.apply({"kind": "CronJob", "metadata": {"name": "yearly", "namespace": scene.namespace}, "spec": cron})
     scene.wait("web", bound=2, refused=1)
     scene.wait("db", bound=2)
