@@ -19,6 +19,7 @@ from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
 from tests.live.cluster import Cluster
 from tests.live.cluster import Scene
+from tests.live.comparing import differences
 from tests.live.conftest import Said
 from tests.live.conftest import SHOP
 from tests.live.conftest import Spread
@@ -50,6 +51,11 @@ def filled(request: pytest.FixtureRequest, cluster: Cluster, may_write: bool) ->
     )
     job = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "pause"}]}}}
     cron = {"schedule": "0 0 1 1 *", "suspend": True, "jobTemplate": {"spec": job}}
+    selected = {"selector": {"app": "db"}, "clusterIP": "None", "ports": [{"port": 5432}]}
+    scene.apply({"kind": "Service", "metadata": {"name": "db", "namespace": scene.namespace}, "spec": selected})
+    budget = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    named = {"name": "web", "namespace": scene.namespace}
+    scene.apply({"kind": "PodDisruptionBudget", "metadata": named, "spec": budget})
     scene.apply({"kind": "CronJob", "metadata": {"name": "yearly", "namespace": scene.namespace}, "spec": cron})
     scene.wait("web", bound=2, refused=1)
     scene.wait("db", bound=2)
@@ -102,17 +108,6 @@ def plain_of(path: Path) -> Plain:
     assert isinstance(document, compose.Document)
     plain: Plain = nodes.to_plain(document.root)
     return plain
-
-
-def differences(one: Any, other: Any, at: str = "") -> list[str]:
-    """Where two documents differ."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        keys = sorted({*one, *other})
-        return [found for key in keys for found in differences(one.get(key), other.get(key), f"{at}.{key}")]
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        pairs = enumerate(zip(one, other, strict=True))
-        return [found for number, pair in pairs for found in differences(*pair, f"{at}[{number}]")]
-    return [] if one == other else [f"{at}: {one!r} and {other!r}"]
 
 
 SCHEMAS = {"status": "status-report", "check": "check-report", "explain": "explanation"}
