@@ -11,6 +11,7 @@ from kubectl_spread.cli.checking import Asked
 from kubectl_spread.cli.checking import Read
 from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.targets import Named
+from kubectl_spread.cluster.kept import kept
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -104,7 +105,7 @@ def replaced(owners: Iterable[Workload], specs: dict[str, Plain], known: Facts) 
 
 
 def _source(controller: Controller) -> SourceFile:
-    """A workload as `kubectl get -o yaml` would print it, as far as the facts have it."""
+    """A workload as `kubectl get -o yaml` would print it, as far as a snapshot has it, so that lines are the same."""
     owner = controller.workload
     metadata: Plain = {"name": owner.name, "namespace": owner.namespace}
     metadata |= {"labels": dict(controller.labels)} if controller.labels else {}
@@ -113,9 +114,8 @@ def _source(controller: Controller) -> SourceFile:
     version = owner.api_version or (f"{min(groups)}/v1" if "" not in groups else "v1")
     # An object with a status comes out of a cluster, where selectors are complete and pods may have a node.
     status = {"observedGeneration": 1}
-    text = emitted(
-        {"apiVersion": version, "kind": owner.kind, "metadata": metadata, "spec": controller.spec, "status": status}
-    )
+    plain: Plain = {"apiVersion": version, "kind": owner.kind, "metadata": metadata, "spec": controller.spec}
+    text = emitted({**(kept(plain) or plain), "status": status})
     return SourceFile(f"{owner.namespace}/{owner.kind.lower()}/{owner.name}", text)
 
 

@@ -44,16 +44,6 @@ def commands(objects: list[Plain]) -> list[list[str]]:
     return [[*command, "-o", "json"] for command in found]
 
 
-PLACES = ("line", "column", "endLine", "endColumn")
-
-
-def placeless(document: Any) -> Any:
-    """A document without places in a text: an object of a cluster is written anew, not as its file has it."""
-    if isinstance(document, dict):
-        return {key: placeless(value) for key, value in document.items() if key not in PLACES}
-    return [placeless(item) for item in document] if isinstance(document, list) else document
-
-
 @pytest.mark.parametrize("path", CLUSTERS, ids=[path.parent.name for path in CLUSTERS])
 def test_a_cluster_its_file_and_its_snapshot_give_the_same_answers(
     path: Path, kubeconfig: Kubeconfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -71,4 +61,4 @@ def test_a_cluster_its_file_and_its_snapshot_give_the_same_answers(
             (code, of_live), of_snapshot, of_file = answers
 
             assert (code, []) == (of_snapshot[0], differences(of_live, of_snapshot[1])), command
-            assert (code, []) == (of_file[0], differences(placeless(of_live), placeless(of_file[1]))), command
+            assert (code, []) == (of_file[0], differences(of_live, of_file[1])), command
