@@ -31,6 +31,7 @@ Plain = dict[str, Any]
 SCENE = "kubectl-spread.test/scene"
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
+SECRET = "hunter2"  # in the environment of every container
 PATIENCE_S = 60.0
 _RENEWED_S = 10.0  # as a kubelet does; after 50 s the node lifecycle controller gives a node up
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
@@ -360,7 +361,12 @@ def _told(pod: Plain) -> str:
 
 def _container(cpu: str, ports: Any) -> Plain:
     requests = {"cpu": cpu, "memory": "64Mi"}
-    container: Plain = {"name": "c", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": requests}}
+    container: Plain = {
+        "name": "c",
+        "image": "registry.k8s.io/pause:3.10",
+        "env": [{"name": "PASSWORD", "value": SECRET}],
+    }
+    container["resources"] = {"requests": requests}
     return {**container, "ports": ports} if ports else container
 
 
