@@ -97,9 +97,9 @@ def _template(plain: Plain, spec_key: Optional[SpecKey]) -> Optional[bytes]:
     Two pods with one key decode alike and have the same PodClass: besides the shared fields it depends only on whether
     the pod is bound.
     """
-    own: list[bool] = []
-    shared = _shared(plain, _POD, own) if spec_key is None else _shared_beside_spec(plain, spec_key, own)
-    if not all(own):
+    wrong: list[str] = []
+    shared = _shared(plain, _POD, wrong) if spec_key is None else _shared_beside_spec(plain, spec_key, wrong)
+    if wrong:
         return None
     spec = plain.get("spec")
     is_bound = isinstance(spec, dict) and bool(spec.get("nodeName"))
@@ -111,23 +111,24 @@ def _template(plain: Plain, spec_key: Optional[SpecKey]) -> Optional[bytes]:
         return None
 
 
-def _shared_beside_spec(plain: Plain, spec_key: SpecKey, own: list[bool]) -> Any:
+def _shared_beside_spec(plain: Plain, spec_key: SpecKey, wrong: list[str]) -> Any:
     """As `_shared`, with a number for the spec."""
-    beside = [_shared(plain.get(key), inner, own) for key, inner in _POD.apart if key != "spec"]
+    beside = [_shared(plain.get(key), inner, wrong) for key, inner in _POD.apart if key != "spec"]
     return spec_key.number, tuple(map(plain.get, _POD.whole)), tuple(beside)
 
 
-def _shared(value: Any, plan: _Plan, own: list[bool]) -> Any:
-    """What is left of a struct, or of a list of them, without what is its own; `own`: whether that decodes.
+def _shared(value: Any, plan: _Plan, wrong: list[str]) -> Any:
+    """What is left of a struct, or of a list of them, without what is its own; `wrong` gets what does not decode of it.
 
     A struct becomes a tuple, which no JSON value is; something else than a struct is left as it is.
     """
+    if isinstance(value, dict):
+        get = value.get
+        for key, shape in plan.own:
+            if not decode.decodes(get(key), shape):
+                wrong.append(key)
+        shared = tuple(map(get, plan.whole))
+        return (shared, *[_shared(get(key), inner, wrong) for key, inner in plan.apart]) if plan.apart else shared
     if isinstance(value, list):
-        return [_shared(item, plan, own) for item in value]
-    if not isinstance(value, dict):
-        return value
-    get = value.get
-    if plan.own:
-        own += [decode.decodes(get(key), shape) for key, shape in plan.own]
-    shared = tuple(map(get, plan.whole))
-    return shared + tuple([_shared(get(key), inner, own) for key, inner in plan.apart]) if plan.apart else shared
+        return [_shared(item, plan, wrong) for item in value]
+    return value

@@ -2,9 +2,10 @@
 
 An API server in a process of its own serves pages of 500 objects; curl fetches the same pages over one connection, and
 unpacks them, for comparison. The server encodes and compresses each page when it is asked for it, as an API server
-does, and against that one the budget is judged: json.dumps and gzip of level 1 do about what Go's encoder and gzip do
-in a second. What is measured against pages that were encoded before, so that curl has nothing to wait for, is printed
-beside it.
+does, and against that one the budget is judged: json.dumps writes about 70 MB in a second and gzip of level 1 packs
+400, which together is 5 s of CPU for the large cluster; Go's encoder, at 100 to 200 MB in a second, takes 1.5 to 3 s
+before its gzip. What is measured against pages that were encoded before, so that curl has nothing to wait for, is
+printed beside it, and is not judged.
 """
 
 from __future__ import annotations
