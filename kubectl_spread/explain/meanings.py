@@ -12,6 +12,7 @@ from typing import NamedTuple
 from kubectl_spread.explain import elsewhere
 from kubectl_spread.explain.messages import Message
 from kubectl_spread.explain.messages import NO_CLAIMS
+from kubectl_spread.explain.messages import parse_all
 from kubectl_spread.explain.messages import Part
 from kubectl_spread.explain.messages import Preemption
 from kubectl_spread.explain.messages import STATE_NOT_FOUND
@@ -240,6 +241,12 @@ def meaning_of_preemption(clause: Preemption) -> str:
 def meaning_of_words(words: str) -> str:
     """What the words before a preemption clause say."""
     return _WORDS.get(squeezed(words), "")
+
+
+def meaning_of_text(text: str) -> str:
+    """What a message says as a whole, in plain words; empty where it is not known. Of several the last counts."""
+    told = parse_all(text)
+    return meaning_of_whole(told[-1]) if told and told[-1].form != "unknown" else ""
 
 
 def meaning_of_whole(message: Message) -> str:

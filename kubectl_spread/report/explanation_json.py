@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.explain import meanings
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.explain.constraints import DomainReport
 from kubectl_spread.explain.controllers import WorkloadState
@@ -156,6 +157,7 @@ def _workload(state: WorkloadState) -> dict[str, Any]:
                 "name": failure.about.name,
                 "reason": failure.reason,
                 "message": failure.message,
+                "meaning": meanings.meaning_of_text(failure.message),
                 "at": failure.at,
                 "times": failure.times,
             }

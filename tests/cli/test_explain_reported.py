@@ -168,7 +168,10 @@ def test_events_of_others_are_told_once_for_each_reason(explained: Explained) ->
     assert [told["reason"] for told in document["events"]] == ["NotTriggerScaleUp"]
 
 
-REFUSED = 'Error creating: Pod "web-7d9f-x" is invalid: spec.topologySpreadConstraints[0][0]: Invalid value: "app"'
+REFUSED = (
+    'Error creating: Pod "web-7d9f-x" is invalid: spec.topologySpreadConstraints[0][0]: Invalid value: "app": '
+    "exists in both matchLabelKeys and labelSelector"
+)
 
 
 def test_pods_that_a_replica_set_cannot_create_are_told_with_its_event(explained: Explained) -> None:
@@ -185,6 +188,7 @@ def test_pods_that_a_replica_set_cannot_create_are_told_with_its_event(explained
     assert text.startswith("Deployment shop/web wants 3 pods: 0 on nodes, 3 not created.")
     assert f"ReplicaSet web-7d9f: FailedCreate (4 times, last 2026-11-21T10:00:00Z): {REFUSED}" in text
     assert document["verdict"] == "NotCreated"
+    assert 'The label "app" is in matchLabelKeys and in labelSelector of one constraint; it may be in one' in text
     assert document["workload"]["failures"][0]["message"] == REFUSED
     assert document["feasible"] == ["n1"]
 
