@@ -323,7 +323,7 @@ def test_the_shape_is_what_jsonschema_says(document: Any) -> None:
 @settings(max_examples=300)
 @given(CONFIGS)
 def test_no_config_is_a_bug(tmp_path_factory: pytest.TempPathFactory, document: Any) -> None:
-    path = tmp_path_factory.getbasetemp() / NAME
+    path = tmp_path_factory.mktemp("config") / NAME  # not where other tests would find it
     path.write_text(json.dumps(document))
     try:
         config.load(str(path))
