@@ -1,0 +1,56 @@
+"""The line that says what takes so long."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+
+from kubectl_spread.cli import progress
+
+
+class Terminal(io.StringIO):
+    """A standard error that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def waited(monkeypatch: pytest.MonkeyPatch, stderr: io.StringIO, seconds: float) -> str:
+    monkeypatch.setattr("sys.stderr", stderr)
+    monkeypatch.setattr(progress, "_AFTER", 0.05)
+    monkeypatch.setattr(progress, "_EVERY", 0.01)
+    with progress.progress("reading") as under_way:
+        time.sleep(seconds / 2)
+        under_way.stage = "explaining"
+        time.sleep(seconds / 2)
+    return stderr.getvalue()
+
+
+def test_long_work_is_told_on_a_terminal_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = waited(monkeypatch, Terminal(), 0.4)
+
+    assert "\r\x1b[Kreading ... 0 s" in shown
+    assert "\r\x1b[Kexplaining ... 0 s" in shown
+    assert shown.endswith("\r\x1b[K")
+
+
+def test_short_work_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "" == waited(monkeypatch, Terminal(), 0)
+
+
+def test_what_is_no_terminal_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "" == waited(monkeypatch, io.StringIO(), 0.2)
+
+
+def test_an_error_takes_the_line_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = Terminal()
+    monkeypatch.setattr("sys.stderr", stderr)
+    monkeypatch.setattr(progress, "_AFTER", 0.01)
+    monkeypatch.setattr(progress, "_EVERY", 0.01)
+    with pytest.raises(KeyboardInterrupt), progress.progress("reading"):
+        time.sleep(0.1)
+        raise KeyboardInterrupt
+
+    assert stderr.getvalue().endswith("\r\x1b[K")
