@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Event
-from kubectl_spread.explain import meanings
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.explain.constraints import DomainReport
 from kubectl_spread.explain.controllers import WorkloadState
@@ -157,13 +156,19 @@ def _workload(state: WorkloadState) -> dict[str, Any]:
                 "name": failure.about.name,
                 "reason": failure.reason,
                 "message": failure.message,
-                "meaning": meanings.meaning_of_text(failure.message),
+                "meaning": _meaning(failure.message),
                 "at": failure.at,
                 "times": failure.times,
             }
             for failure in state.failures
         ],
     }
+
+
+def _meaning(message: str) -> str:
+    from kubectl_spread.explain import meanings  # regular expressions: 20 ms
+
+    return meanings.meaning_of_text(message)
 
 
 def _one_node(found: OneNode) -> dict[str, Any]:

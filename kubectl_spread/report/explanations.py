@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 
 from kubectl_spread.cluster.snapshot import Event
-from kubectl_spread.explain import meanings
 from kubectl_spread.explain.controllers import WorkloadState
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.outdated import Comparison
@@ -152,11 +151,17 @@ def _headline(state: WorkloadState, style: Style) -> list[str]:
         head = f"{failure.about.kind} {failure.about.name}: {failure.reason}{when}:"
         out += layout.wrapped(head, style.width, indent="  ")
         out += layout.wrapped(failure.message, style.width, indent="    ")
-        out += layout.wrapped(meanings.meaning_of_text(failure.message), style.width, indent="    ")
+        out += layout.wrapped(_meaning(failure.message), style.width, indent="    ")
     if state.missing and not (state.failures or state.waiting or state.is_paused or state.is_suspended):
         what = "The facts do not say why; kubectl describe of its ReplicaSet or of itself shows the events."
         out += layout.wrapped(what, style.width, indent="  ")
     return [*out, ""]
+
+
+def _meaning(message: str) -> str:
+    from kubectl_spread.explain import meanings  # regular expressions: 20 ms
+
+    return meanings.meaning_of_text(message)
 
 
 def _message(report: PodReport, style: Style) -> list[str]:
