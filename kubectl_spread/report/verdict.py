@@ -54,13 +54,27 @@ def sentence(explanation: Explanation) -> str:
     if explanation.verdict is Verdict.NOT_CREATED:
         return f"{name} was never created, so no scheduler has seen it; once it is, {_in_future(explanation)}."
     if explanation.verdict is Verdict.SCHEDULABLE:
-        return f"{name} can be scheduled: it fits on {_fits(explanation)}."
+        return f"{name} can be scheduled: it fits on {_fits(explanation)}.{_in_vain(explanation)}"
     preempting = explanation.preemption
     if preempting is not None and preempting.node:
         evicted = listed((victim.pod.key for victim in preempting.victims), most=_MOST_WITHOUT)
         waits = f"waits for preemption to evict {evicted} on {safe(preempting.node)}"
         return f"{name} {waits}: as it is, {cause(explanation)}."
     return f"{name} stays Pending: {cause(explanation)}."
+
+
+def _in_vain(explanation: Explanation) -> str:
+    """Of the constraints of the pod itself, the first that does nothing for it: no event will ever tell."""
+    for report in explanation.constraints:
+        if report.is_default:
+            continue
+        words = constraint_words(report)
+        if not report.self_match:
+            return f" But {words} does not spread pods like this one: it does not count them."
+        if report.eligible_domains == 1 and len(report.domains) > 1:
+            (only,) = (domain.value for domain in report.domains if domain.eligible)
+            return f" But {words} spreads nothing: {safe(only) or chr(34) * 2} is the only domain that counts."
+    return ""
 
 
 def _broken_by_now(explanation: Explanation) -> str:
