@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -453,18 +453,22 @@ def test_what_cannot_be_done_is_said(
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_file_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
+@pytest.mark.parametrize("step", ["tempfile.mkstemp", "os.chmod", "os.replace"])
+def test_a_file_that_cannot_be_replaced_stays_as_it_was(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whichever step of writing is refused, to root too; nothing half written is left beside it."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
     target = tmp_path / "facts.json"
     target.write_text("mine")
-    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    try:
-        code = run(["snapshot", "--snapshot", str(SHOP), "-o", str(target)])
-    finally:
-        tmp_path.chmod(stat.S_IRWXU)
+    monkeypatch.setattr(step, refuse)
+    code = run(["snapshot", "--snapshot", str(SHOP), "-o", str(target)])
 
     assert (3, "mine") == (code, target.read_text())
+    assert [target] == list(tmp_path.iterdir())
     assert "cannot be written" in capsys.readouterr().err
 
 

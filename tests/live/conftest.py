@@ -190,6 +190,12 @@ def may_write(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
+def is_real(request: pytest.FixtureRequest) -> bool:
+    """Whether it is a real cluster, which others may use meanwhile."""
+    return bool(request.config.getoption("kubeconfig"))
+
+
+@pytest.fixture
 def scene(request: pytest.FixtureRequest, may_write: bool, tmp_path: Path) -> Iterator[Scene]:
     """A namespace and nodes of the test's own."""
     if not may_write:
