@@ -6,7 +6,6 @@ import textwrap
 from typing import Any
 
 from kubectl_spread.lint.wording import counted
-from kubectl_spread.report.json import API_VERSION
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
@@ -128,18 +127,6 @@ def suggestion_document(item: Suggestion) -> dict[str, Any]:
         "effect": _effect_document(item.effect),
         "givesUp": item.gives_up,
         "notes": list(item.notes),
-    }
-
-
-def suggestions_document(suggestions: Suggestions) -> dict[str, Any]:
-    """All of them, and how many changes were simulated (schemas/suggestions.json)."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Suggestions",
-        "items": [suggestion_document(item) for item in suggestions.items],
-        "tried": suggestions.tried,
-        "helping": suggestions.verified,
-        "notTried": suggestions.not_tried,
     }
 
 

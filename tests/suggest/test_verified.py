@@ -19,7 +19,7 @@ from kubectl_spread import schemas
 from kubectl_spread.cluster.assemble import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.report.suggestions import lines
-from kubectl_spread.report.suggestions import suggestions_document
+from kubectl_spread.report.suggestions import suggestion_document
 from kubectl_spread.scheduler.config import profiles
 from kubectl_spread.suggest.problem import of_pod
 from kubectl_spread.suggest.run import suggest
@@ -33,7 +33,9 @@ Plain = dict[str, Any]
 PROFILES = profiles()
 PAINS = Path(__file__).parents[2] / "examples" / "pains"
 SNAPSHOTS = [path for path in sorted(PAINS.glob("*/snapshot.yaml")) if "phase: Pending}" in path.read_text("utf-8")]
-VALIDATOR = jsonschema.Draft202012Validator(schemas.load("suggestions"))
+VALIDATOR = jsonschema.Draft202012Validator(
+    {"type": "array", "items": {"$ref": "#/$defs/suggestion"}, "$defs": schemas.load("explanation")["$defs"]}
+)
 
 
 def suggestions_for(case: Case) -> Suggestions:
@@ -79,7 +81,8 @@ def test_suggestions_can_be_told(case: Case) -> None:
     text = lines(found, colour=False, width=80)
     prose = [line for line in text if not line.startswith(("     ", "   $"))]
 
-    assert not [error.message for error in VALIDATOR.iter_errors(json.loads(json.dumps(suggestions_document(found))))]
+    told = json.loads(json.dumps([suggestion_document(item) for item in found.items]))
+    assert not [error.message for error in VALIDATOR.iter_errors(told)]
     assert all(len(line) <= 80 for line in prose if " " in line.strip()[20:])
     assert all(shlex.split(command)[0] == "kubectl" for item in found.items for command in item.commands)
 
