@@ -21,9 +21,9 @@ from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
+from kubectl_spread.cli.targets import named
+from kubectl_spread.cli.targets import Target
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.kinds import kind_named
-from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.report.table import safe
 
 if TYPE_CHECKING:  # these load numpy
@@ -124,14 +124,13 @@ def command(
         return explain_message(message, output, colour=wants_colour(color), is_alone=is_alone)
     if bool(targets) == bool(filename or kustomize):
         raise click.UsageError("name a pod or workload, or a manifest with -f", ctx)
-    named, facts = _named(targets, ctx), facts.or_live()
+    wanted, facts = _named(targets, ctx), facts.or_live()
     session = open_session(facts)
     namespace = namespace or (session.target.namespace if session is not None else "default")
     with progress("reading the cluster facts") as under_way:
         from kubectl_spread.cli import explaining  # numpy: 80 ms
 
         read = explaining.manifests(filename, kustomize)
-        wanted = [explaining.Target(kind, name) for kind, name in named]
         known = named_facts(facts) if session is None else explaining.live(facts, session, wanted, read, namespace)
         under_way.stage = "explaining"
         asked = explaining.Asked(namespace, known, node, suggestions)
@@ -151,30 +150,12 @@ def command(
     return Exit.CLEAN if is_fine else Exit.FINDINGS
 
 
-def _named(words: tuple[str, ...], ctx: click.Context) -> list[tuple[str, str]]:
-    """`pod a b` or `pod/a deploy/b`, in kubectl's manner, as kinds and names."""
-    slashed = ["/" in word for word in words]
-    if any(slashed):
-        if not all(slashed):
-            raise click.UsageError(
-                "there is no need to specify a resource type as a separate argument when passing arguments in "
-                "resource/name form",
-                ctx,
-            )
-        return [_target(*word.partition("/")[::2], ctx) for word in words]
-    if len(words) == 1:
+def _named(words: tuple[str, ...], ctx: click.Context) -> list[Target]:
+    """`pod a b` or `pod/a deploy/b`, in kubectl's manner; a type alone names nothing to explain."""
+    found = named(words, ctx, verb="explain")
+    if found.kinds:
         raise click.UsageError(f"which one? give a name: {words[0]} NAME or {words[0]}/NAME", ctx)
-    return [_target(words[0], name, ctx) for name in words[1:]]
-
-
-def _target(kind_word: str, name: str, ctx: click.Context) -> tuple[str, str]:
-    kind = kind_named(kind_word)
-    if kind is None or kind == "PodTemplate":
-        known = ", ".join(entry.names[0] for key, entry in KINDS.items() if key != "PodTemplate")
-        raise click.UsageError(f'there is no resource type "{kind_word}" to explain; there are {known}', ctx)
-    if not name or "/" in name:
-        raise click.UsageError("arguments in resource/name form must have a single resource and name", ctx)
-    return kind, name
+    return list(found.targets)
 
 
 def _names(filename: tuple[str, ...], kustomize: tuple[str, ...]) -> str:

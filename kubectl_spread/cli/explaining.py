@@ -14,6 +14,7 @@ from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import kustomized
 from kubectl_spread.cli.options import place
 from kubectl_spread.cli.options import with_manifests
+from kubectl_spread.cli.targets import Target
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import NotFoundError
@@ -61,13 +62,6 @@ from kubectl_spread.suggest.suggestion import Suggestions
 from kubectl_spread.text.source import SourceFile
 
 _MOST_GROUPS = 8  # of Pending pods of one workload, each told by itself
-
-
-class Target(NamedTuple):
-    """What is named on the command line."""
-
-    kind: str
-    name: str
 
 
 class Asked(NamedTuple):

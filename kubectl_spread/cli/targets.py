@@ -83,10 +83,9 @@ def selector(text: Optional[str], asked: Named, ctx: click.Context) -> Optional[
 
 def _target(word: str, ctx: click.Context, *, verb: str) -> Target:
     kind_word, _, name = word.partition("/")
-    kind = _kind(kind_word, ctx, verb=verb)
-    if not name or "/" in name:
+    if not kind_word or not name or "/" in name:
         raise click.UsageError("arguments in resource/name form must have a single resource and name", ctx)
-    return Target(kind, name)
+    return Target(_kind(kind_word, ctx, verb=verb), name)
 
 
 def _kind(word: str, ctx: click.Context, *, verb: str) -> str:
