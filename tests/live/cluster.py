@@ -183,7 +183,15 @@ class Cluster:
         except ApiError as error:
             if error.status != 404:
                 raise
+            self._create_lease(lease)
+
+    def _create_lease(self, lease: Plain) -> None:
+        """Create a node's Lease, unless the other thread was quicker: then it is fresh already."""
+        try:
             self.api.ask("POST", _LEASES, lease)
+        except ApiError as error:
+            if error.status != 409:
+                raise
 
     def _renew_all(self) -> None:
         while not self._stopped.wait(_RENEWED_S):
