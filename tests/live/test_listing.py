@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -247,23 +250,58 @@ def test_only_the_kinds_that_a_question_needs_are_read(server: ApiServer, sessio
 
 
 def test_the_next_page_is_asked_for_while_one_is_read(many: ApiServer, session: Session) -> None:
-    """With a page that takes time on the wire, and time to take: the two overlap."""
-    many.faults.append(lambda request: time.sleep(0.3) if "continue" in request.query else None)
-    taken: list[float] = []
+    """The first item of a page is only let go once the next page was asked for."""
+    asked_again = threading.Event()
+    many.faults.append(lambda request: asked_again.set() if "continue" in request.query else None)
+    waited: list[bool] = []
 
-    def start() -> listing.Take:
-        def item(plain: dict[str, Any]) -> None:
-            if not taken or len(taken) % 500 == 0:
-                time.sleep(0.3)
-            taken.append(time.monotonic())
+    def item(plain: dict[str, Any]) -> None:
+        if not waited:
+            waited.append(asked_again.wait(30))
 
-        return listing.Take(item)
+    listing.read(session.transport, PODS, {}, lambda: listing.Take(item))
 
-    began = time.monotonic()
-    listing.read(session.transport, PODS, {}, start)
+    assert [True] == waited
 
-    assert len(EXPECTED) < len(taken)
-    assert time.monotonic() - began < 1.4  # one after another it would be 0.3 * 5
+
+def page(token: Any, *items: dict[str, Any]) -> Reply:
+    metadata = {"resourceVersion": "1", "continue": token}
+    body = {"kind": "PodList", "apiVersion": "v1", "metadata": metadata, "items": list(items)}
+    return Reply(200, json.dumps(body).encode())
+
+
+ENDLESS: dict[str, Callable[[int], Any]] = {
+    "a token that comes again": lambda _: "again",
+    "two tokens in turn": lambda number: f"token-{number % 2}",
+    "empty pages": lambda number: f"token-{number}",
+}
+
+
+@pytest.mark.parametrize("token", ENDLESS.values(), ids=ENDLESS)
+def test_a_list_that_never_ends_is_refused(token: Callable[[int], Any], server: ApiServer, session: Session) -> None:
+    numbers = itertools.count()
+    server.faults.append(lambda request: page(token(next(numbers))) if request.path == PODS else None)
+
+    with pytest.raises(ClusterError, match="answered /api/v1/pods with pages that never end"):
+        names(session)
+    assert len(asked(server)) < 60
+
+
+@pytest.mark.parametrize("token", [5, True, ["a"], {"a": "b"}])
+def test_a_token_that_is_no_string_is_refused(token: Any, server: ApiServer, session: Session) -> None:
+    server.faults.append(lambda request: page(token, pod(1)) if request.path == PODS else None)
+
+    with pytest.raises(ClusterError, match="answered /api/v1/pods with what is no list"):
+        names(session)
+
+
+@pytest.mark.parametrize("items", [5, "many", {"a": 1}, True])
+def test_items_that_are_no_list_are_refused(items: Any, server: ApiServer, session: Session) -> None:
+    body = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": items}
+    server.faults.append(lambda request: Reply(200, json.dumps(body).encode()) if request.path == PODS else None)
+
+    with pytest.raises(ClusterError, match="answered /api/v1/pods with what is no list"):
+        names(session)
 
 
 @pytest.mark.parametrize("name", ["nodes-page1", "pods-shop", "namespaces", "services-shop", "replicasets-shop"])
@@ -275,8 +313,6 @@ def test_the_stand_in_writes_lists_as_the_real_one_does(name: str, kubeconfig: K
     plural = {"Node": "nodes", "Pod": "pods", "Namespace": "namespaces", "Service": "services"}.get(kind, "replicasets")
     path = f"/apis/{group}/{version}/{plural}" if group else f"/api/{version}/{plural}"
     reply = server.reply(Request("GET", path, {}, []))
-    import json
-
     told = json.loads(reply.body)
 
     assert (list(body), body["items"]) == (list(told), told["items"])
@@ -284,8 +320,6 @@ def test_the_stand_in_writes_lists_as_the_real_one_does(name: str, kubeconfig: K
 
 
 def test_the_stand_in_refuses_as_the_real_one_does() -> None:
-    import json
-
     server = ApiServer([])
     server.tokens = {"t": "viewer"}
     server.forbidden = {"pods"}

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable
 from typing import Any
-from typing import Generic
 from typing import NamedTuple
 from typing import Optional
-from typing import TypeVar
 
 from kubectl_spread.errors import ClusterError
+from kubectl_spread.sources.live.tasks import Task
 from kubectl_spread.sources.live.transport import Answer
 from kubectl_spread.sources.live.transport import Transport
 from kubectl_spread.text import json_stream
@@ -19,10 +17,10 @@ from kubectl_spread.text import json_stream
 PAGE = 500
 # What a page may hold, one restart after another; 0: all of it at once, which cannot expire.
 _LIMITS = (PAGE, 10 * PAGE, 0)
+# A server that goes on beyond these does not mean to end.
+_MAX_PAGES, _MAX_EMPTY_PAGES = 20_000, 50
 # The metadata of a List comes before its items.
 _CONTINUE = re.compile(rb'\A\s*\{[^\[\]]{0,400}"continue":\s?"([A-Za-z0-9_=-]+)"')
-
-T = TypeVar("T")
 
 
 class Take(NamedTuple):
@@ -30,31 +28,6 @@ class Take(NamedTuple):
 
     item: Callable[[dict[str, Any]], None]
     scan: Optional[json_stream.Scan] = None
-
-
-class Task(Generic[T]):
-    """A call on a thread of its own, which does not keep the process from ending."""
-
-    def __init__(self, call: Callable[[], T]) -> None:
-        self._call = call
-        self._result: list[T] = []
-        self._error: Optional[BaseException] = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def result(self) -> T:
-        """Wait for it; Ctrl-C is heard meanwhile, on Windows too."""
-        while self._thread.is_alive():
-            self._thread.join(0.2)
-        if self._error is not None:
-            raise self._error
-        return self._result[0]
-
-    def _run(self) -> None:
-        try:
-            self._result.append(self._call())
-        except BaseException as error:  # noqa: BLE001 (it is raised where the result is asked for)
-            self._error = error
 
 
 class Refused(Exception):  # noqa: N818 (an answer, not a failure)
@@ -88,8 +61,14 @@ def read(transport: Transport, path: str, query: dict[str, str], start: Callable
 
 
 def _pages(transport: Transport, path: str, query: dict[str, str], take: Take) -> bool:
-    """All pages of a list; False where it expires on the way."""
+    """Read all pages of a list; return False if it expires on the way.
+
+    Raises:
+        ClusterError: the list never ends.
+    """
     answer = transport.get(path, query)
+    tokens: set[str] = set()
+    empty = 0
     while True:
         if answer.status == 410:
             return False
@@ -97,20 +76,35 @@ def _pages(transport: Transport, path: str, query: dict[str, str], take: Take) -
             raise Refused(answer)
         told = _CONTINUE.match(answer.body)
         ahead = None
-        if told is not None:
-            token = told[1].decode()
+        token = told[1].decode() if told is not None else ""
+        if token and token not in tokens:
             ahead = Task(lambda following={**query, "continue": token}: transport.get(path, following))  # type: ignore[misc]
-        following = _page(transport, path, answer, take)
-        if not following:
+        page = _page(transport, path, answer, take)
+        if not page.following:
             return True
-        if ahead is not None and following == token:
+        empty = 0 if page.items else empty + 1
+        if page.following in tokens or empty >= _MAX_EMPTY_PAGES or len(tokens) >= _MAX_PAGES:
+            raise ClusterError(f"the server {transport.host} answered {path} with pages that never end")
+        tokens.add(page.following)
+        if ahead is not None and page.following == token:
             answer = ahead.result()
         else:
-            answer = transport.get(path, {**query, "continue": following})
+            answer = transport.get(path, {**query, "continue": page.following})
 
 
-def _page(transport: Transport, path: str, answer: Answer, take: Take) -> str:
-    """Hand over the items of one page; the token of the next, or nothing."""
+class _Page(NamedTuple):
+    """How many items a page has, and the token of the next one; empty if it is the last."""
+
+    items: int
+    following: str
+
+
+def _page(transport: Transport, path: str, answer: Answer, take: Take) -> _Page:
+    """Hand over the items of one page.
+
+    Raises:
+        ClusterError: the answer is no list.
+    """
 
     def taken(item: dict[str, Any], document: dict[str, Any]) -> None:  # noqa: ARG001 (as json_stream calls it)
         take.item(item)
@@ -119,7 +113,9 @@ def _page(transport: Transport, path: str, answer: Answer, take: Take) -> str:
         documents = json_stream.values(answer.body.decode(), taken, take.scan)
     except (ValueError, RecursionError):
         documents = []
-    metadata = documents[0].get("metadata") if len(documents) == 1 and isinstance(documents[0], dict) else None
-    if not isinstance(metadata, dict):
+    document = documents[0] if len(documents) == 1 and isinstance(documents[0], dict) else {}
+    metadata, items = document.get("metadata"), document.get("items") or []
+    following = metadata.get("continue") or "" if isinstance(metadata, dict) else None
+    if not isinstance(following, str) or not isinstance(items, list):
         raise ClusterError(f"the server {transport.host} answered {path} with what is no list")
-    return str(metadata.get("continue") or "")
+    return _Page(len(items), following)

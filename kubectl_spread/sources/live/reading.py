@@ -31,13 +31,13 @@ from kubectl_spread.sources.live import listing
 from kubectl_spread.sources.live import rights
 from kubectl_spread.sources.live import scheduler
 from kubectl_spread.sources.live.flags import Flags
-from kubectl_spread.sources.live.listing import Task
 from kubectl_spread.sources.live.resources import NODES
 from kubectl_spread.sources.live.resources import PODS
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.sources.live.resources import Resource
 from kubectl_spread.sources.live.resources import resource_of
 from kubectl_spread.sources.live.resources import STORAGE
+from kubectl_spread.sources.live.tasks import Task
 from kubectl_spread.sources.live.transport import CONNECTIONS
 from kubectl_spread.sources.live.transport import Transport
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-import zlib
+from collections.abc import Iterator
 from collections.abc import Mapping
 from typing import Any
 from typing import NamedTuple
@@ -18,7 +18,9 @@ from urllib.parse import urlsplit
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import ClusterError
+from kubectl_spread.sources.live import body as bodies
 from kubectl_spread.sources.live.kubeconfig import Impersonation
+from kubectl_spread.sources.live.tasks import Task
 
 if TYPE_CHECKING:  # loads ssl
     from kubectl_spread.sources.live.credentials import Credentials
@@ -28,7 +30,8 @@ _CONNECT_S, _READ_S = 10.0, 60.0
 _ATTEMPTS = 5
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 60.0
 _RETRIED = (429, 500, 502, 503, 504)
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 18
+_LONGEST_CHAIN = 8
 
 
 class Answer(NamedTuple):
@@ -84,7 +87,7 @@ class Transport:
         self._stopped = threading.Event()
         self._turn = threading.BoundedSemaphore(CONNECTIONS)
         self._refreshing = threading.Lock()
-        self.host = urlsplit(credentials.server).netloc or credentials.server
+        self.host = host_of(credentials.server)
 
     def get(self, path: str, query: Optional[Mapping[str, str]] = None) -> Answer:
         """Ask for one path, again where the server has too much to do or an answer breaks off.
@@ -138,48 +141,74 @@ class Transport:
         return answer
 
     def _answer(self, target: str, *, is_last: bool) -> tuple[Optional[Answer], Optional[float]]:
-        """An answer, and how long it asks us to wait; None for one that broke off, unless it is the last attempt."""
+        """Return an answer and how long it asks us to wait; no answer if it broke off before the last attempt."""
         import urllib3
 
-        began = time.monotonic()
         try:
-            response = self._credentials.pool.request(
-                "GET",
-                self._credentials.server + target,
-                headers=self._headers(),
-                retries=False,
-                redirect=False,
-                timeout=urllib3.Timeout(
-                    connect=min(_CONNECT_S, self._timeout_s or _CONNECT_S), read=self._timeout_s or _READ_S
-                ),
-                preload_content=False,
-            )
-            body = self._body(response, began)
-        except urllib3.exceptions.HTTPError as error:
+            response, body = self._within_time(target)
+        except (urllib3.exceptions.HTTPError, bodies.CutOffError) as error:
             if is_last or not _broke_off(error):
                 self._fail(error)
             return None, None
+        except bodies.TooLargeError:
+            raise ClusterError(
+                f"the server {self.host} sent more than any list of a cluster holds; is it an API server?"
+            ) from None
         kind = str(response.headers.get("Content-Type") or "")
         if response.status == 200 and not kind.startswith("application/json"):
             raise ClusterError(f"the server {self.host} is no API server: it answered with {kind or 'no type'}")
         return Answer(response.status, body), _retry_after_s(response.headers.get("Retry-After"))
 
-    def _body(self, response: Any, began: float) -> bytes:
-        """All of the body; a server that lets it drip does not get around the timeout."""
-        parts = []
+    def _within_time(self, target: str) -> tuple[Any, bytes]:
+        """Send a request and read the whole answer, within the timeout if there is one.
+
+        The socket's own timeout only bounds each read, which a server that sends a byte now and then never exceeds.
+
+        Raises:
+            ClusterError: the time is over. The connection is abandoned; it ends with the process.
+        """
+        if not self._timeout_s:
+            return self._whole(target)
+        task = Task(lambda: self._whole(target))
+        if not task.wait(self._timeout_s):
+            raise self._too_slow(self._timeout_s)
+        return task.result()
+
+    def _whole(self, target: str) -> tuple[Any, bytes]:
+        import urllib3
+
+        response = self._credentials.pool.request(
+            "GET",
+            self._credentials.server + target,
+            headers=self._headers(),
+            retries=False,
+            redirect=False,
+            timeout=urllib3.Timeout(
+                connect=min(_CONNECT_S, self._timeout_s or _CONNECT_S), read=self._timeout_s or _READ_S
+            ),
+            preload_content=False,
+        )
+        is_gzip = str(response.headers.get("Content-Encoding") or "").strip().lower() == "gzip"
         try:
-            for part in response.stream(_CHUNK_BYTES, decode_content=True):
-                parts.append(part)
-                self._check_time(began)
+            body = bodies.read(self._parts(response), is_gzip=is_gzip)
         except BaseException:
             response.close()
             raise
         response.release_conn()
-        return b"".join(parts)
+        return response, body
 
-    def _check_time(self, began: float) -> None:
-        if self._timeout_s and time.monotonic() - began > self._timeout_s:
-            raise self._too_slow(self._timeout_s)
+    def _parts(self, response: Any) -> Iterator[bytes]:
+        """Yield the body as it arrives.
+
+        Raises:
+            ProtocolError: the server breaks the rules of HTTP.
+        """
+        from urllib3 import exceptions
+
+        try:
+            yield from response.stream(_CHUNK_BYTES, decode_content=False)
+        except ValueError as error:  # a negative chunk size
+            raise exceptions.ProtocolError("broken chunk") from error
 
     def _too_slow(self, limit_s: float) -> ClusterError:
         return ClusterError(
@@ -208,36 +237,50 @@ class Transport:
         elif isinstance(cause, exceptions.NameResolutionError):
             message = f"unable to connect to the server: there is no host {self.host}"
         elif isinstance(cause, exceptions.TimeoutError) and not isinstance(cause, exceptions.NewConnectionError):
-            limit_s = self._timeout_s or (_CONNECT_S if isinstance(cause, exceptions.ConnectTimeoutError) else _READ_S)
-            message = (
-                f"the server {self.host} did not answer within {limit_s:g} s; --request-timeout sets how long to wait"
-            )
+            raise self._too_slow(
+                self._timeout_s or (_CONNECT_S if isinstance(cause, exceptions.ConnectTimeoutError) else _READ_S)
+            ) from None
         elif isinstance(cause, exceptions.SSLError):
             message = f"unable to connect to the server {self.host}: TLS: {_tls(str(cause))}"
         elif isinstance(error, exceptions.ProxyError):
-            message = f"unable to connect to the server {self.host}: the proxy does not let us through: {cause}"
+            message = f"unable to connect to the server {self.host}: the proxy does not let us through{_why(cause)}"
+        elif _broke_off(error):
+            message = f"unable to read from the server {self.host}: its answer broke off, or is not HTTP{_why(cause)}"
         else:
-            message = f"unable to read from the server {self.host}: {_plain(str(cause))}"
+            message = f"unable to connect to the server {self.host}{_why(cause)}"
         raise ClusterError(message) from None
 
 
+def host_of(server: str) -> str:
+    """Return host and port of a server's URL, without the user and password that it may hold."""
+    return urlsplit(server).netloc.rpartition("@")[2] or server.rpartition("@")[2]
+
+
 def _broke_off(error: Exception) -> bool:
-    """Whether an answer ended before it was complete: then to ask once more may help."""
+    """Return whether an answer ended before it was complete: asking once more may help."""
     from urllib3 import exceptions
 
-    broken = (exceptions.ProtocolError, exceptions.DecodeError, exceptions.IncompleteRead)
-    return isinstance(error, broken) or isinstance(error.__cause__, zlib.error)
+    return isinstance(error, (bodies.CutOffError, exceptions.ProtocolError, exceptions.IncompleteRead))
 
 
 def _tls(text: str) -> str:
     """`certificate verify failed: self-signed certificate`, of OpenSSL's longer sentence."""
-    text = _plain(text)
-    return text.partition("] ")[2].rpartition(" (_ssl")[0] or text
+    return text.partition("] ")[2].rpartition(" (_ssl")[0] or "the server does not speak it"
 
 
-def _plain(text: str) -> str:
-    """A library's message without the names of its classes and objects."""
-    return text.rpartition(">: ")[2].strip("()'\"") or text
+def _why(error: Optional[BaseException]) -> str:
+    """Return the operating system's words for an error, after a colon; nothing if it has none.
+
+    Libraries put their classes and objects into messages, which tell a user nothing.
+    """
+    seen = 0
+    while error is not None and seen < _LONGEST_CHAIN:
+        if isinstance(error, OSError) and error.strerror:
+            return f": {error.strerror.lower()}"
+        inner = [arg for arg in error.args if isinstance(arg, BaseException)]
+        error = inner[0] if inner else (error.__cause__ or error.__context__)
+        seen += 1
+    return ""
 
 
 def _retry_after_s(header: Optional[str]) -> Optional[float]:
