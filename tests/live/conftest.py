@@ -123,6 +123,30 @@ def config(server: ApiServer, kubeconfig: Kubeconfig) -> str:
 
 
 @pytest.fixture
+def secure(authority: Authority) -> Iterator[ApiServer]:
+    """The example's cluster over TLS: only there are credentials sent."""
+    with ApiServer(shop_objects()).running(tls=authority.server) as running:
+        yield running
+
+
+class AsUser(NamedTuple):
+    """Writes kubeconfig files of the secure cluster."""
+
+    server: ApiServer
+    kubeconfig: Kubeconfig
+    authority: Authority
+
+    def __call__(self, user: dict[str, Any]) -> str:
+        ca = {"certificate-authority": str(self.authority.ca)}
+        return self.kubeconfig(self.server.url, cluster=ca, user=user)
+
+
+@pytest.fixture
+def as_user(secure: ApiServer, kubeconfig: Kubeconfig, authority: Authority) -> AsUser:
+    return AsUser(secure, kubeconfig, authority)
+
+
+@pytest.fixture
 def plugin(tmp_path: Path) -> Path:
     """An exec credential plugin that gives out what is in the file beside it, and keeps what it was told."""
     script = tmp_path / "plugin.py"

@@ -42,7 +42,7 @@ def serving(serve: Serve) -> Iterator[str]:
 
         threading.Thread(target=accept, daemon=True).start()
         try:
-            yield "127.0.0.1:%d" % listener.getsockname()[1]
+            yield f"127.0.0.1:{listener.getsockname()[1]}"
         finally:
             over.set()
 

@@ -6,6 +6,7 @@ import base64
 import json
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 from kubectl_spread.cli.main import run
 from tests.apiserver import ApiServer
 from tests.apiserver import Reply
+from tests.apiserver import status
+from tests.live.conftest import AsUser
 from tests.live.conftest import exec_user
 from tests.live.conftest import Kubeconfig
 from tests.live.conftest import shop_objects
@@ -35,35 +38,31 @@ def text_of(path: Path) -> str:
     return base64.b64encode(path.read_bytes()).decode()
 
 
-def test_a_bearer_token_is_sent(server: ApiServer, kubeconfig: Kubeconfig) -> None:
-    server.tokens = {"secret": "jane"}
+def test_a_bearer_token_is_sent(secure: ApiServer, as_user: AsUser) -> None:
+    secure.tokens = {"secret": "jane"}
 
-    assert run([*ARGS, "--kubeconfig", kubeconfig(server.url, user={"token": "secret"})]) == 1
-    assert {("Bearer secret",)} == {tuple(request.header("Authorization")) for request in server.requests}
+    assert run([*ARGS, "--kubeconfig", as_user({"token": "secret"})]) == 1
+    assert {("Bearer secret",)} == {tuple(request.header("Authorization")) for request in secure.requests}
 
 
-def test_a_token_file_is_read_relative_to_its_kubeconfig(
-    server: ApiServer, kubeconfig: Kubeconfig, tmp_path: Path
-) -> None:
-    server.tokens = {"secret": "jane"}
+def test_a_token_file_is_read_relative_to_its_kubeconfig(secure: ApiServer, as_user: AsUser, tmp_path: Path) -> None:
+    secure.tokens = {"secret": "jane"}
     (tmp_path / "token").write_text("secret\n")
 
-    assert run([*ARGS, "--kubeconfig", kubeconfig(server.url, user={"tokenFile": "token"})]) == 1
+    assert run([*ARGS, "--kubeconfig", as_user({"tokenFile": "token"})]) == 1
 
 
-def test_a_token_of_the_command_line_counts_before_the_kubeconfigs(server: ApiServer, kubeconfig: Kubeconfig) -> None:
-    server.tokens = {"secret": "jane"}
-    config = kubeconfig(server.url, user=exec_user("-c", "raise SystemExit(1)"))
+def test_a_token_of_the_command_line_counts_before_the_kubeconfigs(secure: ApiServer, as_user: AsUser) -> None:
+    secure.tokens = {"secret": "jane"}
+    config = as_user(exec_user("-c", "raise SystemExit(1)"))
 
     assert run([*ARGS, "--kubeconfig", config, "--token", "secret"]) == 1
 
 
-def test_an_expired_token_is_told(
-    server: ApiServer, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
-) -> None:
-    server.tokens = {"secret": "jane"}
-    err = refused(capsys, "--kubeconfig", kubeconfig(server.url, user={"token": "old"}))
-    host = server.url.removeprefix("http://")
+def test_an_expired_token_is_told(secure: ApiServer, as_user: AsUser, capsys: pytest.CaptureFixture[str]) -> None:
+    secure.tokens = {"secret": "jane"}
+    err = refused(capsys, "--kubeconfig", as_user({"token": "old"}))
+    host = secure.url.removeprefix("https://")
 
     assert err == (
         f"error: You must be logged in to the server {host}: it answered /version with 401 Unauthorized; "
@@ -71,10 +70,163 @@ def test_an_expired_token_is_told(
     )
 
 
-def test_name_and_password_are_sent(server: ApiServer, kubeconfig: Kubeconfig) -> None:
-    run([*ARGS, "--kubeconfig", kubeconfig(server.url, user={"username": "u", "password": "p"})])
+def test_name_and_password_are_sent(secure: ApiServer, as_user: AsUser) -> None:
+    run([*ARGS, "--kubeconfig", as_user({"username": "u", "password": "p"})])
 
-    assert {("Basic dTpw",)} == {tuple(request.header("Authorization")) for request in server.requests}
+    assert {("Basic dTpw",)} == {tuple(request.header("Authorization")) for request in secure.requests}
+
+
+CREDENTIALS: dict[str, dict[str, Any]] = {
+    "a token": {"token": "secret"},
+    "a token file": {"tokenFile": "token"},
+    "a name and a password": {"username": "u", "password": "p"},
+    "an exec plugin": exec_user("-c", "raise SystemExit('it is run')"),
+    "an auth provider": {"auth-provider": {"name": "oidc", "config": {"id-token": "x"}}},
+}
+
+
+@pytest.mark.parametrize("user", CREDENTIALS.values(), ids=CREDENTIALS)
+def test_no_credentials_are_sent_over_plain_http(
+    user: dict[str, Any],
+    server: ApiServer,
+    kubeconfig: Kubeconfig,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """kubectl sends none either, and does not ask for any."""
+    (tmp_path / "token").write_text("secret")
+    config = kubeconfig(server.url, user={**user, "as": "jane"})
+
+    assert run([*ARGS, "--kubeconfig", config]) == 1
+    assert run([*ARGS, "--kubeconfig", config, "--token", "other"]) == 1
+    assert {((), ("jane",))} == {
+        (tuple(request.header("Authorization")), tuple(request.header("Impersonate-User")))
+        for request in server.requests
+    }
+    server.faults.append(lambda request: status(401, "Unauthorized", "Unauthorized"))
+    capsys.readouterr()
+    host = server.url.removeprefix("http://")
+    assert refused(capsys, "--kubeconfig", config) == (
+        f"error: You must be logged in to the server {host}: it answered /version with 401 Unauthorized; "
+        "credentials are not sent over plain http, only over https\n"
+    )
+
+
+def jwt(**claims: Any) -> str:
+    """A JSON Web Token that nobody signed."""
+    parts = ({"alg": "none"}, claims)
+    return ".".join(
+        [*(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts), "s"]
+    )
+
+
+def oidc(**config: str) -> dict[str, Any]:
+    return {"auth-provider": {"name": "oidc", "config": config}}
+
+
+def test_the_token_of_an_oidc_provider_is_sent(secure: ApiServer, as_user: AsUser) -> None:
+    token = jwt(exp=time.time() + 3600)
+    secure.tokens = {token: "jane"}
+
+    assert run([*ARGS, "--kubeconfig", as_user(oidc(**{"id-token": token}))]) == 1
+
+
+PROVIDERS: dict[str, tuple[dict[str, Any], str]] = {
+    "gcp": (
+        {"auth-provider": {"name": "gcp", "config": {"cmd-path": "/bin/false"}}},
+        "the gcp auth plugin has been removed from kubectl: use the exec plugin gke-gcloud-auth-plugin instead",
+    ),
+    "azure": (
+        {"auth-provider": {"name": "azure"}},
+        "the azure auth plugin has been removed from kubectl: use the exec plugin kubelogin instead",
+    ),
+    "unknown": ({"auth-provider": {"name": "openstack"}}, "no auth provider found for name `openstack`"),
+    "expired": (
+        oidc(**{"id-token": jwt(exp=5), "idp-issuer-url": "https://127.0.0.1:1", "refresh-token": "r"}),
+        (
+            "the `id-token` of the oidc auth provider has expired; any kubectl command renews it, "
+            "such as `kubectl version`"
+        ),
+    ),
+    "no token": (oidc(), "the oidc auth provider has no `id-token`; log in first"),
+    "no expiry": (oidc(**{"id-token": jwt()}), "the `id-token` of the oidc auth provider is no JSON Web Token"),
+    "no JWT": (oidc(**{"id-token": "a.ü.c"}), "the `id-token` of the oidc auth provider is no JSON Web Token"),
+    "an absurd expiry": (
+        oidc(**{"id-token": jwt(exp=[1])}),
+        "the `id-token` of the oidc auth provider is no JSON Web Token",
+    ),
+}
+
+
+@pytest.mark.parametrize(("user", "said"), PROVIDERS.values(), ids=PROVIDERS)
+def test_an_auth_provider_that_kubectl_refuses_is_refused(
+    user: dict[str, Any], said: str, secure: ApiServer, as_user: AsUser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is asked, neither of the cluster nor of the provider, and no command of the kubeconfig is run."""
+    config = as_user(user)
+    lines = Path(config).read_text(encoding="utf-8").splitlines()
+    ((line, column),) = [
+        (number, text.index(": ") + 3) for number, text in enumerate(lines, 1) if '"auth-provider"' in text
+    ]
+
+    assert refused(capsys, "--kubeconfig", config) == f"error: {config}:{line}:{column}: {said}\n"
+    assert [] == secure.requests
+
+
+SERVERS = [
+    "http://[::1",
+    "https://",
+    "https://host:port",
+    "https://host:99999",
+    "ftp://host",
+    "https://ho st",
+    "https:///path",
+    "http://user:secret@[::1",
+]
+
+
+@pytest.mark.parametrize("url", SERVERS)
+def test_a_server_that_is_no_url_is_told_at_its_place(
+    url: str, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = kubeconfig(url)
+    err = refused(capsys, "--kubeconfig", config)
+
+    assert err.startswith(f"error: {config}:")
+    assert "is no URL of an API server" in err
+    assert "secret" not in err
+    assert "is no URL of an API server" in refused(capsys, "--kubeconfig", kubeconfig("https://x"), "--server", url)
+
+
+def test_a_password_in_the_servers_url_is_never_printed(
+    server: ApiServer, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = server.url.replace("http://", "http://jane:hunter2@")
+    run([*ARGS, "--kubeconfig", kubeconfig(url)])
+    run([*ARGS, "--kubeconfig", kubeconfig(url), "--server", url])
+    server.faults.append(lambda request: status(500, "InternalError", "no"))
+    run(["status", "--kubeconfig", kubeconfig(url.replace("127.0.0.1", "no-such-host.invalid"))])
+    run(["status", "--server", url, "--kubeconfig", kubeconfig(url), "--request-timeout", "2s"])
+    out, err = capsys.readouterr()
+
+    assert "hunter2" not in out + err
+
+
+def test_a_token_file_that_is_no_text_is_told(
+    secure: ApiServer, as_user: AsUser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "token").write_bytes(b"\xff\xfe")
+
+    assert "the token file is not UTF-8" in refused(capsys, "--kubeconfig", as_user({"tokenFile": "token"}))
+    assert [] == secure.requests
+
+
+@pytest.mark.parametrize("text", ["9" * 20, "9" * 20 + "s", "1e400s", "9" * 5000 + "h"])
+def test_a_timeout_beyond_all_durations_is_wrong_usage(
+    text: str, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*ARGS, "--kubeconfig", config, "--request-timeout", text]) == 2
+    assert capsys.readouterr().err == f"error: --request-timeout: no duration: {text}; write it as 30s\n"
 
 
 def test_the_certificate_of_a_server_is_verified(
@@ -122,11 +274,11 @@ def test_a_client_certificate_is_shown_and_leaves_no_file_behind(
     assert [] == list(scratch.iterdir())
 
 
-def test_an_exec_plugin_gives_a_token(server: ApiServer, kubeconfig: Kubeconfig, plugin: Path, tmp_path: Path) -> None:
-    server.tokens = {"fresh": "jane"}
+def test_an_exec_plugin_gives_a_token(secure: ApiServer, as_user: AsUser, plugin: Path, tmp_path: Path) -> None:
+    secure.tokens = {"fresh": "jane"}
     (tmp_path / "status.json").write_text(json.dumps({"token": "fresh"}))
 
-    assert run([*ARGS, "--kubeconfig", kubeconfig(server.url, user=exec_user(str(plugin)))]) == 1
+    assert run([*ARGS, "--kubeconfig", as_user(exec_user(str(plugin)))]) == 1
     info = json.loads((tmp_path / "info.json").read_text())
     assert info["kind"] == "ExecCredential"
 
@@ -169,13 +321,44 @@ FAILURES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+ANSWERS = [
+    "[]",
+    "5",
+    "null",
+    "{}",
+    "{",
+    '{"status": 5}',
+    '{"status": []}',
+    '{"status": {"token": 5}}',
+    '{"status": {"token": ["a"]}}',
+    '{"status": {"token": "t", "expirationTimestamp": "soon"}}',
+    '{"status": {"token": "t", "expirationTimestamp": 5}}',
+    '{"status": {"clientCertificateData": 5, "clientKeyData": {}}}',
+    "[" * 5000,
+    "\\xff",
+]
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_plugin_that_answers_nonsense_is_no_bug_of_ours(
+    answer: str, as_user: AsUser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = answer.replace('{"status"', '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "x", "status"')
+    script = f"import sys; sys.stdout.buffer.write({text!r}.encode().replace(b'\\\\xff', b'\\xff'))"
+    code = run([*ARGS, "--kubeconfig", as_user(exec_user("-c", script))])
+    out, err = capsys.readouterr()
+
+    assert code in (1, 3), err
+    assert (code == 3) == (out == "")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="other words there")
 @pytest.mark.parametrize(("user", "said"), FAILURES.values(), ids=FAILURES)
 def test_an_exec_plugin_that_fails_is_an_error_and_no_anonymous_request(
-    user: dict[str, Any], said: str, server: ApiServer, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+    user: dict[str, Any], said: str, secure: ApiServer, as_user: AsUser, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said == refused(capsys, "--kubeconfig", kubeconfig(server.url, user=user))
-    assert [] == server.requests
+    assert said == refused(capsys, "--kubeconfig", as_user(user))
+    assert [] == secure.requests
 
 
 def test_impersonation_of_the_flags_is_sent(server: ApiServer, config: str) -> None:

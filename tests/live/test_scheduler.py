@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from kubectl_spread.cli.main import run
+from kubectl_spread.sources.live import scheduler as scheduler_configuration
+from kubectl_spread.sources.live.flags import Flags
+from kubectl_spread.sources.live.reading import Session
 from tests.apiserver import ApiServer
 
 PENDING = "pod/web-6d4f9c7b58-9pdlw"
@@ -149,3 +153,43 @@ def test_a_configuration_that_is_named_counts_and_the_clusters_is_not_looked_for
     assert code == 0
     assert f"scheduler configuration: {path}\n" in capsys.readouterr().err
     assert not [request for request in server.requests if "kube-system" in request.path]
+
+
+def routes(value: Any, route: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in a value."""
+    yield route
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from routes(item, (*route, key))
+
+
+def with_value(value: Any, route: tuple[Any, ...], new: Any) -> Any:
+    if not route:
+        return new
+    copied = dict(value) if isinstance(value, dict) else list(value)
+    copied[route[0]] = with_value(value[route[0]], route[1:], new)
+    return copied
+
+
+def test_no_broken_object_of_the_scheduler_is_a_bug_of_ours(server: ApiServer, config: str) -> None:
+    """Anybody who may write pods or ConfigMaps in kube-system could break the answer of everybody else."""
+    transport = Session(Flags(kubeconfig=config)).transport
+    pod = mounted(items=[{"key": "it", "path": "config.yaml"}])
+    data = config_map(it=CONFIGURATION)
+    for new in (None, 5, "../x", [5], {"a": 5}, True):
+        for route in routes(pod["spec"]):
+            server.put({**pod, "spec": with_value(pod["spec"], route, new)}, data)
+            assert scheduler_configuration.find(transport).said
+        server.put(pod)
+        for route in routes(data["data"]):
+            server.put({**data, "data": with_value(data["data"], route, new)})
+            assert scheduler_configuration.find(transport).said
+
+
+def test_names_are_quoted_in_paths(server: ApiServer, config: str) -> None:
+    server.put(mounted(name="../../../../version?a=b#c"))
+    run(["explain", PENDING, "--kubeconfig", config, "-n", "../../../x?y"])
+    paths = {request.path for request in server.requests}
+
+    assert "/api/v1/namespaces/kube-system/configmaps/..%2F..%2F..%2F..%2Fversion%3Fa%3Db%23c" in paths
+    assert not [path for path in paths if ".." in path.replace("..%2F", "").split("/")]

@@ -22,6 +22,9 @@ from urllib.request import getproxies
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.kubeconfig import Target
 
+# What the client raises where a plugin's answer or a file is not what it expects.
+_CLIENT_ERRORS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, OSError)
+
 
 class Credentials(NamedTuple):
     """The client's connection pool, which knows server, proxy and certificates, and its configuration."""
@@ -29,6 +32,7 @@ class Credentials(NamedTuple):
     pool: Any  # urllib3.PoolManager
     configuration: Any  # kubernetes.client.Configuration
     server: str
+    sends: bool = True  # whether the server gets credentials: not over plain http
 
     def authorization(self) -> str:
         """The value of the header, empty where there is none.
@@ -47,8 +51,11 @@ class Credentials(NamedTuple):
         if self.configuration.refresh_api_key_hook is None:
             return False
         before = self.authorization()
-        with _logged(), _standard_input_kept():
-            self.configuration.refresh_api_key_hook(self.configuration)
+        try:
+            with _logged(), _standard_input_kept():
+                self.configuration.refresh_api_key_hook(self.configuration)
+        except _CLIENT_ERRORS:
+            return False
         return self.authorization() != before
 
 
@@ -78,6 +85,8 @@ def credentials(target: Target, *, connections: int) -> Credentials:
         raise ClusterError(f"{target.name}: {error}") from None
     except (OSError, ssl.SSLError) as error:
         raise ClusterError(f"{target.name}: a certificate or key cannot be used: {_said(error)}") from None
+    except _CLIENT_ERRORS:
+        raise ClusterError(f"{target.name}: {_unusable(target)}") from None
     _choose_proxy(target, configuration)
     # They are in the context, and the files of those that were data are gone.
     configuration.ssl_ca_cert = configuration.cert_file = configuration.key_file = None
@@ -86,7 +95,7 @@ def credentials(target: Target, *, connections: int) -> Credentials:
     except (ValueError, ImportError, urllib3.exceptions.HTTPError) as error:
         raise ClusterError(f"{target.name}: the proxy cannot be used: {_said(error)}") from None
     pool.connection_pool_kw["ssl_context"] = context
-    return Credentials(pool, configuration, str(configuration.host).rstrip("/"))
+    return Credentials(pool, configuration, str(configuration.host).rstrip("/"), target.sends_credentials)
 
 
 def _load(target: Target, configuration: Any, folder: str) -> None:
@@ -105,6 +114,12 @@ def _load(target: Target, configuration: Any, folder: str) -> None:
         why = f": {said[-1]}" if said else ""
         hint = f"; {' '.join(target.install_hint.split())}" if target.install_hint else ""
         raise ClusterError(f"exec credential plugin `{target.exec_command}` failed{why}{hint}")
+
+
+def _unusable(target: Target) -> str:
+    if target.exec_command:
+        return f"exec credential plugin `{target.exec_command}` answered with what is no ExecCredential"
+    return "the credentials cannot be used"
 
 
 def _choose_proxy(target: Target, configuration: Any) -> None:

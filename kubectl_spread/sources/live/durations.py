@@ -6,6 +6,7 @@ import re
 from typing import Optional
 
 _UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
+_MAX_S = (2**63 - 1) / 1e9  # a time.Duration counts nanoseconds in 64 bits
 _PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(h|ms|m|s|us|µs|μs|ns)", re.ASCII)
 
 
@@ -23,4 +24,4 @@ def seconds(text: str) -> Optional[float]:
             return None
         total += float(part[1]) * _UNITS_S[part[2]]
         at = part.end()
-    return total if text else None
+    return total if text and total <= _MAX_S else None

@@ -17,12 +17,14 @@ from collections.abc import Iterable
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
+from urllib.parse import urlsplit
 
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
 from kubectl_spread.sources import files
+from kubectl_spread.sources.live import auth_providers
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
@@ -96,6 +98,7 @@ _SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
 _BASE64 = ("certificate-authority-data", "client-certificate-data", "client-key-data")
 _PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 _OTHER_CREDENTIALS = ("tokenFile", "exec", "auth-provider", "username", "password")
+_MAX_TOKEN_BYTES = 1 << 20
 _SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
@@ -112,7 +115,7 @@ class Target(NamedTuple):
     """An API server, and who asks it.
 
     `config` is what the client loads: a kubeconfig with one context; None inside of a cluster, where the service
-    account of the pod counts.
+    account of the pod counts. `sends_credentials` is false over plain http: there kubectl sends none either.
     """
 
     name: str  # the context, for messages
@@ -123,6 +126,7 @@ class Target(NamedTuple):
     exec_command: str = ""
     install_hint: str = ""
     compresses: bool = True
+    sends_credentials: bool = True
 
 
 class _Entry(NamedTuple):
@@ -176,9 +180,17 @@ def load(flags: Flags) -> Target:
     plain_cluster, plain_user = _with_flags(cluster, user, flags)
     _check(cluster, user)
     server = str(plain_cluster.get("server") or "")
+    _check_server(cluster, server)
+    is_secure = server.lower().startswith("https://")
+    if is_secure:
+        plain_user = auth_providers.with_token(plain_user, user.error)
+    else:
+        # Source: k8s.io/client-go/tools/clientcmd/client_config.go, ClientConfig (v0.36.2): only TLS gets credentials.
+        plain_user = {key: value for key, value in plain_user.items() if key.startswith("as")}
     command = (plain_user.get("exec") or {}).get("command") or ""
     return Target(
-        name=name or server,
+        name=name or host_of(server),
+        sends_credentials=is_secure,
         server=server,
         namespace=str(context.plain.get("namespace") or "") or "default",
         config=_one_context(plain_cluster, plain_user),
@@ -358,11 +370,40 @@ def _check(cluster: _Entry, user: _Entry) -> None:
         for key, value in _resolved(entry).items():
             if key in _PATHS and f"{key}-data" not in entry.plain and not os.path.isfile(value):
                 raise entry.error(key, f"there is no file {value}")
+            if key == "tokenFile":
+                _check_text(entry, key, value)
             if key in _BASE64:
                 try:
                     base64.b64decode(str(value), validate=True)
                 except (binascii.Error, ValueError):
                     raise entry.error(key, f"`{key}` is not base64") from None
+
+
+def _check_text(entry: _Entry, key: str, path: str) -> None:
+    try:
+        with open(path, "rb") as file:
+            file.read(_MAX_TOKEN_BYTES).decode()
+    except OSError as error:
+        raise entry.error(key, f"{path}: {(error.strerror or 'it cannot be read').lower()}") from None
+    except UnicodeDecodeError:
+        raise entry.error(key, f"{path}: the token file is not UTF-8") from None
+
+
+def _check_server(cluster: _Entry, server: str) -> None:
+    """Refuse a URL that names no server."""
+    try:
+        split = urlsplit(server)
+        is_good = split.scheme.lower() in ("http", "https") and bool(split.hostname) and split.port != 0
+    except ValueError:  # a bracket that is not closed, a port that is no number
+        is_good = False
+    if not is_good or any(char.isspace() or not char.isprintable() for char in server):
+        raise cluster.error("server", f"the server `{host_of(server)}` is no URL of an API server")
+
+
+def host_of(server: str) -> str:
+    """Return host and port of a server's URL, without the user and password that it may hold."""
+    rest = server.partition("://")[2] or server
+    return rest.partition("/")[0].rpartition("@")[2]
 
 
 def _one_context(cluster: Plain, user: Plain) -> Plain:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 from typing import Optional
+from urllib.parse import quote
 
 
 class Resource(NamedTuple):
@@ -28,7 +29,7 @@ class Resource(NamedTuple):
     def path(self, namespace: str = "") -> str:
         """Where its list is; of one namespace, or of all."""
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        return f"{root}/namespaces/{namespace}/{self.plural}" if namespace else f"{root}/{self.plural}"
+        return f"{root}/namespaces/{quote(namespace, safe='')}/{self.plural}" if namespace else f"{root}/{self.plural}"
 
 
 _CLAIMS = "pods with persistent volumes are not predictable"

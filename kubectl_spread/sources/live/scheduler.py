@@ -6,11 +6,13 @@ the default stands in, and the answer says so. Managed clusters show no schedule
 
 from __future__ import annotations
 
+import itertools
 import json
 import posixpath
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
+from urllib.parse import quote
 
 from kubectl_spread.sources.live.rights import rbac_rule
 from kubectl_spread.sources.live.transport import Transport
@@ -56,12 +58,15 @@ def _items(body: bytes) -> list[Plain]:
         items = json.loads(body).get("items")
     except (ValueError, AttributeError, RecursionError):
         return []
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    return _mappings(items)
 
 
 def _containers(pod: Plain) -> list[Plain]:
-    found = _at(pod, "spec", "containers")
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    return _mappings(_at(pod, "spec", "containers"))
+
+
+def _mappings(value: Any) -> list[Plain]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _at(value: Any, *keys: str) -> Any:
@@ -74,8 +79,9 @@ def _config_path(pod: Plain) -> Optional[str]:
     """The value of --config in the command of a scheduler's pod; of two the later counts."""
     found = None
     for container in _containers(pod):
-        words = [str(word) for key in ("command", "args") for word in container.get(key) or ()]
-        for word, following in zip(words, [*words[1:], ""], strict=True):
+        lines = [container.get(key) for key in ("command", "args")]
+        words = [str(word) for line in lines if isinstance(line, list) for word in line]
+        for word, following in itertools.zip_longest(words, words[1:], fillvalue=""):
             name, equals, value = word.partition("=")
             if name in ("--config", "-config"):
                 found = value if equals else following
@@ -85,13 +91,13 @@ def _config_path(pod: Plain) -> Optional[str]:
 def _mounted(transport: Transport, pod: Plain, path: str) -> Found:
     """The configuration at a path of a scheduler's container, where a ConfigMap is mounted there."""
     for container in _containers(pod):
-        for mount in container.get("volumeMounts") or ():
+        for mount in _mappings(container.get("volumeMounts")):
             folder = str(_at(mount, "mountPath") or "").rstrip("/")
             if path != folder and not path.startswith(f"{folder}/"):
                 continue
-            volumes = [item for item in _at(pod, "spec", "volumes") or () if _at(item, "name") == _at(mount, "name")]
+            volumes = [item for item in _mappings(_at(pod, "spec", "volumes")) if item.get("name") == mount.get("name")]
             volume = volumes[0] if volumes else None
-            if _at(volume, "configMap", "name"):
+            if isinstance(_at(volume, "configMap", "name"), str):
                 inside = str(_at(mount, "subPath") or "") if path == folder else path[len(folder) + 1 :]
                 return _of_config_map(transport, _at(volume, "configMap"), posixpath.normpath(inside))
     name = _at(pod, "metadata", "name")
@@ -100,10 +106,10 @@ def _mounted(transport: Transport, pod: Plain, path: str) -> Found:
 
 def _of_config_map(transport: Transport, volume: Plain, inside: str) -> Found:
     name = str(volume["name"])
-    items = volume.get("items") or ()
-    key = next((str(item["key"]) for item in items if _at(item, "path") == inside and _at(item, "key")), inside)
+    items = _mappings(volume.get("items"))
+    key = next((str(item["key"]) for item in items if item.get("path") == inside and item.get("key")), inside)
     where = f"ConfigMap {_NAMESPACE}/{name}"
-    answer = transport.get(f"/api/v1/namespaces/{_NAMESPACE}/configmaps/{name}")
+    answer = transport.get(f"/api/v1/namespaces/{_NAMESPACE}/configmaps/{quote(name, safe='')}")
     if answer.status == 403:
         return _default(f"{where} may not be read, which takes {rbac_rule('', 'configmaps', 'get')} in a Role there")
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from collections.abc import Mapping
 from typing import Any
@@ -14,11 +13,11 @@ from typing import Optional
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 from urllib.parse import urlencode
-from urllib.parse import urlsplit
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live import body as bodies
+from kubectl_spread.sources.live.kubeconfig import host_of
 from kubectl_spread.sources.live.kubeconfig import Impersonation
 from kubectl_spread.sources.live.tasks import Task
 
@@ -128,9 +127,11 @@ class Transport:
 
     def _checked(self, answer: Answer, path: str) -> Answer:
         if answer.status == 401:
+            why = "the credentials of the kubeconfig are missing, wrong or expired"
+            if not self._credentials.sends:
+                why = "credentials are not sent over plain http, only over https"
             raise UnauthorizedError(
-                f"You must be logged in to the server {self.host}: it answered {path} with 401 {answer.message}; "
-                "the credentials of the kubeconfig are missing, wrong or expired"
+                f"You must be logged in to the server {self.host}: it answered {path} with 401 {answer.message}; {why}"
             )
         if answer.status in _RETRIED:
             raise ClusterError(
@@ -249,11 +250,6 @@ class Transport:
         else:
             message = f"unable to connect to the server {self.host}{_why(cause)}"
         raise ClusterError(message) from None
-
-
-def host_of(server: str) -> str:
-    """Return host and port of a server's URL, without the user and password that it may hold."""
-    return urlsplit(server).netloc.rpartition("@")[2] or server.rpartition("@")[2]
 
 
 def _broke_off(error: Exception) -> bool:
