@@ -35,22 +35,13 @@ from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
-
-_NOW = {
-    "failure-domain.beta.kubernetes.io/zone": ZONE,
-    "failure-domain.beta.kubernetes.io/region": REGION,
-    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
-    "beta.kubernetes.io/os": "kubernetes.io/os",
-    "beta.kubernetes.io/arch": "kubernetes.io/arch",
-}
+from kubectl_spread.lint.topology_keys import SUCCESSORS
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that have a successor."""
     for constraint in subject.constraints:
-        now = _NOW.get(constraint.topology_key)
+        now = SUCCESSORS.get(constraint.topology_key)
         if now:
             route = subject.route(constraint, "topologyKey")
             yield Found(

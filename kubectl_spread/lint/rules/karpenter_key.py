@@ -54,8 +54,9 @@ from typing import Any
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rules.unknown_well_known_key import meant
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.topology_keys import is_unknown
+from kubectl_spread.lint.topology_keys import meant
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
@@ -74,7 +75,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     known = _SUPPORTED.union(_OF_INSTANCES, *map(_keys, pools))
     for constraint in subject.constraints:
         key = constraint.topology_key
-        if not key or key in known or key.startswith(_OWN) or meant(key) or ".beta.kubernetes.io/" in f".{key}":
+        if not key or key in known or key.startswith(_OWN) or _is_reported(key):
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(
@@ -84,6 +85,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             f"add it to spec.template.metadata.labels or to the requirements of a NodePool, or use {ZONE}",
             severity=None if pools else Severity.INFO,
         )
+
+
+def _is_reported(key: str) -> bool:
+    """Return whether SPR302 or SPR602 reports a key."""
+    return bool(meant(key)) or is_unknown(key) or ".beta.kubernetes.io/" in f".{key}"
 
 
 def _where(pools: int) -> str:

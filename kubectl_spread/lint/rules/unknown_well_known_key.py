@@ -29,8 +29,10 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-A key without a prefix, `zone`, is a warning: it may be a label of your own. A label under another prefix is not
-reported, nor one that a node of the cluster facts has.
+The prefixes `kubernetes.io` and `k8s.io`, and all that end in `.kubernetes.io` or `.k8s.io`, are reserved for
+Kubernetes. A label there that Kubernetes does not set, `topology.kubernetes.io/rack`, is a warning, and so is a key
+without a prefix, `zone` or `host`: either may be a label of your own. A label under your own prefix is not reported,
+nor one that a node of the cluster facts has.
 """
 
 from __future__ import annotations
@@ -42,31 +44,30 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.topology_keys import is_unknown
+from kubectl_spread.lint.topology_keys import meant
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
-
-_KNOWN = {"zone": ZONE, "region": REGION, "hostname": HOSTNAME}
-_PREFIXES = ("", "kubernetes.io", "topology.kubernetes.io", "node.kubernetes.io", "k8s.io", "topology.k8s.io")
-_NEAR = 0.92
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
-    """Find keys that are nearly a well-known label."""
+    """Find keys that are nearly a well-known label, or that have a reserved prefix and are none."""
     for constraint in subject.constraints:
         if speaks_of(constraint, project) and not (constraint.is_hard and _has_nodes(subject)):
-            known, has_prefix = meant(constraint.topology_key), "/" in constraint.topology_key
+            known = meant(constraint.topology_key)
+            is_certain = bool(known) and "/" in constraint.topology_key
             route = subject.route(constraint, "topologyKey")
             then = "every node is refused" if constraint.is_hard else "no node is scored"
             yield Found(
                 f"Kubernetes sets no node label `{constraint.topology_key}`; where nodes lack it, {then}",
                 subject.place(route),
                 subject.path(route),
-                f"did you mean `{known}`?",
-                severity=None if has_prefix else Severity.WARNING,
-                fix=remedies.with_key(subject, constraint, known) if has_prefix else None,
+                f"did you mean `{known}`?" if known else _RESERVED,
+                severity=None if is_certain else Severity.WARNING,
+                fix=remedies.with_key(subject, constraint, known) if is_certain else None,
             )
+
+
+_RESERVED = "its prefix is reserved for Kubernetes: check that your nodes have the label, or use a prefix of your own"
 
 
 def _has_nodes(subject: Subject) -> bool:
@@ -80,20 +81,12 @@ def _has_nodes(subject: Subject) -> bool:
     return bool(wanted) and wanted == status.get("updatedReplicas") == status.get("readyReplicas")
 
 
-def meant(key: str) -> str:
-    """The well-known label that a key is meant to be; empty where it is one, or something else."""
-    if not key or key in _KNOWN.values() or key.startswith("failure-domain.beta.kubernetes.io/"):
-        return ""
-    prefix, _, name = key.rpartition("/")
-    if prefix.lower() in _PREFIXES and name.lower() in _KNOWN:
-        return _KNOWN[name.lower()]
-    import difflib  # 3 ms
-
-    near = difflib.get_close_matches(key.lower(), _KNOWN.values(), n=1, cutoff=_NEAR)
-    return near[0] if near else ""
-
-
 def speaks_of(constraint: TopologySpreadConstraint, project: Project) -> bool:
-    """Whether this rule reports the key; where nodes are known, one without a prefix is left to SPR901 and SPR902."""
+    """Whether this rule reports the key.
+
+    Where nodes are known, SPR901 and SPR902 report a key without a prefix, and one that is like no well-known label.
+    """
     key, facts = constraint.topology_key, project.facts
-    return (facts is None or ("/" in key and key not in facts.node_keys)) and bool(meant(key))
+    if facts is None:
+        return bool(meant(key)) or is_unknown(key)
+    return "/" in key and key not in facts.node_keys and bool(meant(key))

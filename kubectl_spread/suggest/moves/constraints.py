@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.lint.hints import nearest
-from kubectl_spread.lint.rules.unknown_well_known_key import meant
+from kubectl_spread.lint.topology_keys import meant
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY

@@ -1,0 +1,95 @@
+"""Node labels that a topologyKey can name: those that exist, those that are deprecated, and what a misspelt one means.
+
+The prefixes `kubernetes.io` and `k8s.io`, and every prefix that ends in `.kubernetes.io` or `.k8s.io`, are reserved for
+Kubernetes and its projects. Source: the Kubernetes documentation page on labels and selectors.
+"""
+
+from __future__ import annotations
+
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import key_errors
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+
+# By the deprecated label, the one that took its place.
+SUCCESSORS = {
+    "failure-domain.beta.kubernetes.io/zone": ZONE,
+    "failure-domain.beta.kubernetes.io/region": REGION,
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+}
+
+_SPREAD_OVER = (ZONE, REGION, HOSTNAME)
+_NODE_LABELS = frozenset(
+    (
+        *_SPREAD_OVER,
+        *SUCCESSORS,
+        *SUCCESSORS.values(),
+        "kubernetes.io/role",
+        "node.kubernetes.io/windows-build",
+    )
+)
+# By a word that people write, without `-` and `_`, the label that they mean.
+_WORDS = {
+    **dict.fromkeys(("zone", "zones", "az", "azs", "availabilityzone", "availabilityzones"), ZONE),
+    **dict.fromkeys(("region", "regions"), REGION),
+    **dict.fromkeys(("hostname", "hostnames", "host", "hosts", "node", "nodes", "nodename", "nodehostname"), HOSTNAME),
+}
+_RESERVED = ("kubernetes.io", "k8s.io")
+# Prefixes under which a zone, a region or a hostname can only be meant to be the well-known one.
+_PREFIXES = (
+    "",
+    *_RESERVED,
+    *(f"{first}.{domain}" for domain in _RESERVED for first in ("topology", "node", "beta", "failure-domain")),
+    "failure-domain.beta.kubernetes.io",
+    *("kubernetes", "k8s", "topology", "topology.kubernetes", "topology.k8s"),  # without their end
+)
+# Cluster operators, kubelets and projects of Kubernetes set labels of their own choice under these.
+_OF_NODES = "node.kubernetes.io"
+_OPEN = (
+    _OF_NODES,
+    "node-restriction.kubernetes.io",
+    "node-role.kubernetes.io",
+    "kubelet.kubernetes.io",
+    "kops.k8s.io",
+    "minikube.k8s.io",
+)
+_NEAR = 0.92
+
+
+def meant(key: str) -> str:
+    """Return the well-known label that a key is meant to be; empty if it is one, or something else."""
+    if not key or key in _NODE_LABELS:
+        return ""
+    prefix, slash, name = key.lower().rpartition("/")
+    word = _WORDS.get(name.replace("-", "").replace("_", ""), "")
+    if word and prefix in _PREFIXES:
+        return word
+    if not slash:
+        return next((label for label in _SPREAD_OVER if name.replace(".", "/") == label.replace(".", "/")), "")
+    if not name or (_is_open(prefix) and prefix != _OF_NODES):
+        return ""
+    import difflib  # 3 ms
+
+    # The whole key is compared, but under a prefix that has names of its own only the name.
+    start = len(prefix) + 1 if prefix == _OF_NODES else 0
+    known = sorted(label[start:] for label in _NODE_LABELS if label.startswith(key[:start].lower()))
+    near = difflib.get_close_matches(key[start:].lower(), known, n=1, cutoff=_NEAR)
+    found = key[:start].lower() + near[0] if near else ""
+    return SUCCESSORS.get(found, found)
+
+
+def is_unknown(key: str) -> bool:
+    """Return whether a key has a reserved prefix, and neither Kubernetes nor a project known here sets such a label."""
+    prefix, _, _ = key.rpartition("/")
+    return is_reserved(prefix) and key not in _NODE_LABELS and not _is_open(prefix) and not key_errors(key)
+
+
+def is_reserved(prefix: str) -> bool:
+    """Return whether the prefix of a label key is kept for Kubernetes and its projects."""
+    return prefix in _RESERVED or prefix.endswith(tuple(f".{domain}" for domain in _RESERVED))
+
+
+def _is_open(prefix: str) -> bool:
+    return prefix in _OPEN or prefix.endswith(tuple(f".{domain}" for domain in _OPEN))
