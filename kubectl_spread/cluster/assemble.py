@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from typing import Union
 
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import Cluster
@@ -46,6 +47,9 @@ _CONDITIONS = decode.ListOf(
 ANNOTATIONS = frozenset(
     {
         "deployment.kubernetes.io/revision",
+        "deployment.kubernetes.io/desired-replicas",
+        "deployment.kubernetes.io/max-replicas",
+        read.DELETION_COST,
         "pv.kubernetes.io/bind-completed",
         "volume.kubernetes.io/selected-node",
         "volume.beta.kubernetes.io/storage-class",
@@ -435,4 +439,15 @@ def _budget(namespace: str, spec: Plain, status: Plain) -> Budget:
         compiled(spread.label_selector(spec.get("selector"))),
         int(status.get("disruptionsAllowed") or 0),
         frozenset(status.get("disruptedPods") or ()),
+        min_available=_int_or_text(spec.get("minAvailable")),
+        max_unavailable=_int_or_text(spec.get("maxUnavailable")),
+        unhealthy_policy=_text(spec.get("unhealthyPodEvictionPolicy")),
     )
+
+
+def _int_or_text(value: Any) -> Union[int, str, None]:
+    return value if isinstance(value, str) or type(value) is int else None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 from typing import Optional
 from typing import TypeVar
+from typing import Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,8 @@ class Columns:
     allocatable, requested: resource name -> int64 (N,). pod_count, nonzero_cpu, nonzero_memory: int64 (N,).
     bound_pods: every pod that was bound, in order; bound_nodes, bound_groups, bound_classes: int32 (P,) beside it.
     Whoever keeps something that depends on bound pods remembers how many it has seen, and catches up.
+    A pod that `unbind` removes is appended a second time: bound_signs, int32 (P,), is 1 for a pod that comes and -1 for
+    one that goes. `pods` always has the pods of now. Only `timeline` unbinds.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -66,6 +69,8 @@ class Columns:
         self._bound_nodes = _Grown()
         self._bound_groups = _Grown()
         self._bound_classes = _Grown()
+        self._bound_signs = _Grown()
+        self.unbound = 0  # how many pods were ever removed
         self._groups = Groups()
         self._group_of: dict[tuple[int, bool], int] = {}  # by class and terminating
         self.classes: list[PodClass] = []
@@ -143,6 +148,8 @@ class Columns:
         self._bound_nodes = _Grown.of(nodes[stays])
         self._bound_groups = _Grown.of(other.bound_groups[stays])
         self._bound_classes = _Grown.of(other.bound_classes[stays])
+        self._bound_signs = _Grown.of(other.bound_signs[stays])
+        self.unbound = 0
         if stays.all():
             self.bound_pods = list(other.bound_pods)
             return
@@ -176,6 +183,15 @@ class Columns:
     def bound_classes(self) -> Int32s:
         """Indices into `classes`."""
         return self._bound_classes.array()
+
+    @property
+    def bound_signs(self) -> Int32s:
+        return self._bound_signs.array()
+
+    @property
+    def last_sign(self) -> int:
+        """1 if the last change bound a pod, -1 if it removed one."""
+        return self._bound_signs.last
 
     def last_bound(self) -> tuple[int, int]:
         """The node and the group of the pod that was bound last."""
@@ -229,6 +245,18 @@ class Columns:
         class_at = self.class_index(cls)
         self._bound_classes.append(class_at)
         self._bound_groups.append(self._group(class_at, terminating=pod.terminating))
+        self._bound_signs.append(1)
+
+    def unbind(self, pod: Pod, node: int) -> None:
+        """Let a pod count no more; it must be bound to the node, as it is."""
+        self._unbind(pod, node)
+        self.unbound += 1
+        self.bound_pods.append(pod)
+        self._bound_nodes.append(node)
+        class_at = self.class_index(pod.cls)
+        self._bound_classes.append(class_at)
+        self._bound_groups.append(self._group(class_at, terminating=pod.terminating))
+        self._bound_signs.append(-1)
 
     def _bind_all(self, pods: list[Pod]) -> None:
         """What `bind` does, for all pods of a cluster at once; those on a node that does not exist are invisible."""
@@ -246,6 +274,7 @@ class Columns:
         self._bound_nodes = _Grown.of(np.array(nodes, np.int32))
         self._bound_classes = _Grown.of(np.array(classes, np.int32))
         self._bound_groups = _Grown.of(np.array(groups, np.int32))
+        self._bound_signs = _Grown.of(np.ones(len(nodes), np.int32))
         self._account_for_all()
 
     def _account_for_all(self) -> None:
@@ -357,7 +386,7 @@ def distinct(numbers: NDArray[Number]) -> NDArray[Number]:
 class MatchCounter:
     """Pods of a namespace that a selector matches, on each node; terminating pods are left out.
 
-    counts: int64 (N,), right after `catch_up`.
+    counts: int64 (N,), right after `catch_up`; amounts: what the last call added on each of the nodes it returned.
     Source: podtopologyspread/common.go, countPodsMatchSelector (v1.36.2), but for the empty selector.
     """
 
@@ -368,9 +397,10 @@ class MatchCounter:
         self._matches = np.zeros(0, np.bool_)  # (G,), as far as groups are known
         self._seen = 0
         self.counts = columns.zeros()
+        self.amounts: Union[int, Int32s] = 1
 
     def catch_up(self) -> Int32s:
-        """Count the pods bound since the last call; the nodes of those that match, once for each."""
+        """Count the pods that came or went since the last call; the nodes of those that match, once for each."""
         columns = self._columns
         end = len(columns.bound_pods)
         if self._seen == end:
@@ -383,11 +413,14 @@ class MatchCounter:
             node, group = columns.last_bound()
             if not self._matches[group]:
                 return _NO_NODES
-            self.counts[node] += 1
+            self.amounts = columns.last_sign
+            self.counts[node] += self.amounts
             return np.array([node], np.int32)
-        nodes = columns.bound_nodes[new][self._matches[columns.bound_groups[new]]]
+        matching = self._matches[columns.bound_groups[new]]
+        nodes = columns.bound_nodes[new][matching]
+        self.amounts = columns.bound_signs[new][matching] if columns.unbound else 1
         if len(nodes):
-            np.add.at(self.counts, nodes, 1)
+            np.add.at(self.counts, nodes, self.amounts)
         return nodes
 
     def _learn_groups(self) -> None:

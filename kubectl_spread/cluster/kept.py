@@ -27,7 +27,7 @@ _CONTROLLER_EXTRA: dict[str, Any] = {
     **dict.fromkeys(("strategy", "updateStrategy"), _STRATEGY),
     **dict.fromkeys(("podManagementPolicy",), decode.Atom.STRING),
     "paused": decode.Atom.BOOL,
-    "minReadySeconds": decode.Atom.INT32,
+    **dict.fromkeys(("minReadySeconds", "revisionHistoryLimit"), decode.Atom.INT32),
 }
 _CLAIM_SPEC = decode.Struct(
     "PersistentVolumeClaimSpec", {"storageClassName": decode.Atom.STRING, "accessModes": _STRINGS}
@@ -43,7 +43,9 @@ _EXTRA: dict[str, dict[str, Any]] = {
     "ObjectReference": {"uid": decode.Atom.STRING},
     "PersistentVolumeClaim": {"spec": _CLAIM_SPEC, "status": _PHASE},
     "PersistentVolume": {"status": _PHASE},
-    "PodDisruptionBudgetSpec": dict.fromkeys(("minAvailable", "maxUnavailable"), decode.Atom.ANY),
+    "PodDisruptionBudgetSpec": dict.fromkeys(
+        ("minAvailable", "maxUnavailable", "unhealthyPodEvictionPolicy"), decode.Atom.ANY
+    ),
     **{f"{kind}Spec": _CONTROLLER_EXTRA for kind in KINDS if kind not in ("Pod", "PodTemplate", "Service")},
 }
 # Looked at only for being there.

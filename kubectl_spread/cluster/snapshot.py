@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
+from typing import Union
 
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.node import Node
@@ -24,13 +25,16 @@ class Service(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """A PodDisruptionBudget, as far as preemption looks at it."""
+    """A PodDisruptionBudget: what it asks for, and how many evictions its status allows now."""
 
     namespace: str
     selector: Selector
     disruptions_allowed: int
     disrupted_pods: frozenset[str] = frozenset()
     name: str = ""
+    min_available: Union[int, str, None] = None
+    max_unavailable: Union[int, str, None] = None
+    unhealthy_policy: str = ""  # IfHealthyBudget or AlwaysAllow; empty is the first
 
 
 class PriorityClass(NamedTuple):

@@ -114,6 +114,9 @@ class Pod(NamedTuple):
     refused_since: str = ""  # when its PodScheduled condition became False
     deleted: str = ""  # when its deletion was asked for
     finalizers: tuple[str, ...] = ()
+    is_ready: Optional[bool] = None  # by its Ready condition; None without one
+    ready_since: str = ""  # when that changed last
+    deletion_cost: int = 0
 
     @property
     def namespace(self) -> str:

@@ -5,6 +5,7 @@ The readers take values that decode: `decode.problems` has found nothing of kind
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from typing import Optional
 
@@ -64,6 +65,7 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
     bound_to = spec.get("nodeName") or ""
     namespace = metadata.get("namespace") or "default"
     refused = {} if bound_to else _refused(status)
+    ready = _condition(status, "Ready") if bound_to else {}
     return Pod(
         name=_pod_name(metadata),
         uid=_uid(namespace, metadata),
@@ -80,7 +82,31 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
         refused_since=_text(refused.get("lastTransitionTime")),
         deleted=_text(metadata.get("deletionTimestamp")),
         finalizers=_texts(metadata.get("finalizers")),
+        is_ready=ready.get("status") == "True" if ready else None,
+        ready_since=_text(ready.get("lastTransitionTime")),
+        deletion_cost=_deletion_cost(metadata),
     )
+
+
+def _deletion_cost(metadata: Plain) -> int:
+    """Return how dear a pod is to its ReplicaSet; 0 where the annotation is missing or not a 32-bit number.
+
+    Source: pkg/apis/core/helper/helpers.go, GetDeletionCostFromPodAnnotations (v1.36.2).
+    """
+    text = (metadata.get("annotations") or {}).get(DELETION_COST)
+    if not isinstance(text, str) or not _COST.fullmatch(text):
+        return 0
+    cost = int(text)
+    return cost if -(2**31) <= cost < 2**31 else 0
+
+
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+_COST = re.compile(r"-?(0|[1-9][0-9]*)")
+
+
+def _condition(status: Plain, kind: str) -> Plain:
+    """Return the condition of a type; empty without one."""
+    return next((item for item in mappings(status.get("conditions")) if item.get("type") == kind), {})
 
 
 def _uid(namespace: str, metadata: Plain) -> str:

@@ -89,6 +89,36 @@ def test_the_nodes_with_the_highest_score_are_kept_up_to_date(case: Plain) -> No
     check(case["objects"], [item for item in incoming if item.cls.scheduler_name in by_name], by_name)
 
 
+def check_removals(objects: list[Plain], incoming: list[Pod], by_name: dict[str, Profile]) -> None:
+    """Place the pods one by one and remove every second one later; a fresh start has the same answers."""
+    bound: list[tuple[Pod, int]] = []
+    kept = Scheduler(Columns(cluster_of(copy.deepcopy(objects))), by_name, all_nodes=True)
+    for at, item in enumerate(incoming):
+        found = answer(kept, item)
+        fresh = Scheduler(Columns(cluster_of(copy.deepcopy(objects))), by_name, all_nodes=True)
+        for other, host in bound:
+            fresh.bind(other, host)
+
+        assert answer(fresh, item) == found
+        if found is not None and not isinstance(found.hosts, str):
+            bound.append((item, found.hosts[at % len(found.hosts)]))
+            kept.bind(*bound[-1])
+        if bound and at % 2 and not bound[at // 2 % len(bound)][0].cls.volumes:
+            gone, host = bound.pop(at // 2 % len(bound))
+            kept.columns.unbind(gone, host)
+
+
+@few
+@given(cases())
+def test_a_pod_that_goes_is_forgotten(case: Plain) -> None:
+    """By every plugin; what a pod reserved of volumes stays reserved, so that only pods without volumes go."""
+    configuration = json.loads(case["schedulerConfig"]) if case.get("schedulerConfig") else None
+    by_name = profiles(configuration, version_of(case.get("kubernetesVersion", "1.36")))
+    incoming = [read.pod(item) for item in case["incoming"] if not item["spec"].get("schedulingGates")]
+    twice = [pod._replace(uid=f"{pod.uid}-{turn}", name=f"{pod.name}-{turn}") for turn in "ab" for pod in incoming]
+    check_removals(case["objects"], [item for item in twice if item.cls.scheduler_name in by_name], by_name)
+
+
 def constraint(key: str, skew: int, action: str, app: str, **fields: Any) -> Plain:
     selector = {"matchLabels": {"app": app}}
     return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": action, "labelSelector": selector, **fields}

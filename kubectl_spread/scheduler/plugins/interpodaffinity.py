@@ -168,8 +168,8 @@ class _ByClass:
         self._seen = 0
         self._looks_at_all = cls.has_pod_affinity
 
-    def fresh(self) -> Iterator[tuple[int, Int32s]]:
-        """Each class that has new pods, and their nodes."""
+    def fresh(self) -> Iterator[tuple[int, Int32s, int]]:
+        """Each class of which pods came or went: their nodes, and 1 or -1."""
         end = len(self._columns.bound_pods)
         if self._seen == end:
             return
@@ -178,12 +178,20 @@ class _ByClass:
             return
         nodes = self._columns.bound_nodes[self._seen : end]
         classes = self._columns.bound_classes[self._seen : end]
+        signs = self._columns.bound_signs[self._seen : end] if self._columns.unbound else None
         self._seen = end
         if len(classes) == 1:
-            yield int(classes[0]), nodes
+            yield int(classes[0]), nodes, 1 if signs is None else int(signs[0])
             return
         for class_at in distinct(classes):
-            yield int(class_at), nodes[classes == class_at]
+            own = classes == class_at
+            if signs is None:
+                yield int(class_at), nodes[own], 1
+                continue
+            for sign in (1, -1):
+                changed = nodes[own & (signs == sign)]
+                if len(changed):
+                    yield int(class_at), changed, sign
 
 
 class _Effect(NamedTuple):
@@ -259,10 +267,10 @@ class _FilterState:
         return int(bit(2)) if any(existing.number(key, node) > 0 for key in list(existing.keys)) else 0
 
     def _catch_up(self) -> None:
-        for class_at, nodes in self._fresh.fresh():
+        for class_at, nodes, sign in self._fresh.fresh():
             effect = self._effect_of(class_at)
             if effect is not _NO_EFFECT:
-                self._add(effect, nodes, 1)
+                self._add(effect, nodes, sign)
 
     def _effect_of(self, class_at: int) -> _Effect:
         found = self._effects.get(class_at)
@@ -337,12 +345,12 @@ class _ScoreState:
     def score(self, feasible: NodeIndices) -> Optional[Int64s]:
         if self._skips:
             return None
-        for class_at, nodes in self._fresh.fresh():
+        for class_at, nodes, sign in self._fresh.fresh():
             effect = self._effects.get(class_at)
             if effect is None:
                 effect = self._effects[class_at] = tuple(self._effect(self._columns.classes[class_at]))
             for key, weight in effect:
-                self._table.add(key, nodes, weight)
+                self._table.add(key, nodes, sign * weight)
         return _normalize(self._table.total(feasible)) if self._table.is_recorded else None
 
     def _effect(self, existing: PodClass) -> Iterator[tuple[str, int]]:

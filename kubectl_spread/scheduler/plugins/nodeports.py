@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Union
 
+import numpy as np
+
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import HostPort
@@ -38,7 +40,7 @@ class _State:
     def __init__(self, wanted: tuple[HostPort, ...], columns: Columns) -> None:
         self._wanted = wanted
         self._columns = columns
-        self._seen = 0
+        self._seen = self._unbound = 0
         self._bits: Bits = no_bits(columns)
 
     def fits(self) -> Bools:
@@ -46,12 +48,21 @@ class _State:
         return fits
 
     def filter(self) -> Bits:
+        if self._unbound != self._columns.unbound:
+            self._look_anew()
         pods, nodes = self._columns.bound_pods, self._columns.bound_nodes
         for at in range(self._seen, len(pods)):
             if self._conflicts(pods[at].cls.host_ports):
                 self._bits[nodes[at]] = 1
         self._seen = len(pods)
         return self._bits
+
+    def _look_anew(self) -> None:
+        """Ask the nodes for their pods of now, as some have gone."""
+        on_nodes = self._columns.pods
+        has_conflict = [any(self._conflicts(pod.cls.host_ports) for pod in pods) for pods in on_nodes]
+        self._bits = np.array(has_conflict, np.uint64)
+        self._seen, self._unbound = len(self._columns.bound_pods), self._columns.unbound
 
     def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         """A node's ports are a set: a port two pods hold is free when one of them is removed."""

@@ -102,15 +102,21 @@ class DomainCounts:
         return 0 if self.is_below_min_domains else self.min_match_num
 
     def catch_up(self) -> None:
-        """Count the pods bound since the last call; the empty selector counts none, although it matches all."""
+        """Count the pods that came or went since the last call.
+
+        The empty selector counts none, although it matches all.
+        """
         if self.constraint.selector.is_empty:
             return
         nodes = self._counter.catch_up()
-        if len(nodes) == 1:
+        amounts = self._counter.amounts
+        if len(nodes) == 1 and isinstance(amounts, int) and amounts == 1:
             if self.included[nodes[0]]:
                 self._count_one(self.topology.codes.item(nodes[0]))
         elif len(nodes):
-            np.add.at(self._match_num, self.topology.codes[nodes[self.included[nodes]]], 1)
+            counted = self.included[nodes]
+            added = amounts if isinstance(amounts, int) else amounts[counted]
+            np.add.at(self._match_num, self.topology.codes[nodes[counted]], added)
             self._at_min = 0
 
     def _count_one(self, domain: int) -> None:

@@ -174,7 +174,10 @@ class _Account:
         nodes = self._counter.catch_up()
         if self._by_node or not len(nodes):
             return
-        if len(nodes) == 1:
-            self._in_domain[self._codes[nodes[0]]] += int(self._included[nodes[0]])
+        amounts = self._counter.amounts
+        if len(nodes) == 1 and isinstance(amounts, int):
+            self._in_domain[self._codes[nodes[0]]] += amounts * int(self._included[nodes[0]])
         else:
-            np.add.at(self._in_domain, self._codes[nodes[self._included[nodes]]], 1)
+            counted = self._included[nodes]
+            added = amounts if isinstance(amounts, int) else amounts[counted]
+            np.add.at(self._in_domain, self._codes[nodes[counted]], added)

@@ -11,6 +11,7 @@ from typing import Union
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int32s
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.pod import PodVolume
@@ -61,7 +62,7 @@ class _State:
         self._exclusive = exclusive
         self._disks = disks
         self._columns = columns
-        self._seen = 0
+        self._seen = self._unbound = 0
         self._used: set[str] = set()  # of the claims that one pod may use
         self._bits: Bits = no_bits(columns)
 
@@ -70,22 +71,30 @@ class _State:
         return fits
 
     def filter(self) -> Bits:
-        pods, nodes = self._columns.bound_pods, self._columns.bound_nodes
-        fresh = pods[self._seen :]
-        for at, pod in enumerate(fresh, self._seen):
+        columns = self._columns
+        if self._unbound != columns.unbound:
+            self._bits, self._used = no_bits(columns), set()
+            for node, pods in enumerate(columns.pods):
+                self._take(pods, [node] * len(pods))
+        else:
+            self._take(columns.bound_pods[self._seen :], columns.bound_nodes[self._seen :])
+        self._seen, self._unbound = len(columns.bound_pods), columns.unbound
+        if self._used:
+            self._bits[self._bits == 0] = 2
+        return self._bits
+
+    def _take(self, pods: Sequence[Pod], nodes: Union[Sequence[int], Int32s]) -> None:
+        """Take in more pods, with the node of each."""
+        for at, pod in enumerate(pods):
             if self._disks and self._conflicts((pod,)):
                 self._bits[nodes[at]] = 1
-        self._seen = len(pods)
         self._used.update(
             volume.claim
-            for pod in fresh
+            for pod in pods
             if pod.cls.namespace == self._namespace
             for volume in pod.cls.volumes
             if volume.claim in self._exclusive and not volume.is_ephemeral
         )
-        if self._used:
-            self._bits[self._bits == 0] = 2
-        return self._bits
 
     def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         """A claim in use counts once at first, and then once for each volume that comes or goes.
