@@ -5,8 +5,8 @@ on and a claim is that of its pod. Stand-ins of one kind of thing are in the ord
 by it: `node-07` comes before `node-08`. A name that is made of others is made of their stand-ins: `statefulset-1-0`.
 
 What stays: keys of labels, taints and resources; kinds, drivers, provisioners, names of schedulers; numbers and times;
-words that every cluster has (`_WORDS`). All other strings are replaced, also in fields that nobody thought of. In
-messages only words stay that Kubernetes itself says (`_SAID`), and names are replaced there, too.
+the words that Kubernetes itself uses (`kubernetes_words`), in messages, too. All other strings are replaced, also in
+fields that nobody thought of.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 from typing import Optional
 
+from kubectl_spread.cluster import kubernetes_words as words
 from kubectl_spread.cluster.assemble import SHAPES
 from kubectl_spread.cluster.kept import fields_of
 from kubectl_spread.objects import decode
@@ -32,13 +33,6 @@ from kubectl_spread.objects.workload import REVISION_LABEL_OF
 
 Plain = dict[str, Any]
 
-_WORDS = frozenset(
-    """
-    ON_DEMAND SPOT amd64 arm arm64 control-plane default false fargate kube-node-lease kube-public kube-system
-    linux master no on-demand ppc64le rbd s390x spot system-cluster-critical system-node-critical true windows
-    yes
-    """.split()  # noqa: SIM905 (a list that is read as words)
-) | {""}
 _WELL_KNOWN_ADDRESSES = frozenset({"", "0.0.0.0", "::", "127.0.0.1", "::1"})  # noqa: S104 (what the API means by no IP)
 _SHORT_NUMBER = re.compile(r"[+-]?[0-9]{1,4}\Z")
 _NUMBER = re.compile(r"[+-]?[0-9]+\Z")
@@ -72,7 +66,7 @@ _STAYS = frozenset(
     accessModes action apiVersion completionMode creationTimestamp declaredFeatures deletionTimestamp
     deprecatedLastTimestamp driver effect eventTime extendedResourceName firstTimestamp key kind kubeletVersion
     lastObservedTime lastTimestamp lastTransitionTime matchLabelKeys mismatchLabelKeys nodeAffinityPolicy
-    nodeTaintsPolicy operator phase podManagementPolicy preemptionPolicy protocol provisioner reason
+    nodeTaintsPolicy operator phase podManagementPolicy preemptionPolicy protocol provisioner
     restartPolicy schedulerName startTime status topologyKey type volumeBindingMode volumeMode whenUnsatisfiable
     """.split()  # noqa: SIM905 (a list that is read as words)
 )
@@ -106,20 +100,16 @@ _ROLES: dict[tuple[str, str], str] = {
     ),
     **dict.fromkeys((("", "component"), ("", "reportingComponent"), ("", "reportingController")), "component"),
     ("", "finalizers"): "finalizer",
+    ("", "reason"): "reason",
+    **dict.fromkeys(((struct, "type") for struct in ("Condition", "PodCondition")), "condition"),
 }
-_COMPONENTS = frozenset(
-    """
-    default-scheduler kubelet cluster-autoscaler karpenter deployment-controller replicaset-controller
-    statefulset-controller daemonset-controller daemon-controller job-controller cronjob-controller
-    replication-controller persistentvolume-controller node-controller horizontal-pod-autoscaler
-    """.split()  # noqa: SIM905
-)
-_FINALIZERS = frozenset(
-    """
-    foregroundDeletion orphan kubernetes kubernetes.io/pvc-protection kubernetes.io/pv-protection
-    batch.kubernetes.io/job-tracking service.kubernetes.io/load-balancer-cleanup
-    """.split()  # noqa: SIM905
-)
+# Of what a string names, the words that stay.
+_KEPT = {
+    "component": words.COMPONENTS,
+    "condition": words.CONDITION_TYPES,
+    "finalizer": words.FINALIZERS,
+    "reason": words.REASONS,
+}
 _CODES = re.compile(r"SPR[0-9]*(?:,SPR[0-9]*)*")
 
 # Of a name that is several things, the first counts.
@@ -128,36 +118,6 @@ _ORDER = (
     *("zone", "region", "revision", "image", "disk", "uid", "value"),
 )
 
-_SAID = frozenset(
-    """
-    0 [nodeaffinity a able add admission affinity after all allocatable allocate allowed already an and
-    annotation anti-affinity any are as at attach available back-off backoff be because been bind binding
-    blocked bound but by can cannot capacity change claim claims class cluster condition conditions conflict
-    connection constraint constraint(s) constraints container controller cordoned could count cpu create created
-    creating creation daemonset daemonsets deadline deallocate declared default definition deleted deleting
-    denied deployment detached did didn't disk disruption does domain domains driver due each eligible empty
-    enforced enough ephemeral ephemeral-storage error errors evicted eviction exceeded existing exists expected
-    extended external failed fails false fields file find first for forbidden found free from gate gates gib
-    group had has have helpful host hostname http https if ignored image immediate in incoming incorrect
-    insufficient internal invalid io is it its job jobs key kind kubelet label labels limit limit: limited
-    limits list lost many match matched matches max maximum memory message method mi minimum missing mount
-    mounted must name named namespace needs network new no node node(s) nodeaffinity nodeaffinity] nodename
-    nodes nodeselector non-empty none not not-ready number object of on only operation or other out owner patch
-    pending persistent persistent_volume persistentvolume persistentvolume's persistentvolumeclaim
-    persistentvolumeclaims plugin(s) pod pod's pods pods' policy port ports preempt preempted preemption
-    preemptionpolicy preemptionpolicy=never priority process progress provision provisioned provisioning quota
-    reached ready reason refused reject rejected replica replicas replicaset request requested requests required
-    requirement requirements resource resourcequota resources restricted retry rule rules running satisfied
-    satisfy schedulable schedule scheduled scheduler scheduling security see selected selector server service
-    set should single single-node size skip skipped slots sorted spec specified spread started state statefulset
-    status still stopped storage storageclass store succeeded successful successfully synced taint taint(s)
-    taints template that the them there these this time timed timeout to tolerate tolerated tolerates too
-    topology topologykey true type unable unavailable unbound undefined unexpected unhealthy unknown unreachable
-    unresolvable unschedulable until untolerated update used user using valid value values version victim
-    victims volume volumes wait waiting was webhook were when which while will with within without would zone
-    zones
-    """.split()  # noqa: SIM905 (a list that is read as words)
-)
 _WORD = re.compile(r"[A-Za-z0-9_.:/@+%'()-]+")
 _EDGES = ".,:;'()"
 
@@ -182,7 +142,7 @@ class _Names:
         self._keys: set[str] = set()
         self._workloads: set[str] = set()
         self._claim_templates: set[str] = set()
-        self._ephemeral: dict[str, tuple[str, str]] = {}  # the pod and the volume that a claim is for, by its name
+        self._composed: dict[str, tuple[str, ...]] = {}  # the names that a name is made of, where an object tells
         self._known: dict[str, str] = {}
         for plain in objects:
             self._look_at(plain)
@@ -202,13 +162,25 @@ class _Names:
         self._workloads |= {item.get("name") or "" for item in owners if item.get("kind") != "Node"}
         spec = plain.get("spec") or {}
         if kind == "Pod":
-            for volume in mappings(spec.get("volumes")):
-                if volume.get("ephemeral") is not None:
-                    made_for = metadata.get("name") or "", volume.get("name") or ""
-                    self._ephemeral["-".join(made_for)] = made_for
+            self._look_at_pod(metadata, spec)
         for template in mappings(spec.get("volumeClaimTemplates")) if isinstance(spec, dict) else ():
             self._claim_templates.add((template.get("metadata") or {}).get("name") or "")
         _object(plain, self._collect)
+
+    def _look_at_pod(self, metadata: Plain, spec: Plain) -> None:
+        """Note which names are made of the pod's, and what the pod's is made of."""
+        name, prefix = metadata.get("name") or "", metadata.get("generateName") or ""
+        if prefix.endswith("-") and name.startswith(prefix) and len(name) > len(prefix):
+            self._composed[name] = prefix[:-1], name[len(prefix) :]
+            self._note("pod", name[len(prefix) :])
+        for volume in mappings(spec.get("volumes")):
+            claim = (volume.get("persistentVolumeClaim") or {}).get("claimName") or ""
+            if volume.get("ephemeral") is not None:
+                made_for = name, volume.get("name") or ""
+                self._composed["-".join(made_for)] = made_for
+            elif name and claim.endswith(f"-{name}"):
+                self._composed[claim] = claim[: -len(name) - 1], name
+                self._note("claim", claim[: -len(name) - 1])
 
     def _collect(self, role: str, text: str) -> str:
         if role == "key":
@@ -236,7 +208,7 @@ class _Names:
                 self._category.setdefault(part, "revision")
         by_category: dict[str, list[str]] = {}
         for text, category in self._category.items():
-            stays = text in _WORDS or text in numbers or (_SHORT_NUMBER.match(text) and category != "node")
+            stays = text in words.VALUES or text in numbers or (_SHORT_NUMBER.match(text) and category != "node")
             if category == "address":
                 stays = text in _WELL_KNOWN_ADDRESSES
             if not stays and (text not in made or category == "node"):
@@ -252,8 +224,8 @@ class _Names:
 
     def _parts(self, text: str) -> Optional[tuple[str, ...]]:
         """The names that a name is made of: of its workload and a number or a revision, of its claim template."""
-        if text in self._ephemeral:
-            return self._ephemeral[text]
+        if text in self._composed:
+            return self._composed[text]
         before, dash, last = text.rpartition("-")
         if not dash or text in self._claim_templates:
             return None
@@ -278,7 +250,7 @@ class _Names:
     def _word(self, word: str) -> str:
         """A word of a message: as it is where Kubernetes says it, a stand-in of a name, or nothing that tells."""
         bare = word.strip(_EDGES)
-        if not bare or word.lower() in _SAID or bare.lower() in _SAID or bare in self._keys:
+        if not bare or word.lower() in words.MESSAGE_WORDS or bare.lower() in words.MESSAGE_WORDS or bare in self._keys:
             return word
         if re.fullmatch(r"[0-9./]+(?:[mkMGTPE]i?)?", bare):
             return word
@@ -327,13 +299,13 @@ def _string(text: str, shape: decode.Atom, role: str, replace: Replace) -> str:
     if not role:
         replace("key", text)
         return text
+    if role == "prefix":
+        return f"{replace('workload', text[:-1])}-" if text.endswith("-") else replace("workload", text)
     if role == "asked image":
         return replace("image", normalized_image(text))
     if role == "disk" and text.startswith("aws://"):
         text = text.rpartition("/")[2]
-    if role == "component" and text in _COMPONENTS:
-        return text
-    if role == "finalizer" and text in _FINALIZERS:
+    if text in _KEPT.get(role, ()):
         return text
     return replace(role, text)
 
@@ -365,7 +337,7 @@ def _annotation(key: str, text: str, replace: Replace) -> str:
     if key.endswith("/ignore"):
         codes = _CODES.match(text)
         return " ".join(filter(None, (codes[0] if codes else "", "redacted" if " " in text else "")))
-    return text if text in _WORDS or _NUMBER.match(text) else replace("value", text)
+    return text if text in words.VALUES or _NUMBER.match(text) else replace("value", text)
 
 
 def _struct(value: Plain, shape: decode.Struct, role: str, replace: Replace) -> Plain:
@@ -386,7 +358,9 @@ def _struct(value: Plain, shape: decode.Struct, role: str, replace: Replace) -> 
 
 
 def _role(struct: str, field: str, role: str, value: Plain) -> str:
-    if struct == "ObjectMeta" and field in ("name", "generateName"):
+    if struct == "ObjectMeta" and field == "generateName":
+        return "prefix"
+    if struct == "ObjectMeta" and field == "name":
         return _of_kind(role)
     if struct in ("OwnerReference", "ObjectReference") and field == "name":
         return _of_kind(str(value.get("kind") or "PersistentVolumeClaim"))

@@ -332,6 +332,47 @@ def test_no_name_is_left_in_a_redacted_one(tmp_path: Path) -> None:
     assert not {"Secret", "ConfigMap"} & set(kinds)
 
 
+def composed_pod(name: str, prefix: str = "", claim: str = "") -> Plain:
+    metadata = {"name": name, "namespace": "shop", **({"generateName": prefix} if prefix else {})}
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": claim}}] if claim else []
+    conditions = [
+        {"type": "acme.example/LoadBalancerReady", "status": "False", "reason": "AcmeSaysNo"},
+        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"},
+    ]
+    return {"kind": "Pod", "metadata": metadata, "spec": {"volumes": volumes}, "status": {"conditions": conditions}}
+
+
+def test_names_that_are_made_of_others_stay_so(tmp_path: Path) -> None:
+    """Also where the workload that made them is not in the facts."""
+    objects = [
+        composed_pod("acme-6d4f9c7b58-9pdlw", "acme-6d4f9c7b58-"),
+        composed_pod("acme-6d4f9c7b58-x7k2p", "acme-6d4f9c7b58-"),
+        composed_pod("etcd-2", "etcd-", "data-etcd-2"),
+        {"kind": "PersistentVolumeClaim", "metadata": {"name": "data-etcd-2", "namespace": "shop"}},
+    ]
+    node = {"kind": "Node", "metadata": {"name": "n"}}
+    _, one, two, member, claim = document(written(tmp_path, "--redact", objects=[node, *objects]))["items"]
+    prefix = one["metadata"]["generateName"]
+
+    assert prefix == two["metadata"]["generateName"]
+    assert one["metadata"]["name"] != two["metadata"]["name"]
+    for pod in (one, two, member):
+        assert pod["metadata"]["name"].startswith(pod["metadata"]["generateName"])
+    assert member["metadata"]["name"].endswith("-2")
+    assert claim["metadata"]["name"].endswith(f"-{member['metadata']['name']}")
+    assert member["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+    assert not [word for word in ("acme", "etcd", "6d4f", "9pdlw") if word in json.dumps([one, two, member, claim])]
+
+
+def test_conditions_and_reasons_of_others_are_replaced(tmp_path: Path) -> None:
+    node = {"kind": "Node", "metadata": {"name": "n"}}
+    _, pod = document(written(tmp_path, "--redact", objects=[node, composed_pod("p")]))["items"]
+    own, scheduled = pod["status"]["conditions"]
+
+    assert ("condition-1", "reason-1") == (own["type"], own["reason"])
+    assert ("PodScheduled", "Unschedulable") == (scheduled["type"], scheduled["reason"])
+
+
 def test_nothing_that_containers_are_told_is_written(tmp_path: Path) -> None:
     """Names stay where nobody asks for redaction; environment, arguments and Secrets are never there."""
     text = written(tmp_path).read_text()
