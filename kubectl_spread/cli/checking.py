@@ -142,7 +142,7 @@ def placed(read: Read, known: Optional[Facts], *, namespace: str) -> list[Placem
     from kubectl_spread.lint.judge import workloads
 
     owners = workloads(read.results, namespace)
-    return place(owners, known) if owners else []
+    return place(owners, known, evicts=True) if owners else []
 
 
 def judge(read: Read, asked: Asked, *, known: Optional[Facts], placements: list[Placement]) -> Judge:

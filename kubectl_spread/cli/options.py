@@ -277,8 +277,10 @@ def with_manifests(known: Facts, sources: list[SourceFile], namespace: str) -> F
     return known._replace(cluster=found.cluster, errors=(*known.errors, *found.errors))
 
 
-def place(workloads: list[Workload], known: Facts, *, explain_first: bool = False) -> list[Placement]:
-    """Place workloads as the options say."""
+def place(
+    workloads: list[Workload], known: Facts, *, explain_first: bool = False, evicts: bool = False
+) -> list[Placement]:
+    """Place workloads as the options say; `explain_first` and `evicts` as in `replicas.place`."""
     from kubectl_spread.simulate import replicas  # numpy: 80 ms
 
     return replicas.place(
@@ -288,6 +290,7 @@ def place(workloads: list[Workload], known: Facts, *, explain_first: bool = Fals
         pick=None if known.seed is None else replicas.seeded(known.seed),
         all_nodes=known.all_nodes,
         explain_first=explain_first,
+        evicts=evicts,
     )
 
 

@@ -111,7 +111,7 @@ def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str) -> int:
         return Exit.CLEAN
     if outcome.absent:
         return Exit.FINDINGS
-    if any(placement.pending for placement in outcome.placements) or _waits(outcome.running):
+    if any(map(_is_stuck, outcome.placements)) or _waits(outcome.running):
         return Exit.FINDINGS
     if fail_on == "never":
         return Exit.CLEAN
@@ -119,6 +119,12 @@ def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str) -> int:
     if "warning" in levels and any(placement.unpredicted for placement in outcome.placements):
         return Exit.FINDINGS
     return Exit.FINDINGS if any(item.rule.severity.value in levels for item in outcome.findings) else Exit.CLEAN
+
+
+def _is_stuck(placement: Placement) -> bool:
+    """Whether a pod of a placement stays without a node, or one does that was evicted for it."""
+    evicted = any(item.again is not None and not item.again.node for item in placement.evictions)
+    return bool(placement.pending or placement.on_missing_nodes) or evicted
 
 
 def _waits(running: Optional[Running]) -> bool:
@@ -157,9 +163,20 @@ def _results(outcome: Outcome) -> list[str]:
     if outcome.placements:
         pending = sum(len(placement.pending) for placement in outcome.placements)
         parts.append(f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending")
+        parts += _beside_pending(outcome.placements)
         unpredicted = sum(len(placement.unpredicted) for placement in outcome.placements)
         parts += [f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []
     return parts
+
+
+def _beside_pending(placements: list[Placement]) -> list[str]:
+    """Pods that are not created, not on a node that exists, or evicted."""
+    counts = {
+        "not created": sum(len(placement.not_created) for placement in placements),
+        "evicted": sum(len(placement.evictions) for placement in placements),
+        "on missing nodes": sum(len(placement.on_missing_nodes) for placement in placements),
+    }
+    return [f"{counted(count, 'pod')} {what}" for what, count in counts.items() if count]
 
 
 def _of_running(running: Running, *, is_all: bool) -> list[str]:

@@ -84,6 +84,7 @@ class Workload(NamedTuple):
     known_hash: str = ""  # the value of the revision label of the pods that run already
     is_foreign: bool = False  # nobody knows here what its controller adds to the pods
     group: PodGroup = PodGroup()  # of a LeaderWorkerSet
+    is_ordered: bool = False  # a StatefulSet that creates each pod only once all pods before it are ready
 
     @property
     def revision_hash(self) -> str:
@@ -139,6 +140,7 @@ def workload(
             if (name := (item.get("metadata") or {}).get("name"))
         ),
         is_indexed=_job_spec(spec, kind).get("completionMode") == "Indexed",
+        is_ordered=kind == "StatefulSet" and spec.get("podManagementPolicy") != "Parallel",
     )
 
 

@@ -15,6 +15,7 @@ from kubectl_spread.report.check import CheckReport
 from kubectl_spread.text.source import Span
 
 if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.simulate.placement import Eviction
     from kubectl_spread.simulate.placement import Placement
 
 API_VERSION = "kubectl-spread/v1"
@@ -139,4 +140,18 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "unpredicted": [{"pod": item.pod.name, "dependsOn": list(item.reasons)} for item in placement.unpredicted],
         "notCounted": list(placement.not_counted),
         "ignoredFields": list(placement.ignored.fields),
+        "notCreated": list(placement.not_created),
+        "evicted": [_evicted(item) for item in placement.evictions],
+        "onMissingNodes": list(placement.on_missing_nodes),
+    }
+
+
+def _evicted(eviction: Eviction) -> dict[str, Any]:
+    """A pod that preemption evicts, and the one that its controller creates in its place."""
+    again = eviction.again
+    return {
+        "pod": eviction.pod.key,
+        "node": eviction.pod.node_name,
+        "by": eviction.by,
+        "createdAgain": None if again is None else {"node": again.node or None, "message": again.message or None},
     }

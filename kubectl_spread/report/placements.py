@@ -11,6 +11,7 @@ from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
 from kubectl_spread.report.verdict import ignored_sentence
+from kubectl_spread.simulate.placement import Eviction
 from kubectl_spread.simulate.placement import PendingPod
 from kubectl_spread.simulate.placement import Placement
 
@@ -30,9 +31,50 @@ def lines(placement: Placement, *, colour: bool, told: frozenset[str] = frozense
         gated = listed((pod.pod for pod in placement.gated), most=_MOST)
         out.append(f"  {counted(len(placement.gated), 'pod')} SchedulingGated: {gated}")
         out.append(f"    {placement.gated[0].message}")
+    out += [*_not_created(placement), *_evictions(placement), *_on_missing_nodes(placement)]
     if placement.ignored.fields:
         out.append(f"  {ignored_sentence(placement.ignored)}")
     return out + _not_predicted(placement)
+
+
+def _not_created(placement: Placement) -> list[str]:
+    """Pods of an ordered StatefulSet after the first that does not run."""
+    if not placement.not_created:
+        return []
+    waiting = next((pod.pod.name for pod in placement.pending), "") or placement.gated[0].pod
+    names = listed(placement.not_created, most=_MOST)
+    why = f"podManagementPolicy OrderedReady creates them only once {safe(waiting)} is ready"
+    return [f"  not created: {safe(names)}", f"    {why}"]
+
+
+def _evictions(placement: Placement) -> list[str]:
+    """Pods that preemption evicts, and what becomes of those that take their place."""
+    out = []
+    for eviction in placement.evictions[:_MOST]:
+        where = f"{safe(eviction.pod.key)} from node {safe(eviction.pod.node_name)}"
+        out.append(f"  placed after evicting {where}, for {safe(eviction.by)}: {_afterwards(eviction)}")
+    more = len(placement.evictions) - _MOST
+    return [*out, f"  and after evicting {counted(more, 'more pod')}"] if more > 0 else out
+
+
+def _afterwards(eviction: Eviction) -> str:
+    again = eviction.again
+    if again is None:
+        return "it has no controller and does not come back"
+    if again.node:
+        return f"its controller creates it again on node {safe(again.node)}"
+    return "its controller creates it again, and the new pod stays Pending" if again.message else "it is created again"
+
+
+def _on_missing_nodes(placement: Placement) -> list[str]:
+    if not placement.on_missing_nodes:
+        return []
+    nodes = {pod.pod: pod.node for pod in placement.placed}
+    named = (f"{name} ({nodes[name]})" for name in placement.on_missing_nodes)
+    return [
+        f"  on a node that does not exist: {safe(listed(named, most=_MOST))}",
+        "    no kubelet runs such a pod; the pod garbage collector deletes it",
+    ]
 
 
 def _not_predicted(placement: Placement) -> list[str]:
@@ -64,13 +106,15 @@ def headline(placement: Placement, *, colour: bool) -> str:
     running = sum(pod.ran_already for pod in placement.placed)
     noun = "pods" if placement.workload.kind in ("DaemonSet", "Pod") else "replicas"
     key = safe(placement.workload.key)
-    if running == total == 1:
+    if running == total == 1 and not placement.on_missing_nodes:
         return f"{key}: running already on {safe(placement.placed[0].node)}"
     text = f"{key}: {placed} of {total} {noun} placed"
     if running:
         text += f", {running} of them running already"
     if placement.pending:
         text += ", " + paint(f"{len(placement.pending)} Pending", "red", colour=colour)
+    if placement.not_created:
+        text += f", {len(placement.not_created)} not created"
     if placement.unpredicted:
         text += ", " + paint(f"{len(placement.unpredicted)} not predictable", "yellow", colour=colour)
     return text

@@ -165,6 +165,13 @@ class Scheduler:
             if self.has_profile(pod.cls):  # another scheduler's queue is not looked at
                 self.nominate(pod)
 
+    def moved_to(self, columns: Columns) -> Scheduler:
+        """Return a scheduler that goes on with a changed cluster of the same nodes: its nominated pods stay so."""
+        other = Scheduler(columns, self._profiles, all_nodes=True)
+        other._sampler = self._sampler
+        other._nominated = {node: list(pods) for node, pods in self._nominated.items()}
+        return other
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names that pods may give as their scheduler."""

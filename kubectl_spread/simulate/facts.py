@@ -406,15 +406,15 @@ def _spread(placement: Placement, constraint: TopologySpreadConstraint) -> Sprea
 
 
 def _read(placement: Placement) -> Outcome:
-    pending = placement.pending
+    pending, evicts = placement.pending, bool(placement.evictions)
     if not pending:
-        return Outcome(len(placement.placed), 0)
+        return Outcome(len(placement.placed), len(placement.not_created), is_preempting=evicts)
     conflicts = pending[0].explanation.conflicts
     return Outcome(
         len(placement.placed),
-        len(pending),
+        len(pending) + len(placement.not_created),
         tuple(requirement.text for requirement in conflicts[0].requirements) if conflicts else (),
-        any(item.explanation.nominated_node for item in pending),
+        evicts or any(item.explanation.nominated_node for item in pending),
     )
 
 

@@ -63,13 +63,34 @@ class Unpredicted(NamedTuple):
     reasons: tuple[str, ...]
 
 
+class Eviction(NamedTuple):
+    """A pod that preemption evicts so that another one finds room.
+
+    `again`: the pod that its controller creates in its place, where that one runs then (empty where it stays Pending),
+    and the scheduler's message where it does. None where nothing creates it again.
+    """
+
+    pod: Pod
+    by: str
+    again: Optional[CreatedAgain] = None
+
+
+class CreatedAgain(NamedTuple):
+    """What becomes of the pod that takes an evicted one's place."""
+
+    node: str
+    message: str = ""
+
+
 class Placement(NamedTuple):
     """Where the pods of one workload went.
 
     domains: topology key -> value -> the workload's pods there, for every key its constraints name. matching: the same
     for all pods that the first constraint of that key selects, of this workload or not. unpredicted: pods that are
     neither placed nor Pending. not_counted: other workloads with such pods, which these pods did not see, wherever
-    they are. not_predictable: what the workload's pods depend on and is not evaluated.
+    they are. not_predictable: what the workload's pods depend on and is not evaluated. not_created: pods that their
+    controller creates only once the pods before them run. evictions: pods of lower priority that make room for these.
+    on_missing_nodes: placed pods whose node does not exist.
     """
 
     workload: Workload
@@ -85,7 +106,11 @@ class Placement(NamedTuple):
     unpredicted: tuple[Unpredicted, ...] = ()
     not_counted: tuple[str, ...] = ()
     ignored: Ignored = Ignored()
+    not_created: tuple[str, ...] = ()
+    evictions: tuple[Eviction, ...] = ()
+    on_missing_nodes: tuple[str, ...] = ()
 
     @property
     def replicas(self) -> int:
-        return len(self.placed) + len(self.pending) + len(self.gated) + len(self.unpredicted)
+        created = len(self.placed) + len(self.pending) + len(self.gated) + len(self.unpredicted)
+        return created + len(self.not_created)

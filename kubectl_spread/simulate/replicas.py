@@ -1,13 +1,13 @@
 """Placing the replicas of workloads one after another.
 
 A pod goes to the node with the highest score. Where several have it, kube-scheduler may take any of them; a `Pick`
-chooses, and `Placement.certainty` says that there was a choice.
+chooses, and `Placement.certainty` says that there was a choice. Pods that were refused are tried again as long as
+anything changes: when every pod of their workload has had its turn, and again after all workloads.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from typing import Optional
@@ -17,25 +17,16 @@ import numpy as np
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import MatchCounter
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.explanation import explain_filtered
-from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import GATED
 from kubectl_spread.explain.explanation import Ignored
-from kubectl_spread.explain.explanation import Verdict
-from kubectl_spread.explain.explanation import without_scheduler
 from kubectl_spread.objects import history
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
-from kubectl_spread.simulate.binding import labelled
 from kubectl_spread.simulate.controllers import admitted
 from kubectl_spread.simulate.controllers import as_running
 from kubectl_spread.simulate.controllers import as_stored
@@ -45,13 +36,12 @@ from kubectl_spread.simulate.controllers import running_pods
 from kubectl_spread.simulate.controllers import with_controllers
 from kubectl_spread.simulate.new_claims import NewClaims
 from kubectl_spread.simulate.placement import Certainty
-from kubectl_spread.simulate.placement import Gated
-from kubectl_spread.simulate.placement import PendingPod
 from kubectl_spread.simulate.placement import PlacedPod
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.placement import Unpredicted
-
-Pick = Callable[[NodeIndices], int]
+from kubectl_spread.simulate.queue import Queue
+from kubectl_spread.simulate.settle import settle
+from kubectl_spread.simulate.surroundings import Pick
+from kubectl_spread.simulate.surroundings import Surroundings
 
 
 def first(hosts: NodeIndices) -> int:
@@ -73,6 +63,7 @@ def place(
     pick: Optional[Pick] = None,
     all_nodes: bool = False,
     explain_first: bool = False,
+    evicts: bool = False,
 ) -> list[Placement]:
     """Place workloads in the order of their pods' priority, then in the order given, each seeing the pods before it.
 
@@ -85,8 +76,10 @@ def place(
         pick: chooses among nodes of equal score; the first by name without one.
         all_nodes: look at every node, also where the scheduler would stop early.
         explain_first: explain also the first replica of each workload, at the moment it was placed.
+        evicts: carry preemption out; else a pod that it makes room for stays Pending, with its nominated node.
     """
-    return Rehearsal(workloads, cluster, profiles, all_nodes=all_nodes).run(pick or first, explain_first=explain_first)
+    rehearsal = Rehearsal(workloads, cluster, profiles, all_nodes=all_nodes)
+    return rehearsal.run(pick or first, explain_first=explain_first, evicts=evicts)
 
 
 class Rehearsal:
@@ -116,16 +109,23 @@ class Rehearsal:
         """One that nobody used yet."""
         return Scheduler(self.columns.changed(self.cluster), self._profiles, all_nodes=self._all_nodes)
 
-    def run(self, pick: Pick, *, explain_first: bool = False) -> list[Placement]:
-        """Place all pods once."""
-        scheduler, owners = self.scheduler(), self.owners
-        placements: dict[int, Placement] = {}
+    def run(self, pick: Pick, *, explain_first: bool = False, evicts: bool = False) -> list[Placement]:
+        """Place all pods once.
+
+        Args:
+            pick: chooses among nodes of equal score.
+            explain_first: as in `place`.
+            evicts: as in `place`.
+        """
+        owners = self.owners
+        surroundings = Surroundings(self.cluster, self.scheduler(), self._profiles, pick=pick, explains=explain_first)
+        placings: dict[int, _Placing] = {}
         for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
-            placing = _Placing(
-                owners[at], self.cluster, scheduler, pick, release=self._release, explain_first=explain_first
-            )
-            placements[at] = placing.run()
-        told = dict(zip(placements, _with_uncounted(list(placements.values()), self._profiles), strict=True))
+            placings[at] = _Placing(owners[at], surroundings)
+            placings[at].start()
+        settle(list(placings.values()), surroundings, evicts=evicts)
+        found = [placing.placement() for placing in placings.values()]
+        told = dict(zip(placings, _with_uncounted(found, self._profiles), strict=True))
         minor = self._release.minor
         return [told[at]._replace(ignored=_ignored(owner, minor)) for at, owner in enumerate(self._written)]
 
@@ -157,166 +157,75 @@ def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]
 class _Placing:
     """One workload on its way to a Placement."""
 
-    def __init__(
-        self,
-        owner: Workload,
-        cluster: Cluster,
-        scheduler: Scheduler,
-        pick: Pick,
-        *,
-        release: Profile,
-        explain_first: bool,
-    ) -> None:
-        """`release` is any of the profiles: what they have in common is that of the release."""
-        self._release = release
-        self._owner = owner
-        self._cluster = cluster
-        self._scheduler = scheduler
-        self._pick = pick
-        self._explain_first = explain_first
-        self._placed = [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
-        self._pending: list[PendingPod] = []
-        self._refusals: list[int] = []  # how many pods were placed at each
-        self._gated: list[Gated] = []
+    def __init__(self, owner: Workload, surroundings: Surroundings) -> None:
+        cluster = surroundings.cluster
+        self.owner = owner
+        self._surroundings = surroundings
         self._new_claims = NewClaims(cluster)
-        self._unpredicted: list[Unpredicted] = []
-        self._beyond: dict[str, None] = {}
-        self._first: Optional[Explanation] = None
-        self._moment: Optional[Cluster] = None  # when the first that is Pending was refused
-        self._first_moment: Optional[Cluster] = None
+        self._coming = missing_replicas(owner, cluster)
+        self.queue = Queue(owner.namespace, surroundings)
+        self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
+        beyond = self.queue.beyond
         class_name = (owner.template.get("spec") or {}).get("priorityClassName") or ""
         if class_name and class_name not in cluster.priority_classes and not _priority(owner):
-            self._beyond[f"the priority class {class_name}, which is not in the cluster facts"] = None
+            beyond[f"the priority class {class_name}, which is not in the cluster facts"] = None
         if (owner.replicas or 0) > MAX_REPLICAS:
-            self._beyond[f"more than {MAX_REPLICAS} replicas"] = None
+            beyond[f"more than {MAX_REPLICAS} replicas"] = None
 
-    def run(self) -> Placement:
-        for created in missing_replicas(self._owner, self._cluster):
-            pod = self._without_new_claims(created)
-            if pod.cls.gates:
-                self._gated.append(Gated(pod.name, GATED))
-            elif pod.node_name:
-                self._put(pod)
-            else:
-                self._try(pod)
-        self._try_again()
+    def start(self) -> None:
+        """Create the missing pods and try each; then try again those that were refused."""
+        self._create()
+        self.retry()
+
+    def retry(self) -> None:
+        """Try the refused pods, and create those that waited for one of them."""
+        self.queue.retry()
+        while self.owner.is_ordered and not self.queue.pending and not self.queue.gated and self._create():
+            self.queue.retry()
+
+    def _create(self) -> bool:
+        """Let the controller create pods; of an ordered set none after one that does not run.
+
+        Returns whether there was any to create.
+        """
+        has_created = False
+        for created in self._coming:
+            has_created = True
+            runs = self.queue.add(self._without_new_claims(created))
+            if self.owner.is_ordered and not runs:
+                break
+        return has_created
+
+    def placement(self) -> Placement:
+        """Where the pods went; nothing is placed after it."""
+        queue, columns = self.queue, self._surroundings.scheduler.columns
         return Placement(
-            workload=self._owner,
-            placed=tuple(self._placed),
-            pending=tuple(self._pending),
-            gated=tuple(self._gated),
-            domains=_domains(self._owner, self._placed, self._scheduler.columns),
+            workload=self.owner,
+            placed=tuple(queue.placed),
+            pending=tuple(queue.pending),
+            gated=tuple(queue.gated),
+            domains=_domains(self.owner, queue.placed, columns),
             certainty=self._certainty(),
-            not_predictable=tuple(self._beyond),
-            matching=_matching(self._owner, self._scheduler.columns),
-            first=self._first,
-            moment=self._moment if self._pending else self._first_moment,
-            unpredicted=tuple(self._unpredicted),
+            not_predictable=tuple(queue.beyond),
+            matching=_matching(self.owner, columns),
+            first=queue.first,
+            moment=queue.moment if queue.pending else queue.first_moment,
+            unpredicted=tuple(queue.unpredicted),
+            not_created=tuple(pod.name for pod in self._coming),
+            evictions=tuple(queue.evictions),
+            on_missing_nodes=tuple(pod.pod for pod in queue.placed if pod.node not in columns.index),
         )
 
-    def _try(self, pod: Pod) -> None:
-        last = self._pending[-1] if self._pending and self._refusals[-1] == len(self._placed) else None
-        if last is not None and last.is_hopeless_for(pod):
-            self._pending.append(last._replace(pod=pod))  # nothing changed since its twin was refused
-        else:
-            self._schedule(pod)
-
-    def _try_again(self) -> None:
-        """Pods that were placed can make room for those refused before them, as where they raise the minimum.
-
-        Any binding brings refused pods back into the queue; here they are tried when all have had their turn, until
-        none of them finds a node. Those that preemption has nominated keep their nodes.
-        """
-        while self._refusals and self._refusals[0] < len(self._placed):
-            waiting, self._pending, self._refusals = self._pending, [], []
-            for item in waiting:
-                if item.explanation.nominated_node:
-                    self._pending.append(item)
-                    self._refusals.append(len(self._placed))
-                else:
-                    self._try(item.pod)
-
-    def _put(self, pod: Pod) -> None:
-        """A pod that is created with spec.nodeName goes to that node, whatever the scheduler would say."""
-        columns = self._scheduler.columns
-        node = columns.index.get(pod.node_name)
-        if node is None:
-            self._leave_out(pod, (f"the node {pod.node_name}",))
-            return
-        if self._explain_first and self._first is None:
-            self._first = Explanation(pod, Verdict.RUNNING, Diagnosis(columns.n))
-        self._placed.append(PlacedPod(pod.name, pod.node_name, 1, 1))
-        columns.bind(self._labelled(pod, node), node)
-
-    def _schedule(self, pod: Pod) -> None:
-        scheduler = self._scheduler
-        profile = scheduler.profile_of(pod.cls) if scheduler.has_profile(pod.cls) else None
-        reasons = not_evaluated(pod.cls, profile, self._cluster)
-        if reasons:
-            self._leave_out(pod, reasons)
-            return
-        filtered = scheduler.filter(pod)
-        if not filtered.feasible.any():
-            self._wait(PendingPod(pod, explain_filtered(pod, filtered, scheduler)))
-            return
-        if self._explain_first and self._first is None:
-            self._first_moment = self._now()
-            self._first = explain_filtered(pod, filtered, scheduler)
-        try:
-            hosts = scheduler.hosts(pod, filtered)
-        except ScoreError as error:
-            explained = explain_filtered(pod, filtered, scheduler)
-            self._refuse(PendingPod(pod, explained._replace(verdict=Verdict.PENDING, message=str(error))))
-            return
-        node = int(self._pick(hosts))
-        name = scheduler.columns.nodes[node].name
-        self._placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
-        scheduler.bind(self._labelled(pod, node), node)
-
-    def _now(self) -> Optional[Cluster]:
-        """The cluster as this pod found it, where that is asked for."""
-        if not self._explain_first:
-            return None
-        others = [pod for pod in self._cluster.pods if not (pod.node_name and pod.is_visible)]
-        return self._cluster._replace(pods=(*self._scheduler.columns.bound_pods, *others))
-
-    def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
-        """A pod whose node nobody can tell: it takes no room, and is not counted anywhere."""
-        self._unpredicted.append(Unpredicted(pod, reasons))
-        self._beyond.update(dict.fromkeys(reasons))
-        if self._explain_first and self._first is None:
-            scheduler = self._scheduler
-            if scheduler.has_profile(pod.cls) and not pod.node_name:
-                self._first = explain_filtered(pod, scheduler.filter(pod), scheduler)
-            elif not pod.node_name:
-                self._first = without_scheduler(pod, self._cluster, scheduler.names)
-
-    def _wait(self, pending: PendingPod) -> None:
-        """A pod that preemption makes room for is in the way of the pods after it."""
-        self._refuse(pending)
-        node = pending.explanation.nominated_node
-        if node:
-            self._scheduler.nominate(pending.pod._replace(nominated_node=node))
-
-    def _refuse(self, pending: PendingPod) -> None:
-        if not self._pending:
-            self._moment = self._now()
-        self._pending.append(pending)
-        self._refusals.append(len(self._placed))
-
     def _without_new_claims(self, pod: Pod) -> Pod:
-        known = self._new_claims.without(pod, self._owner)
+        known = self._new_claims.without(pod, self.owner)
         if known is not pod:
-            self._beyond["claims that are not in the cluster facts"] = None
+            self.queue.beyond["claims that are not in the cluster facts"] = None
         return known
 
-    def _labelled(self, pod: Pod, node: int) -> Pod:
-        return labelled(pod, self._scheduler.columns.nodes[node].labels, self._release)
-
     def _certainty(self) -> Certainty:
-        if self._beyond:
+        if self.queue.beyond:
             return Certainty.NOT_PREDICTABLE
-        return Certainty.POSSIBLE if any(pod.hosts > 1 for pod in self._placed) else Certainty.CERTAIN
+        return Certainty.POSSIBLE if any(pod.hosts > 1 for pod in self.queue.placed) else Certainty.CERTAIN
 
 
 def _priority(owner: Workload) -> int:

@@ -127,11 +127,12 @@ def test_a_pod_that_names_its_node_goes_there() -> None:
     assert (["n2", "n2"], Certainty.CERTAIN) == (nodes_of(web), web.certainty)
 
 
-def test_a_pod_that_names_a_node_that_does_not_exist_is_not_predictable() -> None:
+def test_a_pod_that_names_a_node_that_does_not_exist_has_it_all_the_same() -> None:
+    """It has a node, so that no scheduler looks at it; that the node is missing is a fact of its own."""
     (web,) = placed(cluster_of([node("n1")]), workload(nodeName="gone"))
 
-    assert ([], ("the node gone",)) == (nodes_of(web), web.not_predictable)
-    assert ["web-1"] == [item.pod.name for item in web.unpredicted]
+    assert (["gone"], ("web-1",)) == (nodes_of(web), web.on_missing_nodes)
+    assert () == web.unpredicted
 
 
 def test_gated_pods_are_told_and_not_placed() -> None:

@@ -1,0 +1,173 @@
+"""Pods that the scheduler is to place: those it placed, and those that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.explain.explanation import explain_filtered
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import GATED
+from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.explanation import without_scheduler
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.scheduler.beyond import not_evaluated
+from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
+from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.simulate.placement import Eviction
+from kubectl_spread.simulate.placement import Gated
+from kubectl_spread.simulate.placement import PendingPod
+from kubectl_spread.simulate.placement import PlacedPod
+from kubectl_spread.simulate.placement import Unpredicted
+from kubectl_spread.simulate.surroundings import Surroundings
+
+Prepared = Callable[[Pod], Pod]
+
+
+class Preemption(NamedTuple):
+    """A pod that evicts others, and the node that it is nominated to."""
+
+    pod: Pod
+    node: str
+    victims: tuple[Pod, ...]
+
+
+class Queue:
+    """Pods of one workload, or of several of one namespace.
+
+    first, first_moment: the first pod that was placed, and the cluster at that moment, where explanations are asked
+    for; moment: the cluster when the first pod was refused.
+    """
+
+    def __init__(self, namespace: str, surroundings: Surroundings) -> None:
+        self.namespace = namespace
+        self._surroundings = surroundings
+        self.placed: list[PlacedPod] = []
+        self.pending: list[PendingPod] = []
+        self._refused_at: list[int] = []  # `changes` of the surroundings when each was refused
+        self.gated: list[Gated] = []
+        self.unpredicted: list[Unpredicted] = []
+        self.beyond: dict[str, None] = {}
+        self.evictions: list[Eviction] = []
+        self.first: Optional[Explanation] = None
+        self.first_moment: Optional[Cluster] = None
+        self.moment: Optional[Cluster] = None
+
+    def add(self, pod: Pod) -> bool:
+        """Take a new pod; returns whether it runs, or nobody can tell that it does not."""
+        before = len(self.pending) + len(self.gated)
+        if pod.cls.gates:
+            self.gated.append(Gated(pod.name, GATED))
+        elif pod.node_name:
+            self._put(pod)
+        else:
+            self._try(pod)
+        return len(self.pending) + len(self.gated) == before
+
+    def retry(self) -> None:
+        """Try refused pods again until none of them finds a node; nominated ones keep their nodes.
+
+        Pods that were placed can make room for those refused before them, as where they raise the minimum. Any
+        binding brings refused pods back into the scheduler's queue.
+        """
+        while self._refused_at and min(self._refused_at) < self._surroundings.changes:
+            waiting, self.pending, self._refused_at = self.pending, [], []
+            for item in waiting:
+                if item.explanation.nominated_node:
+                    self.pending.append(item)
+                    self._refused_at.append(self._surroundings.changes)
+                else:
+                    self._try(item.pod)
+
+    def preemptions(self) -> list[Preemption]:
+        """The pods that wait for others to be evicted."""
+        found = ((item.pod, item.explanation) for item in self.pending)
+        return [Preemption(pod, told.nominated_node, told.victims) for pod, told in found if told.nominated_node]
+
+    def preempt(self) -> None:
+        """Try pods whose victims were evicted, each on its nominated node first."""
+        waiting, self.pending, self._refused_at = self.pending, [], []
+        for item in waiting:
+            node = item.explanation.nominated_node
+            self._try(item.pod._replace(nominated_node=node) if node else item.pod)
+
+    def lose(self, victim: Pod) -> bool:
+        """Forget a placed pod that was evicted; returns whether it was one of these."""
+        if victim.namespace != self.namespace:
+            return False
+        left = [item for item in self.placed if (item.pod, item.node) != (victim.name, victim.node_name)]
+        is_own = len(left) < len(self.placed)
+        self.placed = left
+        return is_own
+
+    def _try(self, pod: Pod) -> None:
+        changes = self._surroundings.changes
+        last = self.pending[-1] if self.pending and self._refused_at[-1] == changes else None
+        if last is not None and last.is_hopeless_for(pod):
+            self.pending.append(last._replace(pod=pod))  # nothing changed since its twin was refused
+            self._refused_at.append(changes)
+        else:
+            self._schedule(pod)
+
+    def _put(self, pod: Pod) -> None:
+        """A pod that is created with spec.nodeName goes to that node, whatever the scheduler would say."""
+        columns = self._surroundings.scheduler.columns
+        if self._surroundings.explains and self.first is None:
+            self.first = Explanation(pod, Verdict.RUNNING, Diagnosis(columns.n))
+        self.placed.append(PlacedPod(pod.name, pod.node_name, 1, 1))
+        node = columns.index.get(pod.node_name)
+        if node is not None:
+            self._surroundings.put(pod, node)
+
+    def _schedule(self, pod: Pod) -> None:
+        surroundings = self._surroundings
+        scheduler = surroundings.scheduler
+        profile = scheduler.profile_of(pod.cls) if scheduler.has_profile(pod.cls) else None
+        reasons = not_evaluated(pod.cls, profile, surroundings.cluster)
+        if reasons:
+            self._leave_out(pod, reasons)
+            return
+        filtered = scheduler.filter(pod)
+        if not filtered.feasible.any():
+            self._wait(PendingPod(pod, explain_filtered(pod, filtered, scheduler)))
+            return
+        if surroundings.explains and self.first is None:
+            self.first_moment = surroundings.now()
+            self.first = explain_filtered(pod, filtered, scheduler)
+        try:
+            hosts = scheduler.hosts(pod, filtered)
+        except ScoreError as error:
+            explained = explain_filtered(pod, filtered, scheduler)
+            self._refuse(PendingPod(pod, explained._replace(verdict=Verdict.PENDING, message=str(error))))
+            return
+        node = int(surroundings.pick(hosts))
+        name = scheduler.columns.nodes[node].name
+        self.placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
+        surroundings.bind(pod, node)
+
+    def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
+        """A pod whose node nobody can tell: it takes no room, and is not counted anywhere."""
+        self.unpredicted.append(Unpredicted(pod, reasons))
+        self.beyond.update(dict.fromkeys(reasons))
+        scheduler = self._surroundings.scheduler
+        if not self._surroundings.explains or self.first is not None or pod.node_name:
+            return
+        if scheduler.has_profile(pod.cls):
+            self.first = explain_filtered(pod, scheduler.filter(pod), scheduler)
+        else:
+            self.first = without_scheduler(pod, self._surroundings.cluster, scheduler.names)
+
+    def _wait(self, pending: PendingPod) -> None:
+        """A pod that preemption makes room for is in the way of the pods after it."""
+        self._refuse(pending)
+        node = pending.explanation.nominated_node
+        if node:
+            self._surroundings.scheduler.nominate(pending.pod._replace(nominated_node=node))
+
+    def _refuse(self, pending: PendingPod) -> None:
+        if not self.pending and self._surroundings.explains:
+            self.moment = self._surroundings.now()
+        self.pending.append(pending)
+        self._refused_at.append(self._surroundings.changes)

@@ -1,0 +1,110 @@
+"""What follows once every pod was tried: refused pods are tried again, and preemption evicts pods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.simulate.placement import CreatedAgain
+from kubectl_spread.simulate.placement import Eviction
+from kubectl_spread.simulate.queue import Queue
+from kubectl_spread.simulate.surroundings import Surroundings
+
+_MOST_ROUNDS = 100  # of evictions; each gives room to a pod of higher priority, so that they end
+
+
+class Placing(Protocol):
+    """A workload whose pods are placed."""
+
+    queue: Queue
+
+    def retry(self) -> None:
+        """Try the refused pods again."""
+
+
+def settle(placings: Sequence[Placing], surroundings: Surroundings, *, evicts: bool) -> None:
+    """Try refused pods again, those of every workload after every change, until nothing changes.
+
+    Args:
+        placings: in the order of their pods' priority.
+        surroundings: the cluster that they share.
+        evicts: also evict the victims of pods that preemption has nominated.
+    """
+    evictor = _Evictor([placing.queue for placing in placings], surroundings)
+    for _ in range(_MOST_ROUNDS):
+        _retry(placings, evictor, surroundings)
+        if not evicts or not evictor.evict():
+            break
+    evictor.tell_outcomes()
+
+
+def _retry(placings: Sequence[Placing], evictor: _Evictor, surroundings: Surroundings) -> None:
+    before = -1
+    while surroundings.changes > before:
+        before = surroundings.changes
+        for placing in placings:
+            placing.retry()
+        for queue in list(evictor.others.values()):
+            queue.retry()
+
+
+class _Evictor:
+    """Carries out preemption, and lets the controllers of evicted pods create them again.
+
+    others: pods that controllers outside the run create again, by namespace.
+    """
+
+    def __init__(self, queues: list[Queue], surroundings: Surroundings) -> None:
+        self._own = queues
+        self._surroundings = surroundings
+        self.others: dict[str, Queue] = {}
+        self._again: dict[str, Queue] = {}  # where the pod that takes an evicted one's place is, by that one's uid
+
+    @property
+    def _queues(self) -> list[Queue]:
+        return [*self._own, *self.others.values()]
+
+    def evict(self) -> bool:
+        """Carry out the preemptions that wait; returns whether there was any."""
+        victims: dict[str, Pod] = {}
+        for queue in self._queues:
+            for preemption in queue.preemptions():
+                new = [victim for victim in preemption.victims if victim.uid not in victims]
+                victims.update({victim.uid: victim for victim in new})
+                queue.evictions += [Eviction(victim, preemption.pod.name) for victim in new]
+        if not victims:
+            return False
+        self._surroundings.evict(list(victims.values()))
+        for queue in self._queues:
+            if queue.preemptions():
+                queue.preempt()
+        for victim in sorted(victims.values(), key=lambda victim: -victim.cls.priority):
+            self._replace(victim)
+        return True
+
+    def _replace(self, victim: Pod) -> None:
+        """Let the controller of an evicted pod create it again; a bare pod does not come back."""
+        own = next((queue for queue in self._queues if queue.lose(victim)), None)
+        if victim.owner is None:
+            return
+        if own is None:
+            own = self.others.setdefault(victim.namespace, Queue(victim.namespace, self._surroundings))
+        self._again[victim.uid] = own
+        own.add(self._surroundings.created_again(victim))
+
+    def tell_outcomes(self) -> None:
+        """Say of each evicted pod what became of the one that takes its place."""
+        for queue in self._queues:
+            queue.evictions = [
+                eviction._replace(again=_outcome(eviction.pod, self._again[eviction.pod.uid]))
+                if eviction.pod.uid in self._again
+                else eviction
+                for eviction in queue.evictions
+            ]
+
+
+def _outcome(victim: Pod, queue: Queue) -> CreatedAgain:
+    node = next((placed.node for placed in queue.placed if placed.pod == victim.name), "")
+    messages = (item.explanation.message for item in queue.pending if item.pod.name == victim.name)
+    return CreatedAgain(node, next(messages, ""))

@@ -1,0 +1,91 @@
+"""What a real control plane (1.36.2) placed, and what `check` predicts for the same manifests and cluster.
+
+`recordings/placements.ndjson.gz` has one scenario a line: `id`, `namespace`, `manifests`, `snapshot` (the cluster
+before), `real` (pods of each workload that were placed, Pending and gated once nothing moved) and `pendingMessages`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubectl_spread.cli.main import run
+
+Plain = dict[str, Any]
+
+RECORDINGS = Path(__file__).parent / "recordings" / "placements.ndjson.gz"
+
+# Where the prediction differs, and what the output says of it (docs/limits.md, "Recorded placements that differ").
+DIFFERENT: dict[str, str] = {
+    "A23_pvc_missing": "todo",
+    "A25_wffc_local_pvs": "todo",
+    "A26_wffc_dynamic": "todo",
+    "A30_quota": "todo",
+    "A31_limitrange": "todo",
+    "B17_overhead_runtimeclass": "todo",
+    "B30_dra": "depending on resource claims, which the dry run does not evaluate",
+    "B38_noreplicas_hpa": "todo",
+}
+# The message is of a later moment, or of a pod of another workload, that the manifests do not have.
+OTHER_MESSAGES = {"A35_preempt_replicaset_victims", "B04_rollout_fromfile", "D08_gated_count_and_release"}
+
+
+def _scenarios() -> Iterator[Plain]:
+    with gzip.open(RECORDINGS, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+SCENARIOS = {scenario["id"]: scenario for scenario in _scenarios()}
+
+
+def predicted(scenario: Plain, folder: Path, capsys: pytest.CaptureFixture[str], *flags: str) -> str:
+    """What `check` prints for a scenario."""
+    manifests, snapshot = folder / "manifests.yaml", folder / "snapshot.json"
+    manifests.write_text(scenario["manifests"], encoding="utf-8")
+    snapshot.write_text(json.dumps(scenario["snapshot"]), encoding="utf-8")
+    args = ["check", str(manifests), "--snapshot", str(snapshot), "-n", scenario["namespace"], "--ignore", "SPR"]
+    run([*args, *flags])
+    told = capsys.readouterr()
+    return told.out if flags else told.out + told.err
+
+
+def counts(document: Plain) -> list[Plain]:
+    """The counts of each workload, as the recordings have them."""
+    return [
+        {
+            "kind": item["object"]["kind"],
+            "name": item["object"]["name"],
+            "placed": item["placed"],
+            "pending": len(item["pending"]),
+            "gated": len(item["gated"]),
+        }
+        for item in document["placements"]
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(set(SCENARIOS) - set(DIFFERENT)))
+def test_prediction_is_what_the_control_plane_did(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As many pods of each workload are placed, Pending and gated, and the messages are equal to the character."""
+    scenario = SCENARIOS[name]
+    document = json.loads(predicted(scenario, tmp_path, capsys, "-o", "json"))
+
+    def key(item: Plain) -> tuple[str, str]:
+        return item["kind"], item["name"]
+
+    assert sorted(scenario["real"], key=key) == sorted(counts(document), key=key)
+    if name not in OTHER_MESSAGES:
+        ours = {pod["message"] for item in document["placements"] for pod in item["pending"]}
+        assert set(scenario["pendingMessages"].values()) <= ours
+
+
+@pytest.mark.parametrize("name", sorted(name for name, told in DIFFERENT.items() if told != "todo"))
+def test_difference_is_told(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the prediction cannot be that of the control plane, the output says what it does not know."""
+    assert DIFFERENT[name] in predicted(SCENARIOS[name], tmp_path, capsys)
