@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 os.environ["COLUMNS"] = "120"  # texts are as wide wherever the tests run
+
+# A suite in the background of a shell ignores Ctrl-C, and so would the processes that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 RECORDINGS = Path(__file__).parent / "conformance" / "recordings"
 

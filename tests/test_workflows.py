@@ -59,11 +59,20 @@ def test_pythons_are_those_of_the_classifiers_and_of_the_archives() -> None:
     assert ["ubuntu-latest", "macos-latest", "windows-latest"] == matrix["os"]
 
 
-def test_actions_have_a_version() -> None:
-    """Never a branch."""
-    used = [step["uses"] for step in steps() if "uses" in step]
+def test_actions_are_pinned_to_a_commit() -> None:
+    """A tag can be moved to other code; the comment behind says which release it is."""
+    texts = [path.read_text(encoding="utf-8") for path in (*FOLDER.glob("*.yml"), ROOT / "action.yml")]
+    used = [line for text in texts for line in text.splitlines() if re.search(r"\buses: [^.]", line)]
 
-    assert [] == [name for name in used if not re.search(r"@v\d+(\.\d+\.\d+)?$", name) and name != "./"]
+    assert len(used) == len([step for step in steps() if not step.get("uses", "./").startswith("./")])
+    assert [] == [line for line in used if not re.search(r"@[0-9a-f]{40}  # v\d+\.\d+\.\d+$", line)]
+
+
+def test_no_checkout_leaves_its_token_behind() -> None:
+    checkouts = [step for step in steps() if step.get("uses", "").startswith("actions/checkout@")]
+
+    assert checkouts
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
 def test_what_make_is_asked_for_is_in_the_makefile() -> None:
