@@ -84,12 +84,23 @@ def run(args: Optional[list[str]] = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.CLEAN
     except OSError as error:
-        # Inputs have their own errors; this one is of the output.
-        complain(f"the output could not be written: {(error.strerror or str(error)).lower()}")
+        # Inputs have their own errors; this one is of the output, or of a working directory that was removed.
+        if _is_directory_gone():
+            complain("the working directory no longer exists; change to another one first")
+        else:
+            complain(f"the output could not be written: {(error.strerror or str(error)).lower()}")
         return Exit.UNREADABLE
     except Exception as error:  # noqa: BLE001 (the one handler for bugs)
         return _bug(error)
     return outcome if isinstance(outcome, int) else Exit.CLEAN
+
+
+def _is_directory_gone() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return True
+    return False
 
 
 def _program() -> str:

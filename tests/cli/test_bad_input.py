@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -351,3 +352,23 @@ def test_a_closed_standard_output_takes_nothing(tmp_path: Path, command: list[st
     )
 
     assert (0, False) == (done.returncode, b"Traceback" in done.stderr)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a directory in use cannot be removed there")
+@pytest.mark.parametrize("command", [["check"], ["check", "x.yaml"], ["status", "--snapshot", "x.yaml"]])
+def test_a_working_directory_that_was_removed_is_told(command: list[str], tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    program = [sys.executable, "-m", "kubectl_spread", *command]
+    script = "import os, sys; os.chdir(sys.argv[1]); os.rmdir(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(gone), *program],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+
+    assert done.returncode == 3
+    assert done.stderr == "error: the working directory no longer exists; change to another one first\n"

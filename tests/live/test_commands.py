@@ -272,3 +272,16 @@ def test_the_namespace_is_that_of_the_context_unless_one_is_named(
     assert 'not found in namespace "other" of the cluster facts' in capsys.readouterr().err
     assert run(["explain", PENDING, "--kubeconfig", other, "-n", "shop"]) == 1
     assert capsys.readouterr().out.startswith("Pod shop/")
+
+
+def test_nodes_that_do_not_decode_are_no_cluster_without_nodes(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = [item for item in server.objects if item["kind"] == "Node"]
+    server.put(*({**node, "metadata": {**node["metadata"], "labels": 5}} for node in nodes))
+    code = run(["status", "-A", "--kubeconfig", config])
+    err = capsys.readouterr().err
+
+    assert code == 3
+    assert "metadata.labels: json: cannot unmarshal number" in err
+    assert "has no node" not in err

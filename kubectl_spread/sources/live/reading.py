@@ -186,12 +186,19 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
             assembler.update(part.assembler)
         collected += more
     if not assembler.has_nodes:
-        raise ClusterError(f"the cluster at {transport.host} has no node, so nothing can be placed")
+        raise _without_nodes(transport, collected[wanted.index(NODES)].errors)
     errors = tuple(error for part in collected for error in part.errors)
     unread = tuple(part.unread for part in collected if part.unread is not None)
     is_default = scheduler.Found(None, "as given")
     objects = tuple(plain for part in collected for plain in part.objects)
     return Facts(assembler.cluster(), errors, unread, is_default if found is None else found.result(), objects)
+
+
+def _without_nodes(transport: Transport, errors: list[SourceError]) -> Exception:
+    """Return why there are no nodes: the cluster has none, or none of them decodes."""
+    return (
+        errors[0] if errors else ClusterError(f"the cluster at {transport.host} has no node, so nothing can be placed")
+    )
 
 
 def _side_by_side(transport: Transport, question: Question, wanted: tuple[Resource, ...]) -> list[_Collected]:
