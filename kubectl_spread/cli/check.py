@@ -13,14 +13,13 @@ from kubectl_spread.cli import acceptance
 from kubectl_spread.cli import checking
 from kubectl_spread.cli import complete
 from kubectl_spread.cli import fixing
+from kubectl_spread.cli import showing
 from kubectl_spread.cli import targets
 from kubectl_spread.cli.choices import choice_options
 from kubectl_spread.cli.choices import ChoiceOptions
-from kubectl_spread.cli.choices import Inputs
 from kubectl_spread.cli.choices import inputs
 from kubectl_spread.cli.choices import load_config
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import FactOptions
@@ -39,9 +38,7 @@ from kubectl_spread.cli.outcome import Output
 from kubectl_spread.cli.outcome import outputs
 from kubectl_spread.cli.outcome import print_outcome
 from kubectl_spread.cli.progress import progress
-from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.plain import fields
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
@@ -81,7 +78,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 @choice_options
 @fixing.fix_options
 @click.option("--statistics", is_flag=True, help="Say at the end how many findings each rule has.")
-@click.option("--show-files", is_flag=True, help="Say which files would be checked, and check none.")
+@click.option("--show-files", is_flag=True, help="List the files that would be checked, and their roots; check none.")
 @colour_option
 @click.pass_context
 def command(
@@ -164,7 +161,7 @@ def command(
         return _code(outcome, chosen, choices, config)
     given = inputs((*filename, *files), choices, config, recursive=recursive, kustomized=kustomize)
     if show_files:
-        return _show_files(given)
+        return showing.show_files(given, checking.asked(choices, config, facts=facts, namespace=namespace))
     session = open_session(facts)
     asked = checking.asked(choices, config, facts=facts, namespace=namespace, session=session)
     read = checking.read(given, asked)
@@ -292,19 +289,6 @@ def _replaced(read: checking.Read, known: Optional[Facts], owners: list[Workload
 
 def _code(outcome: Outcome, chosen: list[Output], choices: ChoiceOptions, config: Config) -> int:
     return exit_code(outcome, chosen, fail_on=choices.fail_on or config.fail_on or "error")
-
-
-def _show_files(given: Inputs) -> int:
-    from kubectl_spread.sources.files import files
-
-    errors = 0
-    for found in files(given.paths, recursive=given.recursive, exclusion=given.exclusion):
-        if isinstance(found, SourceError):
-            errors += 1
-            complain(found)
-        else:
-            click.echo(found.path)
-    return Exit.UNREADABLE if errors else Exit.CLEAN
 
 
 def _chosen(asked: tuple[Output, ...], file: Optional[str]) -> list[Output]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -27,6 +29,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.facts import ClusterFacts
     from kubectl_spread.lint.judge import Judged
     from kubectl_spread.lint.mend import Mended
+    from kubectl_spread.lint.roots import RootRules
     from kubectl_spread.lint.run import Result
     from kubectl_spread.lint.settings import Config
     from kubectl_spread.lint.settings import Policy
@@ -66,6 +69,7 @@ class Read(NamedTuple):
     seen: list[str]
     is_whole: bool
     fixed: int = 0  # findings that are no longer there
+    rules: Optional[RootRules] = None
 
     @property
     def rejected(self) -> int:
@@ -114,6 +118,7 @@ def read(given: Inputs, asked: Asked) -> Read:
 
     results: list[Result] = []
     errors: list[SourceError] = []
+    texts: set[str] = set()  # the names of what is no file
     for item in read_inputs(given):
         if isinstance(item, SourceError):
             errors.append(item)
@@ -121,11 +126,21 @@ def read(given: Inputs, asked: Asked) -> Read:
             errors.append(SourceError(item.source.name, "the file is empty"))
         else:
             results.append(asked.check(item.source, named=item.named))
+            texts.update(() if item.is_file else (item.source.name,))
     if not results and not errors and not given.exclusion.is_forced:
         raise SourceError(", ".join((*given.paths, *given.kustomized)), "no .yaml, .yml or .json file in it")
     files = len(results) + len(errors)
     seen = [result.source.name for result in results if is_seen(result)]
-    return Read(results, errors, files, seen, given.is_whole and len(seen) == files)
+    rules = rules_of(given, asked.config, [item.source for item in results], texts=texts)
+    return Read(results, errors, files, seen, given.is_whole and len(seen) == files, rules=rules)
+
+
+def rules_of(given: Inputs, config: Config, sources: list[SourceFile], *, texts: Iterable[str]) -> RootRules:
+    """Return what is known about roots; `texts` are the names of sources that are no files."""
+    from kubectl_spread.sources.roots import root_rules
+
+    named = [path for path in given.paths if path != "-" and os.path.isdir(path)]
+    return root_rules(sources, config, directories=named, texts=texts)
 
 
 def beside(known: Optional[Facts], read: Read, *, namespace: str) -> Optional[Facts]:
@@ -141,7 +156,7 @@ def placed(read: Read, known: Optional[Facts], *, namespace: str) -> list[Placem
         return []
     from kubectl_spread.lint.judge import workloads
 
-    owners = workloads(read.results, namespace)
+    owners = workloads(read.results, namespace, read.rules)
     return place(owners, known, evicts=True) if owners else []
 
 
@@ -155,6 +170,7 @@ def judge(read: Read, asked: Asked, *, known: Optional[Facts], placements: list[
         facts=_cluster_facts(asked, known, placements=placements),
         namespace=asked.namespace,
         accepted=accepted(asked.choices, asked.config, is_whole=read.is_whole),
+        rules=read.rules,
     )
 
 

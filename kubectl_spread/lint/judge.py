@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.projects import Projects
+from kubectl_spread.lint.projects import Seen
+from kubectl_spread.lint.roots import ONE_ROOT
+from kubectl_spread.lint.roots import RootRules
 from kubectl_spread.lint.run import check_source
 from kubectl_spread.lint.run import Result
 from kubectl_spread.lint.settings import Config
 from kubectl_spread.lint.settings import Policy
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.lint.workloads import check_workloads
 from kubectl_spread.lint.workloads import in_order
 from kubectl_spread.objects.kinds import BUILT_IN
 from kubectl_spread.objects.kinds import with_paths
-from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.text.source import SourceFile
@@ -73,14 +74,14 @@ def judged(
     facts: Optional[ClusterFacts] = None,
     namespace: str = DEFAULT_NAMESPACE,
     accepted: Accepted,
+    rules: Optional[RootRules] = None,
 ) -> Judged:
-    """What the API server would say, and what the rules about workloads say."""
+    """What the API server would say, and what the rules about workloads say; `rules` are those about roots."""
     sources = [result.source for result in results]
-    project = Project(
-        *_held(results), target=lambda source: policy.settings(source).target, facts=facts, namespace=namespace
-    )
+    seen = Seen(lambda source: policy.settings(source).target, facts, namespace)
+    project = Projects(results, rules or ONE_ROOT, seen)
     by_source = [finding for result in results for finding in result.findings]
-    findings = policy.judged([*by_source, *check_workloads(project, policy.codes(sources))])
+    findings = policy.judged([*by_source, *project.findings(policy.codes(sources))])
     may_suppress = accepted.waivers or any(_SUPPRESSING.search(source.text) for source in sources)
     if not accepted.has_ignores or not may_suppress:
         return Judged(in_order(findings, sources), 0, project.workloads)
@@ -106,14 +107,9 @@ def judged(
     return Judged(in_order([*sifted.findings, *told], [*sources, *configs]), sifted.ignored, project.workloads)
 
 
-def workloads(results: Sequence[Result], namespace: str) -> list[Workload]:
+def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRules] = None) -> list[Workload]:
     """The workloads that would run, in order; see `Project.workloads`."""
-    return Project(*_held(results), namespace=namespace).workloads
-
-
-def _held(results: Sequence[Result]) -> tuple[list[Subject], list[Manifest]]:
-    subjects = [subject for result in results for subject in result.subjects]
-    return subjects, [manifest for result in results for manifest in result.others]
+    return Projects(results, rules or ONE_ROOT, Seen(lambda _: TargetCluster(), None, namespace)).workloads
 
 
 def is_seen(result: Result) -> bool:

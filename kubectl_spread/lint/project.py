@@ -6,13 +6,17 @@ import copy
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
+from typing import Protocol
 from typing import Union
 
 from kubectl_spread.lint.facts import ClusterFacts
+from kubectl_spread.lint.kustomization import Replicas
+from kubectl_spread.lint.kustomization import Unknown
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import Manifest
@@ -22,6 +26,7 @@ from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import knative_scale
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
 Plain = dict[str, Any]
@@ -32,12 +37,19 @@ _KEDA_MINIMUM, _KEDA_MAXIMUM = 0, 100  # of a ScaledObject that names none
 class ReplicaRange(NamedTuple):
     """How many replicas a workload has, least and most; None where nothing in the input says it.
 
-    `autoscaler` is the HorizontalPodAutoscaler or ScaledObject that says it.
+    `autoscaler` is the HorizontalPodAutoscaler or ScaledObject that says it. `written` is the number in the manifest,
+    which an overlay may replace.
     """
 
     minimum: Optional[int]
     maximum: Optional[int]
     autoscaler: Optional[Manifest] = None
+    written: Optional[int] = None
+
+    @property
+    def likely(self) -> Optional[int]:
+        """The maximum; where it is unknown, the number in the manifest."""
+        return self.written if self.maximum is None else self.maximum
 
 
 class TargetCluster(NamedTuple):
@@ -50,8 +62,18 @@ class TargetCluster(NamedTuple):
 _ANY = TargetCluster()
 
 
+class Scope(Protocol):
+    """What the other roots of a run say about a workload of this one."""
+
+    def replicas(self, subject: Subject) -> ReplicaRange:
+        """Return the replicas in all roots that hold the workload."""
+
+    def is_overlaid(self, manifest: Manifest) -> bool:
+        """Return whether a kustomization lists the object's file, so that overlays may change it."""
+
+
 class Project:
-    """The workloads and the objects around them, and what is known of the cluster they are for.
+    """Workloads and objects around them that are applied together, and what is known of the cluster they are for.
 
     Where files are for different clusters, `target` is given as a function of the file.
     """
@@ -64,11 +86,14 @@ class Project:
         target: Union[TargetCluster, Callable[[SourceFile], TargetCluster]] = _ANY,
         facts: Optional[ClusterFacts] = None,
         namespace: str = DEFAULT_NAMESPACE,
+        set_replicas: Callable[[Manifest], Optional[list[Replicas]]] = lambda _: None,
     ) -> None:
-        """`namespace` is that of objects that name none, as `check_source` was told it."""
+        """`namespace` is that of objects that name none. `set_replicas` is `Root.replicas`."""
+        self.scope: Optional[Scope] = None
+        self._set_replicas = set_replicas
         self.target = _ANY if callable(target) else target
         self._target_of = target if callable(target) else None
-        self._seen: dict[int, Project] = {}  # by id() of a source
+        self._seen: dict[TargetCluster, Project] = {}
         self.facts = facts
         self.namespace = namespace
         self._by_kind: dict[str, list[Manifest]] = {}
@@ -77,6 +102,8 @@ class Project:
         self._rollouts = self._referring_rollouts()
         self.subjects = tuple(item if (by := self._rollout_of(item)) is None else item.run_by(by) for item in subjects)
         self._replicas: dict[int, ReplicaRange] = {}  # by id() of a subject
+        self._matching: dict[tuple[str, Selector], list[Subject]] = {}
+        self._sizes: dict[tuple[bool, str, Selector], Optional[int]] = {}
         self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
         self._by_namespace: dict[str, list[Subject]] = {}
         for subject in self.subjects:
@@ -97,24 +124,30 @@ class Project:
 
     def seen_from(self, manifest: Manifest) -> Project:
         """The project for a rule that asks about this object: `target` is the one that its file is for."""
-        source = manifest.document.source
         if self._target_of is None:
             return self
-        if id(source) not in self._seen:
+        target = self._target_of(manifest.document.source)
+        if target not in self._seen:
             seen = copy.copy(self)
-            seen.target = self._target_of(source)
-            self._seen[id(source)] = seen
-        return self._seen[id(source)]
+            seen.target = target
+            self._seen[target] = seen
+        return self._seen[target]
 
     def matching(self, selector: Selector, namespace: str) -> list[Subject]:
-        """The workloads whose pods a selector matches, in order."""
+        """Return the workloads whose pods a selector matches, in order; the list belongs to the project."""
+        known = self._matching.get((namespace, selector))
+        if known is None:
+            known = self._matching[namespace, selector] = self._selected(selector, namespace)
+        return known
+
+    def _selected(self, selector: Selector, namespace: str) -> list[Subject]:
         if selector.requirements is None:
             return []
         candidates = self._by_namespace.get(namespace, [])
         for requirement in selector.requirements:
             if requirement.operator == "In" and len(requirement.values) == 1:
-                candidates = self._by_label.get((namespace, requirement.key, requirement.values[0]), [])
-                break
+                having = self._by_label.get((namespace, requirement.key, requirement.values[0]), [])
+                candidates = min(candidates, having, key=len)
         return [subject for subject in candidates if selector.matches(subject.labels)]
 
     def of_kind(self, kind: str) -> list[Manifest]:
@@ -126,13 +159,20 @@ class Project:
         return manifest.namespace or self.namespace
 
     def replicas(self, subject: Subject) -> ReplicaRange:
-        """The replicas of a workload: what its autoscaler allows, else what it says itself."""
+        """The replicas of a workload: what its autoscaler allows, else what kustomizations or it itself say."""
         known = self._replicas.get(id(subject))
         if known is None:
-            known = self._replicas[id(subject)] = self._replicas_of(subject)
+            scope = self.scope
+            known = self.replicas_here(subject) if scope is None else scope.replicas(subject)
+            self._replicas[id(subject)] = known
         return known
 
-    def _replicas_of(self, subject: Subject) -> ReplicaRange:
+    def is_overlaid(self, subject: Subject) -> bool:
+        """Return whether overlays of kustomize may change a workload."""
+        return self.scope is not None and self.scope.is_overlaid(subject.manifest)
+
+    def replicas_here(self, subject: Subject) -> ReplicaRange:
+        """Return the replicas of a workload as this root has them."""
         owner, runner = subject.workload, subject.runner
         if owner.is_foreign:
             return ReplicaRange(None, None)
@@ -143,16 +183,42 @@ class Project:
         if owner.kind == "Service":
             return ReplicaRange(*knative_scale(owner.template))
         written = _whole(fields(runner.plain.get("spec")).get("replicas"), None)
-        return _times(ReplicaRange(written, written), owner.group.size)
+        overlaid = self._set_replicas(runner)
+        if overlaid is None:
+            return _times(ReplicaRange(written, written, written=written), owner.group.size)
+        counts = [written if count is None else count for count in overlaid]
+        return _times(widest([_of_overlay(count, written) for count in counts]), owner.group.size)
 
     def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
-        """How many pods a constraint counts at most, those of other workloads included; None where nobody says.
+        """Return how many pods a constraint counts at most, those of other workloads included; None if unknown.
 
-        What the API server refuses has none, but for the workload itself: it is to be mended.
+        A workload that the API server refuses has no pods, but for the subject itself: it is to be fixed.
         """
-        members = self.matching(subject.selector(constraint), subject.workload.namespace)
-        sizes = [self.replicas(member).maximum for member in members if member is subject or not member.refusals]
-        return None if None in sizes else sum(size for size in sizes if size is not None)
+        return self._size(subject, constraint, is_known=True)
+
+    def likely_group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
+        """Return the size of a group by the numbers in the manifests, where overlays may replace these."""
+        return self._size(subject, constraint, is_known=False)
+
+    def _size(self, subject: Subject, constraint: TopologySpreadConstraint, *, is_known: bool) -> Optional[int]:
+        def count(item: Subject) -> Optional[int]:
+            return self.replicas(item).maximum if is_known else self.replicas(item).likely
+
+        selector, namespace = subject.selector(constraint), subject.workload.namespace
+        key = is_known, namespace, selector
+        if key not in self._sizes:
+            members = (item for item in self.matching(selector, namespace) if not item.refusals)
+            self._sizes[key] = _sum(map(count, members))
+        is_left_out = subject.refusals and selector.matches(subject.labels)
+        return _sum((self._sizes[key], count(subject))) if is_left_out else self._sizes[key]
+
+    def same(self, subject: Subject) -> Subject:
+        """Return this project's own record of a workload, which may be run by another object than in others."""
+        return self._by_template[id(subject.manifest), subject.template_route]
+
+    @cached_property
+    def _by_template(self) -> dict[tuple[int, Route], Subject]:
+        return {(id(subject.manifest), subject.template_route): subject for subject in self.subjects}
 
     def scaled(self, autoscaler: Manifest) -> Optional[Subject]:
         """The workload that an autoscaler is about."""
@@ -245,7 +311,40 @@ def _scaled(autoscaler: Manifest) -> ReplicaRange:
     return ReplicaRange(_whole(spec.get("minReplicas"), 1), most, autoscaler)
 
 
+def _of_overlay(count: Replicas, written: Optional[int]) -> ReplicaRange:
+    if isinstance(count, Unknown):
+        return ReplicaRange(None, None, written=written)
+    return ReplicaRange(count, count, written=written)
+
+
+def widest(ranges: Sequence[ReplicaRange]) -> ReplicaRange:
+    """Return the range of a workload that several roots or overlays have, from the least to the most."""
+    if len(ranges) == 1:
+        return ranges[0]
+    least = [item.minimum for item in ranges if item.minimum is not None]
+    most = [item.maximum for item in ranges if item.maximum is not None]
+    autoscaler = next((item.autoscaler for item in ranges if item.autoscaler is not None), None)
+    written = [item.written for item in ranges if item.written is not None]
+    return ReplicaRange(
+        min(least) if len(least) == len(ranges) else None,
+        max(most) if len(most) == len(ranges) else None,
+        autoscaler,
+        max([*written, *most], default=None),
+    )
+
+
+def _sum(sizes: Iterable[Optional[int]]) -> Optional[int]:
+    """The sum, None where a number is missing."""
+    total = 0
+    for size in sizes:
+        if size is None:
+            return None
+        total += size
+    return total
+
+
 def _times(groups: ReplicaRange, size: int) -> ReplicaRange:
     """The pods of so many groups."""
     least, most = (None if number is None else number * size for number in groups[:2])
-    return groups._replace(minimum=least, maximum=most)
+    written = None if groups.written is None else groups.written * size
+    return groups._replace(minimum=least, maximum=most, written=written)

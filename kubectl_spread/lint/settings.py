@@ -133,6 +133,7 @@ class Config(NamedTuple):
     baseline: str = ""
     domains: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     podspec_paths: tuple[PodSpecPath, ...] = ()
+    roots: tuple[str, ...] = ()
 
 
 @functools.lru_cache(maxsize=256)

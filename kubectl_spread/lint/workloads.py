@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Callable
 from collections.abc import Container
 from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.lint.catalogue import RULES
@@ -24,20 +26,32 @@ from kubectl_spread.text.source import SourceFile
 
 
 def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Finding]:
-    """What the rules of these codes find: workload by workload, then of the objects around them."""
-    findings: list[Finding] = []
+    """Return what the rules of these codes find: workload by workload, then of the objects around them."""
+    return [finding for _, findings in findings_by_object(project, codes) for finding in findings]
+
+
+def findings_by_object(
+    project: Project, codes: Container[str] = RULES, *, is_asked: Callable[[Manifest], bool] = lambda _: True
+) -> Iterator[tuple[Manifest, list[Finding]]]:
+    """Yield objects with what the rules of these codes find in them; `is_asked` leaves objects out."""
     rules = _rules(project, Target.WORKLOAD, codes)
     for subject in project.subjects:
-        seen = project.seen_from(subject.manifest)
-        for rule in rules:
-            if _may_fire(rule, subject, seen):
-                found = module(rule).check(subject, seen)
-                findings += [_finding(rule, subject.manifest, item) for item in found if not is_filled_in(item.place)]
+        if is_asked(subject.manifest):
+            yield subject.manifest, _of_workload(subject, project, rules)
     for rule in _rules(project, Target.AROUND, codes):
         for kind in rule.needs:
-            for manifest in project.of_kind(kind):
+            for manifest in filter(is_asked, project.of_kind(kind)):
                 found = module(rule).check(manifest, project.seen_from(manifest))
-                findings += [_finding(rule, manifest, item) for item in found]
+                yield manifest, [_finding(rule, manifest, item) for item in found]
+
+
+def _of_workload(subject: Subject, project: Project, rules: list[RuleMeta]) -> list[Finding]:
+    seen = project.seen_from(subject.manifest)
+    findings: list[Finding] = []
+    for rule in rules:
+        if _may_fire(rule, subject, seen):
+            found = module(rule).check(subject, seen)
+            findings += [_finding(rule, subject.manifest, item) for item in found if not is_filled_in(item.place)]
     return findings
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 from kubectl_spread.lint import judge
@@ -9,6 +10,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.run import Result
 from kubectl_spread.lint.settings import Config
 from kubectl_spread.lint.settings import Policy
+from kubectl_spread.sources.roots import root_rules
 from kubectl_spread.text.source import SourceFile
 
 
@@ -24,4 +26,7 @@ class Judge(NamedTuple):
 
     def findings(self, results: list[Result]) -> list[Finding]:
         """The findings of a project by place, without those that are accepted."""
-        return judge.judged(results, self.policy, accepted=judge.Accepted(self.config.ignores)).findings
+        sources = [result.source for result in results]
+        unsaved = [source.name for source in sources if not os.path.isabs(source.name)]
+        rules = root_rules(sources, self.config, texts=unsaved)
+        return judge.judged(results, self.policy, accepted=judge.Accepted(self.config.ignores), rules=rules).findings

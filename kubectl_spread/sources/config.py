@@ -91,6 +91,7 @@ class _Reading:
             baseline=self._text(("baseline",)),
             domains=self._domains(),
             podspec_paths=tuple(self._podspec_path(route) for route in self._items("podspecPaths")),
+            roots=self._texts(("roots",)),
         )
         if self._has(("profile",)) and self._has(("select",)):
             self._note(

@@ -30,10 +30,14 @@ _OTHER_ENCODINGS = {
 
 
 class Input(NamedTuple):
-    """A text that was read; `named` when the user gave its own name rather than a directory's."""
+    """A text that was read; `named` when the user gave its own name rather than a directory's.
+
+    `is_file`: it is neither standard input nor what another program printed.
+    """
 
     source: SourceFile
     named: bool
+    is_file: bool = True
 
 
 class Path(NamedTuple):
@@ -181,7 +185,7 @@ def _bytes(path: str, name: str) -> bytes:
 
 def _input(found: Path) -> Union[Input, SourceError]:
     try:
-        return Input(read_text(found.path), found.named)
+        return Input(read_text(found.path), found.named, is_file=found.path != STDIN)
     except SourceError as error:
         return error
 

@@ -27,7 +27,8 @@ def kustomized(directories: Iterable[str], *, timeout_s: float = TIMEOUT_S) -> I
     for directory in directories:
         name = f"{directory} (kustomize)"
         try:
-            yield Input(SourceFile(name, decoded(name, _rendered(directory, name, timeout_s=timeout_s))), named=True)
+            text = decoded(name, _rendered(directory, name, timeout_s=timeout_s))
+            yield Input(SourceFile(name, text), named=True, is_file=False)
         except SourceError as error:
             yield error
 

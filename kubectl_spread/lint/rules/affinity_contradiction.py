@@ -47,7 +47,7 @@ from kubectl_spread.lint.subject import Subject
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints against an affinity to the same pods over the same key."""
-    most = project.replicas(subject).maximum
+    most = project.replicas(subject).likely
     for constraint in subject.hard:
         if (most is not None and most <= constraint.max_skew) or not subject.is_in_its_group(constraint):
             continue

@@ -59,7 +59,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return
     known = dict(accounts(subject, project))
     for constraint in subject.hard:
-        pods = project.group_size(subject, constraint)
+        pods = project.likely_group_size(subject, constraint)
         if constraint.node_affinity_policy != IGNORE or not subject.is_in_its_group(constraint):
             continue
         if pods is not None and pods <= constraint.max_skew and subject.workload.kind != "Pod":

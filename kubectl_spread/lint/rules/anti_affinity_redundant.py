@@ -52,7 +52,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if subject.workload.kind == "DaemonSet":
         return  # SPR206
     for constraint in subject.constraints:
-        if not subject.is_in_its_group(constraint) or project.group_size(subject, constraint) in (0, 1):
+        if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
             continue
         term = demands.keeps_apart(subject, constraint)
         if term is not None:

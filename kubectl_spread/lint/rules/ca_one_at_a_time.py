@@ -45,7 +45,7 @@ _FEW = 3  # pods: a node in each zone, whichever way
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints on the zone that leave no choice."""
-    most = project.replicas(subject).maximum
+    most = project.replicas(subject).likely
     if subject.workload.kind in ("DaemonSet", "Pod") or (most is not None and most <= _FEW):
         return
     for constraint in subject.hard:

@@ -45,7 +45,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if constraint.topology_key not in CAPACITY_TYPES or not subject.is_in_its_group(constraint):
             continue
         values = demands.node_values(subject, constraint.topology_key)
-        pods = project.group_size(subject, constraint)
+        pods = project.likely_group_size(subject, constraint)
         is_pinned = constraint.node_affinity_policy != IGNORE and values is not None and len(values) < 2
         if is_pinned or (pods is not None and pods <= constraint.max_skew):
             continue

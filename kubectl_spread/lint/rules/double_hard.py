@@ -72,7 +72,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
     """Whether a constraint counts enough of the pods to be at odds with another."""
-    most, pods = project.replicas(subject).maximum, project.group_size(subject, constraint)
+    most, pods = project.replicas(subject).likely, project.likely_group_size(subject, constraint)
     if most is None or pods is None or subject.workload.kind == "Pod":
         return True  # a single Pod may be counted with others that run
     return subject.is_in_its_group(constraint) and pods + surge(subject, constraint, most) > _ALWAYS_FIT

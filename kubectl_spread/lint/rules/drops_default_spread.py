@@ -59,7 +59,7 @@ _OLD_KEYS = {
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find workloads with constraints over zones but not over nodes, or the other way round."""
-    if not _has_defaults(subject, project) or project.replicas(subject).maximum in (0, 1):
+    if not _has_defaults(subject, project) or project.replicas(subject).likely in (0, 1):
         return
     own = [item for item in subject.constraints if subject.is_in_its_group(item)]
     keys = {_OLD_KEYS.get(item.topology_key, item.topology_key) for item in subject.constraints}

@@ -38,7 +38,7 @@ _DEFAULTS_SINCE = 20
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find lists that are written, and empty."""
-    if subject.workload.kind not in _KINDS or project.replicas(subject).maximum in (0, 1):
+    if subject.workload.kind not in _KINDS or project.replicas(subject).likely in (0, 1):
         return
     minor = project.target.minor
     if subject.spec.get(FIELD) == [] and (minor is None or minor >= _DEFAULTS_SINCE):

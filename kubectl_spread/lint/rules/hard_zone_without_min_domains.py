@@ -50,7 +50,7 @@ _ZONES = 3  # of most regions
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints on zone or hostname that one domain satisfies."""
-    most = project.replicas(subject).maximum
+    most = project.replicas(subject).likely
     if subject.workload.kind in ("DaemonSet", "Pod") or (most is not None and most < 2):
         return
     if not history.stores("minDomains", project.target.minor):

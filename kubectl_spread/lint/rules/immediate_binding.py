@@ -59,7 +59,7 @@ _MODE = "volumeBindingMode"
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find claims of zonal classes that do not wait for their pod, in workloads spread over zones."""
-    if project.replicas(subject).maximum in (0, 1):
+    if project.replicas(subject).likely in (0, 1):
         return
     keys = [item.topology_key for item in subject.constraints if subject.is_in_its_group(item)]
     if not any(volumes.is_zone(key) for key in keys):

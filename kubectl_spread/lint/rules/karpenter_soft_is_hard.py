@@ -42,7 +42,7 @@ from kubectl_spread.lint.subject import Subject
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find soft constraints; once a workload."""
-    most = project.replicas(subject).maximum
+    most = project.replicas(subject).likely
     if subject.workload.kind == "DaemonSet" or not subject.soft or (most is not None and most < 2):
         return
     first, *rest = subject.soft

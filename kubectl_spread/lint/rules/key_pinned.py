@@ -57,7 +57,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         values = demands.node_values(subject, constraint.topology_key)
         if values is None or len(values) != 1 or constraint.node_affinity_policy == IGNORE:
             continue
-        if not subject.is_in_its_group(constraint) or project.group_size(subject, constraint) in (0, 1):
+        if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
             continue
         (value,) = values
         effect = _effect(subject, constraint, project)

@@ -55,7 +55,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return  # nothing to be done
     if subject.workload.kind not in _ROLLED:
         return
-    if subject.is_recreated or project.replicas(subject).maximum in (0, 1):
+    if subject.is_recreated or project.replicas(subject).likely in (0, 1):
         return
     blind = [
         constraint

@@ -88,7 +88,7 @@ def _is_one_per_node(subject: Subject) -> bool:
 
 def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
     """Whether the pods are one, or minDomains may keep the minimum at 0 until each has its node."""
-    pods = project.group_size(subject, constraint)
+    pods = project.likely_group_size(subject, constraint)
     least = constraint.min_domains if history.stores("minDomains", project.target.minor) else None
     if pods in (0, 1) or not subject.is_in_its_group(constraint):
         return True

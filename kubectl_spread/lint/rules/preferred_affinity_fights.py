@@ -51,7 +51,7 @@ from kubectl_spread.objects.plain import mappings
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find preferences beside constraints of which none is hard; once a workload."""
-    if subject.hard or not subject.soft or project.replicas(subject).maximum in (0, 1):
+    if subject.hard or not subject.soft or project.replicas(subject).likely in (0, 1):
         return
     affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
     for index, term in enumerate(mappings(affinity.get(PREFERRED))):

@@ -47,7 +47,7 @@ _KEY = "controller-revision-hash"
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find constraints that tell the revisions of a StatefulSet apart."""
-    if project.replicas(subject).maximum in (0, 1):
+    if project.replicas(subject).likely in (0, 1):
         return
     for constraint in subject.constraints:
         keys = constraint.match_label_keys

@@ -58,7 +58,7 @@ _ROLLING = ("spec", "strategy", "rollingUpdate")
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find updates that need a domain more than there are replicas; once a workload."""
     replicas = project.replicas(subject)
-    if replicas.maximum in (0, 1) or not _waits_for_new_pods(subject, replicas):
+    if replicas.likely in (0, 1) or not _waits_for_new_pods(subject, replicas):
         return
     terms = {term.topology_key: term for term in reversed(list(_between_revisions(subject)))}
     wider = [key for key in terms if key != HOSTNAME]

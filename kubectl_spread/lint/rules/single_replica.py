@@ -4,8 +4,12 @@ With one pod there is nothing to spread: its domain has one pod more than the ot
 is left of a DoNotSchedule constraint is a trap: nodes without its topology key are refused, and a rolling update, for
 whose sake there are two pods for a while, has to find another domain for the second.
 
-The number is known where the workload names `replicas` and no autoscaler in the input allows more. A constraint that
-selects less than the workload's own selector may spread several such workloads, one replica each; it is not reported.
+The number is known where the workload names `replicas` and no autoscaler in the input allows more. Where a
+kustomization lists the file, the number is the one that the overlays in the input set; without overlays it is unknown,
+and nothing is reported. `--fix` never removes the constraints from a file that overlays use.
+
+A constraint that selects less than the workload's own selector may spread several such workloads, one replica each; it
+is not reported.
 
 Example:
     apiVersion: apps/v1
@@ -61,7 +65,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.path(route),
             f"remove {FIELD}",
             () if count.autoscaler else (Label(subject.place(where), "the number of replicas"),),
-            fix=remedies.without_constraints(subject),
+            fix=None if count.autoscaler or project.is_overlaid(subject) else remedies.without_constraints(subject),
         )
 
 

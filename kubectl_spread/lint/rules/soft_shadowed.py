@@ -71,7 +71,10 @@ def shadowed(subject: Subject, project: Project) -> Iterator[tuple[TopologySprea
     strict = [item for item in subject.hard if item.max_skew == 1 and subject.is_in_its_group(item)]
     for soft in subject.soft:
         for hard in strict:
-            if _counts(subject, soft) == _counts(subject, hard) and project.group_size(subject, hard) not in (0, 1):
+            if _counts(subject, soft) == _counts(subject, hard) and project.likely_group_size(subject, hard) not in (
+                0,
+                1,
+            ):
                 yield soft, hard
 
 

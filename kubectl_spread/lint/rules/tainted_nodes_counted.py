@@ -112,5 +112,5 @@ def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: 
         return False  # it is its own minimum
     if demands.keeps_apart(subject, constraint) or (key == HOSTNAME and any(demands.host_ports(subject))):
         return False  # a domain with one of the pods is refused anyway, and any other has room
-    pods = project.group_size(subject, constraint)
+    pods = project.likely_group_size(subject, constraint)
     return pods is None or constraint.max_skew < pods

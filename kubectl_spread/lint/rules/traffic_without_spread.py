@@ -61,7 +61,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
     for subject in project.backends(manifest):
         if subject.workload.kind not in SCALED_KINDS or _is_spread(subject):
             continue
-        if project.replicas(subject).maximum in (0, 1):
+        if project.replicas(subject).likely in (0, 1):
             continue
         yield Found(
             f"traffic stays in its zone, and nothing spreads the pods of {called(subject.workload)} over zones",

@@ -1,0 +1,33 @@
+"""What command line, config and kustomization files say about roots."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from collections.abc import Sequence
+
+from kubectl_spread.lint.roots import RootRules
+from kubectl_spread.lint.settings import Config
+from kubectl_spread.sources.kustomizations import kustomizations
+from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.source import SourceFile
+
+
+def root_rules(
+    sources: Sequence[SourceFile], config: Config, *, directories: Iterable[str] = (), texts: Iterable[str] = ()
+) -> RootRules:
+    """Return the rules for the roots of a run.
+
+    Args:
+        sources: what was read.
+        config: its `roots`.
+        directories: those that are named.
+        texts: the names of sources that are no files.
+    """
+    rendered = frozenset(texts)
+    return RootRules(
+        tuple(map(os.path.abspath, directories)),
+        tuple(Globs(config.root, (pattern,)) for pattern in config.roots),
+        rendered,
+        kustomizations(source for source in sources if source.name not in rendered),
+    )
