@@ -1,0 +1,105 @@
+"""Budgets, and evictions under them.
+
+Source: pkg/controller/disruption/disruption.go, pkg/registry/core/pod/storage/eviction.go (v1.36.2). The status of a
+budget is worked out when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from tests.naive import objects
+from tests.naive import selectors
+from tests.naive.controllers.controller_utils import scaled
+from tests.naive.controllers.replicaset import replicas_of
+from tests.naive.controllers.world import delete_pod
+from tests.naive.controllers.world import is_ready
+from tests.naive.controllers.world import World
+
+Plain = dict[str, Any]
+
+
+class Budget(NamedTuple):
+    """The status of a PodDisruptionBudget."""
+
+    expected: int
+    desired_healthy: int
+    current_healthy: int
+
+    @property
+    def allowed(self) -> int:
+        return max(0, self.current_healthy - self.desired_healthy) if self.expected > 0 else 0
+
+
+def budget_of(world: World, item: Plain) -> Budget:
+    pods = [pod for pod in world.pods(objects.namespace_of(item)) if covers(item, pod)]
+    healthy = sum(is_ready(pod) and not objects.is_terminating(pod) for pod in pods)
+    spec = item["spec"]
+    if spec.get("maxUnavailable") is not None:
+        expected = _expected(world, pods)
+        desired = max(0, expected - scaled(spec["maxUnavailable"], expected, up=True))
+    elif isinstance(spec.get("minAvailable"), int):
+        expected, desired = len(pods), spec["minAvailable"]
+    else:
+        expected = _expected(world, pods)
+        desired = scaled(spec.get("minAvailable") or 1, expected, up=True)
+    return Budget(expected, desired, healthy)
+
+
+def covers(item: Plain, pod: Plain) -> bool:
+    selector = item["spec"].get("selector")
+    if selector is None or objects.namespace_of(item) != objects.namespace_of(pod):
+        return False
+    return selectors.label_selector_as_selector(selector).matches(objects.labels_of(pod))
+
+
+def _expected(world: World, pods: list[Plain]) -> int:
+    """The replicas of all controllers of the pods, each counted once."""
+    found = {}
+    for pod in pods:
+        owner = _scaled_by(world, pod)
+        if owner is not None:
+            found[owner["metadata"]["uid"]] = replicas_of(owner)
+    return sum(found.values())
+
+
+def _scaled_by(world: World, pod: Plain) -> Optional[Plain]:
+    reference = objects.controller_of(pod)
+    if not reference:
+        return None
+    owner = world.get(reference["kind"], reference["name"], objects.namespace_of(pod))
+    above = objects.controller_of(owner) if owner is not None else {}
+    if above.get("kind") == "Deployment":
+        return world.get("Deployment", above["name"], objects.namespace_of(pod)) or owner
+    return owner
+
+
+def status_of(world: World, item: Plain) -> Plain:
+    """The budget with its status, for the scheduler."""
+    return {**item, "status": {"disruptionsAllowed": budget_of(world, item).allowed}}
+
+
+def may_evict(world: World, pod: Plain) -> bool:
+    """Whether the API server deletes the pod when it is to be evicted."""
+    if objects.is_terminating(pod) or (pod.get("status") or {}).get("phase") in ("Pending", "Succeeded", "Failed"):
+        return True
+    budgets = [item for item in world.list("PodDisruptionBudget") if covers(item, pod)]
+    if len(budgets) != 1:
+        return not budgets
+    status = budget_of(world, budgets[0])
+    if not is_ready(pod):
+        if budgets[0]["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+            return True
+        if status.current_healthy >= status.desired_healthy > 0:
+            return True
+    return status.allowed > 0
+
+
+def evict(world: World, pod: Plain) -> Optional[World]:
+    if not may_evict(world, pod):
+        return None
+    after = world.copy()
+    delete_pod(after, pod)
+    return after

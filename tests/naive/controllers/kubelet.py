@@ -1,0 +1,67 @@
+"""Kubelets: bound pods become ready, deleted ones go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.naive import objects
+from tests.naive.controllers.controller_utils import AVAILABLE
+from tests.naive.controllers.job import BACK_OFF_S
+from tests.naive.controllers.nodes import is_down
+from tests.naive.controllers.nodes import NODE_LOST
+from tests.naive.controllers.world import condition
+from tests.naive.controllers.world import is_ready
+from tests.naive.controllers.world import with_condition
+from tests.naive.controllers.world import World
+
+Plain = dict[str, Any]
+
+READY = "test.kubelet/ready"
+TERMINATE = "test.kubelet/terminate"
+
+
+def sync(world: World, pod: Plain) -> Iterator[World]:
+    """What a kubelet does next with one of its pods; nothing where the node is dead or nothing is left to do."""
+    node = world.get("Node", pod["spec"].get("nodeName") or "")
+    if node is None or is_down(node) or objects.is_terminated(pod):
+        return
+    annotations = objects.annotations_of(pod)
+    after = world.copy()
+    if objects.is_terminating(pod):
+        if _is_held(world, pod):
+            return
+        after.remove(pod)
+    elif needs_start(world, pod):
+        is_never = annotations.get(READY) == "never"
+        running = with_condition(pod, type="Ready", status="False" if is_never else "True")
+        running["status"]["phase"] = "Running"
+        after.put(running)
+    elif is_ready(pod) and AVAILABLE not in annotations and _is_timed(world, pod):
+        metadata = {**pod["metadata"], "annotations": {**annotations, AVAILABLE: "yes"}}
+        after.put({**pod, "metadata": metadata})
+    else:
+        return
+    yield after
+
+
+def _is_held(world: World, pod: Plain) -> bool:
+    if objects.annotations_of(pod).get(TERMINATE) == "hold" or pod["metadata"].get("finalizers"):
+        return True
+    is_of_job = objects.controller_of(pod).get("kind") == "Job"
+    return (is_of_job and world.settings.patience_s < BACK_OFF_S) or pod["metadata"]["uid"] in world.settings.stuck
+
+
+def needs_start(world: World, pod: Plain) -> bool:
+    """Whether a bound pod is yet to be ready, for the first time or as its node was lost for a while."""
+    found = condition(pod, "Ready")
+    if pod["metadata"]["uid"] in world.settings.stuck:
+        return False
+    return found is None or found.get("reason") == NODE_LOST
+
+
+def _is_timed(world: World, pod: Plain) -> bool:
+    """Whether `minReadySeconds` have to pass before the pod is available."""
+    reference = objects.controller_of(pod)
+    owner = world.get(reference.get("kind") or "", reference.get("name") or "", objects.namespace_of(pod))
+    return owner is not None and bool(owner["spec"].get("minReadySeconds"))
