@@ -34,6 +34,7 @@ _KEY_FORM = f"a valid label key {_NAME_FORM} with an optional DNS subdomain pref
 ZONE = "topology.kubernetes.io/zone"
 REGION = "topology.kubernetes.io/region"
 HOSTNAME = "kubernetes.io/hostname"
+OS = "kubernetes.io/os"
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
 

@@ -10,6 +10,7 @@ from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
 from kubectl_spread.simulate.placement import Certainty
+from kubectl_spread.suggest.arrange import ALL
 from kubectl_spread.suggest.suggestion import Effect
 from kubectl_spread.suggest.suggestion import Spread
 from kubectl_spread.suggest.suggestion import Suggestion
@@ -24,15 +25,25 @@ def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list
     """The suggestions, the best first; commands are never broken."""
     if not suggestions.items:
         return _none(suggestions)
-    shown, helping = len(suggestions.items), suggestions.verified
-    head = f"Suggestions, each simulated ({shown} of {helping} that help):" if shown < helping else _ALL
-    out = [paint(head, "bold", colour=colour)]
+    out = [paint(_ALL, "bold", colour=colour)]
     told: set[str] = set()  # notes that hold for several are told once
     for number, item in enumerate(suggestions.items, 1):
         notes = tuple(note for note in item.notes if note not in told)
         told.update(notes)
         out += _item(item._replace(notes=notes), number, colour=colour, width=width)
-    return out + _left_out(suggestions)
+    return [*out, *_more(suggestions), *_left_out(suggestions)]
+
+
+def _more(suggestions: Suggestions) -> list[str]:
+    """How many more there are, and how to see them."""
+    more = suggestions.verified - len(suggestions.items)
+    if more <= 0:
+        return []
+    harm = "which ends or restarts running pods, or loses data"
+    if more > 1:
+        harm = f"{suggestions.harmful} of which end or restart running pods, or lose data"
+    words = counted(more, "more suggestion") + (f", {harm}" if suggestions.harmful else "")
+    return [f"{words}: --suggestions {max(suggestions.verified, ALL)}"]
 
 
 _ALL = "Suggestions, each simulated:"

@@ -5,6 +5,7 @@ Each action can be simulated, printed as commands, and told as a value that prog
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.storage import claim as read_claim
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import StorageClass
 from kubectl_spread.objects.taints import Taint
@@ -248,6 +250,153 @@ class DeletePods(NamedTuple):
     def document(self, scene: Scene) -> Plain:  # noqa: ARG002
         pod = self.pods[0]
         return {**_object("Pod", pod.namespace, pod.name), "deleted": [pod.name for pod in self.pods]}
+
+
+class EndPods(NamedTuple):
+    """Pods that end and are not wanted again."""
+
+    pods: tuple[Pod, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.without_pods(self.pods, replaced=any(pod.owner is not None for pod in self.pods))
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return [command("delete", "pod", pod.name, namespace=pod.namespace) for pod in self.pods]
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        pod = self.pods[0]
+        return {**_object("Pod", pod.namespace, pod.name), "deleted": [pod.name for pod in self.pods]}
+
+
+class AwaitPods(NamedTuple):
+    """Pods that end by themselves: they terminate, or the scheduler evicts them; no command does it.
+
+    is_replaced: their controllers create others for them.
+    """
+
+    pods: tuple[Pod, ...]
+    is_replaced: bool = False
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.without_pods(self.pods, replaced=self.is_replaced)
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        pod = self.pods[0]
+        names = [pod.name for pod in self.pods]
+        awaited = "Preempted" if self.is_replaced else "Deleted"
+        return {**_object("Pod", pod.namespace, pod.name), "awaited": awaited, "deleted": names}
+
+
+class AwaitNode(NamedTuple):
+    """A node that becomes Ready, so that it loses the taints of one that is not."""
+
+    node: str
+    taints: tuple[Taint, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        node = next(node for node in scene.cluster.nodes if node.name == self.node)
+        left = tuple(taint for taint in node.taints if taint not in self.taints)
+        return scene.with_nodes([node._replace(taints=left)])
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        taints = [str(taint) for taint in self.taints]
+        return {"kind": "Node", "name": self.node, "awaited": "Ready", "taintsRemoved": taints}
+
+
+class AwaitRemoval(NamedTuple):
+    """A node that an autoscaler removes; the controllers of its pods create others."""
+
+    node: str
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        problem = scene.problem
+        pods = problem.columns.pods[problem.columns.index[self.node]]
+        ending = [pod for pod in pods if not (pod.owner is not None and pod.owner.kind in _BOUND_TO_NODES)]
+        scene = scene.without_pods([pod for pod in ending if not pod.terminating], replaced=True)
+        return scene.with_nodes((), without=[self.node])
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        return {"kind": "Node", "name": self.node, "awaited": "Deleted", "deleted": [self.node]}
+
+
+_BOUND_TO_NODES = ("DaemonSet", "Node")
+
+
+class CreateClaims(NamedTuple):
+    """Claims that pods name and that are not there, as plain objects."""
+
+    claims: tuple[Plain, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        storage = scene.cluster.storage
+        made = [read_claim(plain) for plain in self.claims]
+        claims = {**storage.claims, **{claim.key: claim for claim in made}}
+        return scene._replace(cluster=scene.cluster._replace(storage=storage._replace(claims=claims)))
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        found = []
+        for plain in self.claims:
+            spec = plain["spec"]
+            size = spec["resources"]["requests"]["storage"]
+            modes = ", ".join(spec["accessModes"])
+            in_class = f", class {spec['storageClassName']}" if "storageClassName" in spec else ""
+            found.append(f"PersistentVolumeClaim {plain['metadata']['name']}: {size}, {modes}{in_class}")
+        return found
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        import json
+
+        found = []
+        for plain in self.claims:
+            text = shlex.quote(json.dumps(plain, separators=(",", ":")))
+            found.append(f"echo {text} | kubectl create -f -")
+        return found
+
+    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+        metadata = self.claims[0]["metadata"]
+        named = _object("PersistentVolumeClaim", metadata["namespace"], metadata["name"])
+        return {**named, "added": list(self.claims)}
 
 
 class FinishDeletion(NamedTuple):

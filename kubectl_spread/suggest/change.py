@@ -10,6 +10,7 @@ from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
+from kubectl_spread.explain.requirement import Kind
 from kubectl_spread.suggest.actions import Action
 from kubectl_spread.suggest.actions import EditSpec
 from kubectl_spread.suggest.patch import Op
@@ -19,46 +20,65 @@ if TYPE_CHECKING:
     from kubectl_spread.suggest.problem import Problem
 
 
-class Rank(IntEnum):
-    """How much is given up, the least first: mistakes are mended before rules are loosened."""
+class Damage(IntEnum):
+    """The worst that a change does besides what it is for; suggestions are ordered by it first."""
 
-    MISTAKE = 0  # what is written cannot have been meant
-    AFFINITY_POLICY = 5
-    TAINTS_POLICY = 6
-    REVISION = 8
-    SELECTOR = 10
-    MIN_DOMAINS = 12
-    ROLLOUT = 14
-    MAX_SKEW = 20
-    OTHER_KEY = 31
-    SOFT_CONSTRAINT = 32
-    SOFT_AFFINITY = 36
-    REQUESTS = 40
-    TOLERATION = 44
-    NODE_SELECTOR = 45
-    RISKY_TOLERATION = 60
-    # Of the cluster.
+    NONE = 0
+    EVICTS = 1  # the scheduler evicts running pods of a lower priority
+    RESTARTS = 2  # running pods are deleted, and come back elsewhere
+    KILLS = 3  # running pods end that do not come back as they were
+    LOSES_DATA = 4
+
+
+class Rank(IntEnum):
+    """The order in which an expert would try changes: what heals by itself, mistakes, then rules that are loosened."""
+
+    WAIT = 0
+    MISTAKE = 1  # what is written cannot have been meant
     NODE_LABEL = 3
     RECORDON = 4
+    NODE_KIND = 5  # pods ask for the nodes that can run them
+    AFFINITY_POLICY = 6
+    TAINTS_POLICY = 7
+    OUTAGE = 8  # nodes that are down come back
+    SELECTOR = 9
+    REVISION = 10
+    MIN_DOMAINS = 12
+    ROLLOUT = 14
+    HOST_PORT = 15
     UNCORDON = 16
     EMPTY_NODE = 17
     NEW_LABEL = 18
     STORAGE_CLASS = 19
-    NEW_NODE = 25
-    CLAIM = 27
-    MOVED_POD = 28
-    SIBLING = 29
-    TERMINATING = 30
+    CLAIM = 20
+    CAPACITY = 21  # a new node where the nodes of a domain are full
+    MAX_SKEW = 24
+    NEW_NODE = 27
+    OTHER_KEY = 31
+    SOFT_CONSTRAINT = 32
+    WIDE_SKEW = 33  # a maxSkew that hardly spreads any more
+    PRIORITY = 34
+    SOFT_AFFINITY = 36
+    REQUESTS = 40
+    TOLERATION = 44
+    NODE_SELECTOR = 45
     TAINT = 50
     SCALED = 52
+    MOVED_POD = 54
+    SIBLING = 55
+    HOLDER = 56
+    TERMINATING = 58
+    RISKY_TOLERATION = 60
 
 
 class Change(NamedTuple):
     """Something to do, as far as it can be told beforehand.
 
-    family: changes of one family are alternatives of one kind, of which few are shown. rank: the lower, the less is
-    given up. weight: the same among changes of a rank. relaxes: texts of the requirements (`explain.requirements`) that
-    it loosens; empty where it may loosen any. gives_up: a sentence. parts: how many proposals it is made of.
+    family: changes of one family are alternatives of one kind, of which few are shown. rank: the lower, the earlier an
+    expert would try it. weight: the same among changes of a rank. relaxes: ids of the requirements
+    (`explain.requirements`) that it loosens; empty where it may loosen any. gives_up: a sentence. parts: how many
+    proposals it is made of. damage: the worst that it does to pods and data. fold: of the changes with one fold, as of
+    equal nodes, only the best is told; empty where it stands alone.
     """
 
     title: str
@@ -70,6 +90,8 @@ class Change(NamedTuple):
     gives_up: str = ""
     notes: tuple[str, ...] = ()
     parts: int = 1
+    damage: Damage = Damage.NONE
+    fold: str = ""
 
     @property
     def is_of_manifest(self) -> bool:
@@ -107,11 +129,24 @@ def of_spec(
     relaxes: Iterable[str] = (),
     gives_up: str = "",
     notes: tuple[str, ...] = (),
+    fold: str = "",
 ) -> Change:
-    """A change of the pod's manifest."""
-    return Change(title, (EditSpec(tuple(ops)),), family, rank, weight, frozenset(relaxes), gives_up, notes)
+    """Return a change of the pod's manifest."""
+    edit = (EditSpec(tuple(ops)),)
+    return Change(title, edit, family, rank, weight, frozenset(relaxes), gives_up, notes, fold=fold)
 
 
-def constraint_text(problem: Problem, position: int) -> frozenset[str]:
-    """The requirements of the explanation that a constraint is."""
-    return frozenset(item.text for item in problem.explanation.requirements if item.position == position)
+def of_constraint(problem: Problem, position: int) -> frozenset[str]:
+    """Return the ids of the requirements that a constraint is."""
+    return frozenset(item.id for item in problem.explanation.requirements if item.position == position)
+
+
+def of_kind(problem: Problem, kind: Kind, key: str = "") -> frozenset[str]:
+    """Return the ids of the requirements of a kind; with a key, of those that have it."""
+    found = problem.explanation.requirements
+    return frozenset(item.id for item in found if item.kind is kind and key in ("", item.key))
+
+
+def of_plugin(problem: Problem, plugin: str) -> frozenset[str]:
+    """Return the ids of the requirements of a plugin."""
+    return frozenset(item.id for item in problem.explanation.requirements if item.plugin == plugin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from typing import Optional
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.groups import Group
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.explain.constraints import passes_all_but_spread
@@ -20,6 +22,7 @@ from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.objects import read
 from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.labels import OS
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import PER_POD_LABELS
@@ -37,6 +40,8 @@ from kubectl_spread.simulate.controllers import running_pods
 from kubectl_spread.simulate.controllers import with_controllers
 from kubectl_spread.simulate.new_claims import NewClaims
 from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.suggest.rollout_settings import RolloutSettings
+from kubectl_spread.suggest.rollout_settings import settings_of
 from kubectl_spread.suggest.target import guessed_deployment
 from kubectl_spread.suggest.target import Target
 from kubectl_spread.suggest.target import target_of
@@ -117,6 +122,31 @@ class Problem:
     def usable(self) -> list[int]:
         """Nodes that refuse the pod because of nothing but its spread constraints."""
         return [int(at) for at in passes_all_but_spread(self.filtered).nonzero()[0]]
+
+    @cached_property
+    def rollout(self) -> RolloutSettings:
+        """How the workload replaces its pods."""
+        return settings_of(self.controller, self.owner.kind)
+
+    @property
+    def controller(self) -> Optional[Controller]:
+        """The workload as the cluster has it; None where the facts do not."""
+        return self.cluster.controllers.get(OwnerKey(self.owner.kind, self.owner.namespace, self.owner.name))
+
+    @cached_property
+    def operating_system(self) -> str:
+        """The operating system of the pods: of the nodes that the workload runs on, else of those that fit.
+
+        Empty where no node says its operating system.
+        """
+        own = {node.name: node.labels[OS] for node in self.cluster.nodes if OS in node.labels}
+        asked = dict(self.pod.cls.node_selector).get(OS, "")
+        running = Counter(own[pod.node_name] for pod in self.given.running if pod.node_name in own)
+        fitting = Counter(own[name] for at in self.usable if (name := self.columns.nodes[at].name) in own)
+        for counts in (running, fitting, Counter(own.values())):
+            if counts and not asked:
+                asked = max(counts, key=lambda name: (counts[name], name == "linux", name))
+        return asked
 
     def counted(self, selector: Selector) -> list[Group]:
         """The labels of pods that run in the pod's namespace and that a selector matches."""

@@ -16,7 +16,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -25,23 +24,22 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.replicas import first
 from kubectl_spread.simulate.replicas import seeded
+from kubectl_spread.suggest import arrange
 from kubectl_spread.suggest import effects
 from kubectl_spread.suggest import trial as trials
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.moves import MOVES
 from kubectl_spread.suggest.problem import Problem
-from kubectl_spread.suggest.scene import created_again
+from kubectl_spread.suggest.recreated import anew
 from kubectl_spread.suggest.scene import Scene
 from kubectl_spread.suggest.suggestion import Suggestion
 from kubectl_spread.suggest.suggestion import Suggestions
-from kubectl_spread.suggest.trial import Trial
+from kubectl_spread.suggest.tried import Tried
 
 MOST = 5
 BUDGET_S = 4.0  # of estimated time, so that the same is tried on every machine
 _MOST_PAIRS = 60
-_FIRST = 3  # suggestions among which there is a choice of kinds
 _SEED = 1
 
 # What a trial takes, about: each, and for every thousand nodes, bound pods, and pods to place.
@@ -59,20 +57,6 @@ def suggest(problem: Problem, *, most: int = MOST, budget_s: float = BUDGET_S) -
     return _Search(problem, budget_s).run(most)
 
 
-class _Tried(NamedTuple):
-    """A change that helps, and what came of it."""
-
-    change: Change
-    scene: Scene
-    trial: Trial
-    pending: int
-
-    @property
-    def order(self) -> tuple[object, ...]:
-        change = self.change
-        return (self.pending, change.parts, change.rank, change.weight)
-
-
 class _Search:
     def __init__(self, problem: Problem, budget_s: float) -> None:
         self._problem = problem
@@ -81,7 +65,7 @@ class _Search:
         waiting = problem.cluster._replace(pods=tuple(problem.cluster.pending()))
         self._scene = Scene(problem, waiting, problem.spec)
         self._conflicts = [
-            frozenset(item.text for item in conflict.requirements) for conflict in problem.explanation.conflicts
+            frozenset(item.id for item in conflict.requirements) for conflict in problem.explanation.conflicts
         ]
         self._tried = 0
         self._not_tried = 0
@@ -100,19 +84,21 @@ class _Search:
         found = self._climbed(ladder for ladder in ladders if self._may_be_enough(ladder))
         if not any(item.pending == 0 for item in found):
             found += self._climbed(itertools.islice(self._pairs(ladders, found), _MOST_PAIRS))
-        best = _arranged(found)
-        items = tuple(self._told(item, is_first=at < _FIRST) for at, item in enumerate(best[:most]))
-        return Suggestions(items, self._tried, len(found), self._not_tried)
+        best = arrange.arranged(found)
+        shown = arrange.shown(best, most)
+        items = tuple(self._told(item, is_first=at < arrange.SHOWN) for at, item in enumerate(shown))
+        harmful = sum(map(arrange.is_harmful, best)) - sum(map(arrange.is_harmful, shown))
+        return Suggestions(items, self._tried, len(best), self._not_tried, harmful)
 
     def _may_be_enough(self, ladder: Ladder) -> bool:
         """Whether a change loosens something in every set of requirements that leaves no node by itself."""
         change = ladder.step(0)
         return change is not None and all(_loosens(change, conflict) for conflict in self._conflicts)
 
-    def _climbed(self, ladders: Iterable[Ladder]) -> list[_Tried]:
+    def _climbed(self, ladders: Iterable[Ladder]) -> list[Tried]:
         return [item for ladder in ladders if (item := self._climb(ladder)) is not None]
 
-    def _climb(self, ladder: Ladder) -> Optional[_Tried]:
+    def _climb(self, ladder: Ladder) -> Optional[Tried]:
         """The first step that does as much as the last one does."""
         low = self._try(ladder, 0)
         if ladder.size == 1 or (low is not None and low.pending == 0):
@@ -130,7 +116,7 @@ class _Search:
                 under = middle
         return best
 
-    def _try(self, ladder: Ladder, at: int) -> Optional[_Tried]:
+    def _try(self, ladder: Ladder, at: int) -> Optional[Tried]:
         if self._left_s <= 0:
             self._not_tried += 1
             return None
@@ -141,6 +127,8 @@ class _Search:
             scene = change.apply(self._scene)
         except (KeyError, IndexError, TypeError, ValueError):  # what an action is about is not there
             return None
+        if change.is_of_manifest and scene == self._scene:  # it is so already
+            return None
         queue = self._queue(scene)
         self._left_s -= self._cost_s(len(queue))
         self._tried += 1
@@ -148,9 +136,9 @@ class _Search:
         if not self._is_good(scene, trial):
             return None
         pending = sum(pod.key in self._own for pod in trial.refused)
-        return _Tried(change, scene, trial, pending) if pending < self._pending_before else None
+        return Tried(change, scene, trial, pending) if pending < self._pending_before else None
 
-    def _is_good(self, scene: Scene, trial: Trial) -> bool:
+    def _is_good(self, scene: Scene, trial: trials.Trial) -> bool:
         needed = {self._problem.pod.key, *self._others, *(pod.key for pod in scene.evicted)}
         return needed <= trial.placed.keys()
 
@@ -165,7 +153,7 @@ class _Search:
         nodes, bound = columns.n / 1000, len(columns.bound_pods) / 1000
         return _COST_S + nodes * _NODES_S + bound * _BOUND_S + pods / 1000 * _PLACED_S
 
-    def _pairs(self, ladders: list[Ladder], found: list[_Tried]) -> Iterator[Ladder]:
+    def _pairs(self, ladders: list[Ladder], found: list[Tried]) -> Iterator[Ladder]:
         """Two changes that together loosen something in every conflict, those that give up less first."""
         helping = {item.change.title for item in found}
         alone = [ladder for ladder in ladders if (step := ladder.step(0)) is not None and step.title not in helping]
@@ -179,7 +167,7 @@ class _Search:
         for _, _, one, other in sorted(pairs, key=lambda pair: pair[:2]):
             yield _together(one, other)
 
-    def _told(self, item: _Tried, *, is_first: bool) -> Suggestion:
+    def _told(self, item: Tried, *, is_first: bool) -> Suggestion:
         problem, change = self._problem, item.change
         notes = [
             *change.notes,
@@ -201,14 +189,15 @@ class _Search:
             is_of_manifest=change.is_of_manifest,
         )
 
-    def _after_rollout(self, item: _Tried) -> Iterator[str]:
+    def _after_rollout(self, item: Tried) -> Iterator[str]:
         """Whether all pods fit once each of them is made of the new template."""
         running = self._problem.given.running
         if not item.scene.is_recreated or not running or not self._problem.target.makes_revisions:
             return
         recreation = item.scene.recreation()
         left = max(0, self._problem.replicas - len(self._problem.given.own))
-        replaced = [recreation.pod(created_again(pod)) for pod in running[:left]]
+        again = [anew(pod, self._problem.cluster) for pod in running[:left]]
+        replaced = [recreation.pod(pod) for pod in again if pod is not None]
         scene = item.scene._replace(gone=item.scene.gone | {pod.uid for pod in running})
         trial = trials.run(scene, [*self._queue(scene), *replaced], pick=first)
         own = self._own | {pod.key for pod in running}
@@ -217,7 +206,7 @@ class _Search:
             total = len(self._problem.given.own) + len(replaced)
             yield f"once the rollout has replaced all pods, {pending} of {total} stay Pending"
 
-    def _of_order(self, item: _Tried) -> Iterator[str]:
+    def _of_order(self, item: Tried) -> Iterator[str]:
         """Whether the pods that are created again may come first: they need not wait for the one that waited."""
         evicted = {pod.key for pod in item.scene.evicted}
         if not evicted:
@@ -227,7 +216,7 @@ class _Search:
         if not self._is_good(item.scene, trials.run(item.scene, turned, pick=first)):
             yield "it helps only if the Pending pod is scheduled before the one that is created again"
 
-    def _of_ties(self, item: _Tried) -> Iterator[str]:
+    def _of_ties(self, item: Tried) -> Iterator[str]:
         """What other choices among equal nodes lead to."""
         if not item.trial.has_ties:
             return
@@ -279,6 +268,8 @@ def _together(one: Ladder, other: Ladder) -> Ladder:
             actions=(*changes[0].actions, *changes[1].actions),
             family=f"{changes[0].family}, {changes[1].family}",
             rank=max(changes[0].rank, changes[1].rank),
+            damage=max(changes[0].damage, changes[1].damage),
+            fold="",
             weight=changes[0].weight + changes[1].weight + min(changes[0].rank, changes[1].rank),
             relaxes=frozenset(),
             parts=2,
@@ -287,40 +278,3 @@ def _together(one: Ladder, other: Ladder) -> Ladder:
         )
 
     return Ladder(one.size, step)
-
-
-def _arranged(found: list[_Tried]) -> list[_Tried]:
-    """Those that place all pods first; of the manifest before the cluster, and what gives up little before much.
-
-    The first few are of different kinds, one of them of the cluster, so that there is a choice.
-    """
-    ordered = _distinct(
-        sorted(found, key=lambda item: (item.pending, not item.change.is_of_manifest, item.order, item.change.title))
-    )
-    least = ordered[0].pending if ordered else 0
-    chosen: list[_Tried] = []
-    full = [item for item in ordered if item.pending == least]
-    mistakes = [item for item in full if item.change.rank < Rank.AFFINITY_POLICY]
-    manifest = [item for item in full if item.change.is_of_manifest and item.change.rank < Rank.RISKY_TOLERATION]
-    cluster = [item for item in full if not item.change.is_of_manifest]
-    for group, most in ((mistakes, 1), (manifest, _FIRST - 1), (cluster, 1), (full, 99)):
-        count = 0
-        for item in group:
-            if (
-                count < most
-                and len(chosen) < _FIRST
-                and not any(item.change.family == one.change.family for one in chosen)
-            ):
-                chosen.append(item)
-                count += 1
-    chosen.sort(key=lambda item: min(item.change.rank, Rank.AFFINITY_POLICY))
-    return [*chosen, *(item for item in ordered if not any(item is one for one in chosen))]
-
-
-def _distinct(found: list[_Tried]) -> list[_Tried]:
-    """Without changes that come to the same as one before: a node anywhere is made like one in some domain."""
-    kept: list[_Tried] = []
-    for item in found:
-        if not any(item.change.actions == one.change.actions for one in kept):
-            kept.append(item)
-    return kept

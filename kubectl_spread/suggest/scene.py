@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 from typing import NamedTuple
+from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.node import Node
@@ -16,6 +18,7 @@ from kubectl_spread.simulate.controllers import with_controllers
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.recreated import anew
 from kubectl_spread.suggest.recreated import Recreation
 
 Plain = dict[str, Any]
@@ -26,7 +29,8 @@ class Scene(NamedTuple):
 
     cluster: nodes and storage as they are then; its bound pods are those of the problem's cluster, `gone` aside.
     spec: that of the problem's pods. gone: uids of bound pods that are deleted. evicted: the pods that their
-    controllers create in their place; they must find nodes, too.
+    controllers create in their place; they must find nodes, too. renewed: keys of the problem's waiting pods that are
+    deleted, and created from the present template of their controller.
     """
 
     problem: Problem
@@ -34,6 +38,7 @@ class Scene(NamedTuple):
     spec: Plain
     gone: frozenset[str] = frozenset()
     evicted: tuple[Pod, ...] = ()
+    renewed: frozenset[str] = frozenset()
 
     @property
     def is_recreated(self) -> bool:
@@ -43,6 +48,9 @@ class Scene(NamedTuple):
     def own(self) -> tuple[Pod, ...]:
         """The problem's pods that wait for a node, as they are then."""
         pods = self.problem.given.own
+        if self.renewed:
+            cluster = self.problem.cluster
+            pods = tuple((anew(pod, cluster) or pod) if pod.key in self.renewed else pod for pod in pods)
         if not self.is_recreated:
             return pods
         recreation = self.recreation()
@@ -55,7 +63,19 @@ class Scene(NamedTuple):
         labels = {label: created_labels(owner).get(label, "")} if label else {}
         controller = controller_of(owner) if label and problem.pod.owner is not None else None
         keeps_owner = controller is None or controller.kind == problem.pod.owner.kind != "ReplicaSet"  # type: ignore[union-attr]
-        return Recreation(problem.spec, self.spec, labels=labels, owner=None if keeps_owner else controller)
+        return Recreation(
+            problem.spec,
+            self.spec,
+            labels=labels,
+            owner=None if keeps_owner else controller,
+            priority=self._priority(),
+        )
+
+    def _priority(self) -> Optional[int]:
+        """The priority of another class than the pods had; None where that stays."""
+        name = self.spec.get("priorityClassName")
+        found = self.problem.cluster.priority_classes.get(name or "")
+        return None if found is None or name == self.problem.spec.get("priorityClassName") else found.value
 
     def new_owner(self) -> Workload:
         """The workload with the changed template: of a new revision."""
@@ -76,17 +96,13 @@ class Scene(NamedTuple):
         nodes = tuple(sorted(by_name.values(), key=lambda node: node.name))
         return self._replace(cluster=self.cluster._replace(nodes=nodes))
 
-    def without_pods(self, pods: Iterable[Pod], *, replaced: bool) -> Scene:
+    def without_pods(self, pods: Sequence[Pod], *, replaced: bool) -> Scene:
         """Pods deleted; `replaced`: their controllers create others like them."""
-        deleted = tuple(pods)
-        anew = tuple(created_again(pod) for pod in deleted) if replaced else ()
+        own = {pod.key for pod in self.problem.given.own}
+        waiting = frozenset(pod.key for pod in pods if pod.key in own and not pod.node_name)
+        deleted = tuple(pod for pod in pods if pod.key not in waiting)
+        cluster = self.problem.cluster
+        again = [anew(pod, cluster) for pod in deleted] if replaced else []
+        made = tuple(pod for pod in again if pod is not None)
         gone = self.gone | {pod.uid for pod in deleted}
-        return self._replace(gone=gone, evicted=(*self.evicted, *anew))
-
-
-def created_again(pod: Pod) -> Pod:
-    """The pod that takes the place of a deleted one, without what binding added to it."""
-    bound_labels = {"topology.kubernetes.io/zone", "topology.kubernetes.io/region"}
-    labels = tuple(item for item in pod.cls.labels if item[0] not in bound_labels)
-    cls = pod.cls if labels == pod.cls.labels else pod.cls._replace(labels=labels)
-    return pod._replace(cls=cls, uid=f"{pod.uid}/anew", node_name="", nominated_node="", phase="Pending")
+        return self._replace(gone=gone, evicted=(*self.evicted, *made), renewed=self.renewed | waiting)

@@ -61,9 +61,14 @@ class Suggestion(NamedTuple):
 
 
 class Suggestions(NamedTuple):
-    """The best first. tried: changes that were simulated; verified: how many helped; not_tried: how many were not."""
+    """The best first.
+
+    tried: changes that were simulated; verified: how many helped; not_tried: how many were not. harmful: of those that
+    helped and are not among the items, how many end or restart running pods, or lose data.
+    """
 
     items: tuple[Suggestion, ...] = ()
     tried: int = 0
     verified: int = 0
     not_tried: int = 0
+    harmful: int = 0

@@ -28,6 +28,8 @@ def applied(objects: list[Plain], waiting: list[Plain], changes: list[Plain]) ->
     for change in changes:
         if change["kind"] == "Node":
             objects = _of_node(objects, change)
+        elif change["kind"] == "PersistentVolumeClaim" and "added" in change:
+            objects = [*objects, *copy.deepcopy(change["added"])]
         elif change["kind"] == "PersistentVolumeClaim":
             objects = [_unbound(item) if _is(item, change, change["deleted"]) else item for item in objects]
         elif change["kind"] == "StorageClass":
@@ -102,7 +104,8 @@ def _node(item: Plain, change: Plain) -> None:
         taints = [taint for taint in taints if taint["key"] != CORDON["key"]]
     if "taintAdded" in change:
         taints = [*taints, CORDON]
-    spec["taints"] = [taint for taint in taints if _text(taint) != change.get("taintRemoved")]
+    removed = change.get("taintsRemoved") or [change.get("taintRemoved")]
+    spec["taints"] = [taint for taint in taints if _text(taint) not in removed]
 
 
 def _text(taint: Plain) -> str:

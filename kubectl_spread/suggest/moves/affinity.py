@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.lint.hints import nearest
+from kubectl_spread.lint.rules.unknown_well_known_key import meant
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.taints import UNSCHEDULABLE
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions import EditSpec
 from kubectl_spread.suggest.actions import SetRollout
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import of_plugin
 from kubectl_spread.suggest.change import of_spec
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
@@ -25,13 +28,15 @@ from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.patch import put
 from kubectl_spread.suggest.patch import test
 from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.system_taints import is_of_system
 from kubectl_spread.suggest.written import PREFERRED
 from kubectl_spread.suggest.written import REQUIRED
+from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
 
 _MOST_TAINTS = 5
-_OF_SYSTEM = ("node-role.kubernetes.io/", "node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+_RISKY = ("node-role.kubernetes.io/",)
 
 
 def propose(problem: Problem) -> Iterator[Ladder]:
@@ -47,10 +52,6 @@ def propose(problem: Problem) -> Iterator[Ladder]:
         yield from _node_affinity(problem)
     if names.TAINT_TOLERATION in refusing:
         yield from _tolerations(problem)
-
-
-def _texts(problem: Problem, plugin: str) -> frozenset[str]:
-    return frozenset(item.text for item in problem.explanation.requirements if item.plugin == plugin)
 
 
 def _pods(problem: Problem, field: str) -> Iterator[Ladder]:
@@ -112,19 +113,19 @@ def _of_revision(problem: Problem, at: int, term: Plain) -> Iterator[Ladder]:
         title = f"{title}, and maxSurge: 0 with maxUnavailable: 1 until no pod has the old rule"
         actions = (edit, SetRollout((deleted,)))
         gives_up = f"{gives_up}; {rollout.GIVES_UP}"
-        yield single(Change(title, actions, "matchLabelKeys", Rank.REVISION, weight=1, gives_up=gives_up))
+        yield single(Change(title, actions, "matchLabelKeys", Rank.ROLLOUT, weight=1, gives_up=gives_up))
 
 
 def _node_selector(problem: Problem) -> Iterator[Ladder]:
     selector = fields(problem.spec.get("nodeSelector"))
-    relaxes = _texts(problem, names.NODE_AFFINITY)
+    relaxes = of_plugin(problem, names.NODE_AFFINITY)
     for key, value in selector.items():
         path = ("nodeSelector", key)
-        values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
-        near = nearest(value or "", sorted(values), cutoff=0.6) if value not in values else ""
-        if near:
-            ops = [test(path, value), put(path, near)]
-            title = f"write nodeSelector {key}: {near} instead of {value}, which no node has"
+        meant_key, meant_value = _meant(problem, key, value or "")
+        if (meant_key, meant_value) != (key, value):
+            ops = [test(path, value), drop(path), put(("nodeSelector", meant_key), meant_value)]
+            written = value if meant_key == key else f"{key}: {value}"
+            title = f"write nodeSelector {meant_key}: {meant_value} instead of {written}, which no node has"
             yield single(of_spec(title, ops, family="nodeSelector", rank=Rank.MISTAKE, relaxes=relaxes))
         ops = [test(path, value), drop(path)]
         yield single(
@@ -139,6 +140,25 @@ def _node_selector(problem: Problem) -> Iterator[Ladder]:
         )
 
 
+def _meant(problem: Problem, key: str, value: str) -> tuple[str, str]:
+    """The label that nodes have and that another one, which none has, is meant to be; the same where none is near."""
+    nodes = problem.cluster.nodes
+    values = {node.labels[key] for node in nodes if key in node.labels}
+    if value in values:
+        return key, value
+    if not values:
+        known = {label for node in nodes for label in node.labels}
+        other = misspelt.spelling_of(key, known) or meant(key)
+        values = {node.labels[other] for node in nodes if other in node.labels}
+        if not values:
+            return key, value
+        key = other
+    if value in values:
+        return key, value
+    near = misspelt.spelling_of(value, values) or nearest(value, sorted(values), cutoff=0.6)
+    return (key, near) if near else (key, value)
+
+
 def _node_affinity(problem: Problem) -> Iterator[Ladder]:
     rules = fields(fields(problem.spec.get("affinity")).get("nodeAffinity"))
     if not rules.get(REQUIRED):
@@ -147,18 +167,11 @@ def _node_affinity(problem: Problem) -> Iterator[Ladder]:
     terms = mappings(fields(rules[REQUIRED]).get("nodeSelectorTerms"))
     for at, term in enumerate(terms):
         written = mappings(term.get("matchExpressions"))
-        for number, expression in enumerate(written if len(written) > 1 else ()):
+        for number, expression in enumerate(written):
             where = (*path, "nodeSelectorTerms", at, "matchExpressions", number)
-            ops = [test((*where, "key"), expression.get("key")), drop(where)]
-            yield single(
-                of_spec(
-                    f"remove the condition on {expression.get('key')} from the required node affinity",
-                    ops,
-                    family="nodeAffinity",
-                    rank=Rank.NODE_SELECTOR,
-                    gives_up=f"the pods may run on nodes that the condition on {expression.get('key')} leaves out",
-                )
-            )
+            yield from _corrected(problem, where, expression)
+            if len(written) > 1:
+                yield single(_without_condition(where, expression))
     yield single(
         of_spec(
             "remove the required node affinity",
@@ -171,13 +184,49 @@ def _node_affinity(problem: Problem) -> Iterator[Ladder]:
     )
 
 
+def _corrected(problem: Problem, where: Route, expression: Plain) -> Iterator[Ladder]:
+    """A condition on a label that no node has, where some have another spelling of it."""
+    key, values = expression.get("key") or "", strings(expression.get("values"))
+    if expression.get("operator") not in ("In", "Exists"):
+        return
+    found = [_meant(problem, key, value) for value in values or ("",)]
+    meant_key = found[0][0]
+    meant_values = list(dict.fromkeys(value for _, value in found)) if values else []
+    if (meant_key, meant_values) == (key, list(values)):
+        return
+    corrected = {**expression, "key": meant_key, **({"values": meant_values} if values else {})}
+    ops = [test((*where, "key"), key), put((*where, "key"), meant_key)]
+    if values:
+        ops.append(put((*where, "values"), meant_values))
+    written, now = (_condition(item) for item in (expression, corrected))
+    title = f"write node affinity {now} instead of {written}, which no node has"
+    relaxes = of_plugin(problem, names.NODE_AFFINITY)
+    yield single(of_spec(title, ops, family="nodeAffinity", rank=Rank.MISTAKE, relaxes=relaxes))
+
+
+def _condition(expression: Plain) -> str:
+    values = ", ".join(strings(expression.get("values")))
+    return f"{expression.get('key')} in ({values})" if values else str(expression.get("key"))
+
+
+def _without_condition(where: Route, expression: Plain) -> Change:
+    key = expression.get("key")
+    return of_spec(
+        f"remove the condition on {key} from the required node affinity",
+        [test((*where, "key"), key), drop(where)],
+        family="nodeAffinity",
+        rank=Rank.NODE_SELECTOR,
+        gives_up=f"the pods may run on nodes that the condition on {key} leaves out",
+    )
+
+
 def _tolerations(problem: Problem) -> Iterator[Ladder]:
     """Let the pod tolerate the taints of nodes, those that say the node is unfit last."""
     untolerated = problem.columns.untolerated(problem.pod.cls.tolerations)
-    taints = [taint for taint in dict.fromkeys(untolerated) if taint is not None and taint != UNSCHEDULABLE]
+    taints = [taint for taint in dict.fromkeys(untolerated) if taint is not None and not is_of_system(taint)]
     there = bool(mappings(problem.spec.get("tolerations")))
     for taint in taints[:_MOST_TAINTS]:
-        risky = taint.key.startswith(_OF_SYSTEM)
+        risky = taint.key.startswith(_RISKY)
         yield single(
             of_spec(
                 f"tolerate the taint {taint}",

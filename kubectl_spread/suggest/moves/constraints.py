@@ -14,8 +14,8 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import constraint_text
 from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import of_constraint
 from kubectl_spread.suggest.change import of_spec
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
@@ -30,6 +30,7 @@ FIELD = "topologySpreadConstraints"
 _SUCCESSORS = {"failure-domain.beta.kubernetes.io/zone": ZONE, "failure-domain.beta.kubernetes.io/region": REGION}
 _RENAMED = {**_SUCCESSORS, **{new: old for old, new in _SUCCESSORS.items()}}
 _MOST_SKEW = 1_000
+_TIGHT = 3  # a maxSkew up to this still spreads pods, however few they are
 
 
 def propose(problem: Problem) -> Iterator[Ladder]:
@@ -72,7 +73,9 @@ def _max_skew(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
         return
     now = report.constraint.max_skew
     least = max(min(usable), now + 1)
-    most = min(max(usable) + len(problem.given.own), _MOST_SKEW)
+    most = min(max(usable) + len(problem.given.own), max(problem.replicas, len(problem.given.own)), _MOST_SKEW)
+    if least > most:
+        return
 
     def step(at: int) -> Change:
         value = least + at
@@ -80,9 +83,9 @@ def _max_skew(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
             f"set maxSkew: {value} in {named(problem, report)}",
             guarded(report, put(route(report, "maxSkew"), value)),
             family="maxSkew",
-            rank=Rank.MAX_SKEW,
+            rank=Rank.WIDE_SKEW if value > max(_TIGHT, now) and 2 * value > problem.replicas else Rank.MAX_SKEW,
             weight=value - now,
-            relaxes=constraint_text(problem, report.constraint.position),
+            relaxes=of_constraint(problem, report.constraint.position),
             gives_up=f"domains of {report.constraint.topology_key} may differ by {value} pods instead of {now}",
         )
 
@@ -92,7 +95,7 @@ def _max_skew(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
 def _softened(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
     constraint = report.constraint
     pairs = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
-    relaxes = constraint_text(problem, constraint.position)
+    relaxes = of_constraint(problem, constraint.position)
     coarse = max(0, 10 - len(report.domains))  # the more domains a key has, the less is lost with it
     key = constraint.topology_key
     if (key, SCHEDULE_ANYWAY) in pairs:
@@ -163,7 +166,7 @@ def _min_domains(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]
     if not report.is_below_min_domains:
         return
     there = report.eligible_domains
-    relaxes = constraint_text(problem, report.constraint.position)
+    relaxes = of_constraint(problem, report.constraint.position)
     key, asked = report.constraint.topology_key, report.min_domains
     gives_up = f"the pods no longer wait for {asked} domains of {key}: with fewer they may all be in those there are"
     if there > 1:
@@ -196,7 +199,7 @@ def _policies(problem: Problem, reports: list[ConstraintReport]) -> Iterator[Lad
     if len(reports) > 1 and len(taints) < 2 and len(affinity) < 2:
         return
     where = named(problem, reports[0]) if len(reports) == 1 else "every DoNotSchedule constraint"
-    relaxes = frozenset().union(*(constraint_text(problem, item.constraint.position) for item in reports))
+    relaxes = frozenset().union(*(of_constraint(problem, item.constraint.position) for item in reports))
     of_taints = [op for item in taints for op in guarded(item, put(route(item, "nodeTaintsPolicy"), HONOR))]
     of_affinity = [op for item in affinity for op in guarded(item, put(route(item, "nodeAffinityPolicy"), HONOR))]
     no_taints = (

@@ -9,6 +9,7 @@ from typing import Optional
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.labels import OS
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.resources import CPU
 from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
@@ -16,12 +17,15 @@ from kubectl_spread.objects.resources import MEMORY
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Volume
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions import AddNodes
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.moves.constraints import has_meant_key
 from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.system_taints import is_unfit
 
 Plain = dict[str, Any]
 
@@ -39,9 +43,41 @@ def propose(problem: Problem) -> Iterator[Ladder]:
     """Nodes for a domain that holds a minimum, for a new one where domains are missing, or for any."""
     places = [] if problem.owner.kind == "DaemonSet" else _places(problem)  # each of its pods has its node
     for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
-        labels = _labels(problem, place)
+        labels = _labels(problem, place) if _is_open(problem, place) else None
         if labels is not None:
             yield _ladder(problem, place, labels, weight=number)
+
+
+def _is_open(problem: Problem, place: dict[str, str]) -> bool:
+    """Return whether a node belongs there.
+
+    None belongs in a domain that is down or about to go, whose value is misspelt, or whose nodes all have another
+    operating system than those that the pod's workload can use.
+    """
+    there = _nodes_at(problem, place)
+    if not there or not place:
+        return True
+    systems = {node.labels.get(OS) for node in there} - {None}
+    wanted = problem.operating_system
+    is_other_system = bool(systems) and bool(wanted) and wanted not in systems
+    is_misspelt = any(value in misspelt.values(problem.cluster.nodes, key) for key, value in place.items())
+    return not (is_unfit(there) or is_misspelt or is_other_system)
+
+
+def _nodes_at(problem: Problem, place: dict[str, str]) -> list[Node]:
+    nodes = problem.cluster.nodes
+    return [node for node in nodes if all(node.labels.get(key) == value for key, value in place.items())]
+
+
+def _lacks_capacity(problem: Problem, place: dict[str, str]) -> bool:
+    """Return whether some node at a place refuses the pod for want of room alone: it is full, or others are there."""
+    full = (names.NODE_RESOURCES_FIT, names.NODE_PORTS, names.INTER_POD_AFFINITY, names.NODE_VOLUME_LIMITS)
+    for node in _nodes_at(problem, place):
+        at = problem.columns.index[node.name]
+        refusing = {item.plugin for item in problem.filtered.verdicts if item.bits[at]} - {names.POD_TOPOLOGY_SPREAD}
+        if refusing and refusing <= set(full):
+            return True
+    return False
 
 
 def is_control_plane(node: Node) -> bool:
@@ -56,7 +92,7 @@ def _places(problem: Problem) -> list[dict[str, str]]:
     places = [place for place in _of_volumes(problem) if place]
     for report in problem.reports:
         key = report.constraint.topology_key
-        if key == HOSTNAME or has_meant_key(problem, report):
+        if key == HOSTNAME or has_meant_key(problem, report) or len(report.without_key) == problem.columns.n:
             continue
         held = [value for value in report.minimum_in if value]
         if not report.is_below_min_domains:
@@ -142,6 +178,7 @@ def _is_allowed(problem: Problem, labels: Labels) -> bool:
 
 def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
     """One node with room for one pod; then for two, and so on; then more nodes with room for all."""
+    rank = Rank.CAPACITY if _lacks_capacity(problem, place) else Rank.NEW_NODE
     waiting = problem.given.pending
     sizes = [(1, count) for count in range(1, min(waiting, _MOST_ON_ONE) + 1)]
     sizes += [(count, -(-waiting // count)) for count in range(2, min(waiting, _MOST_NEW) + 1)]
@@ -158,9 +195,10 @@ def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, 
             where = "".join(f" in a new {key.rpartition('/')[2]}" for key in place)
         what = "a node" if nodes == 1 else f"{nodes} nodes"
         each = "" if nodes == 1 else " each"
-        title = f"add {what}{where} with {_size(room)} free{each}"
+        size = f" with {_size(room)} free{each}" if _size(room) else ""
+        title = f"add {what}{where}{size}"
         note = "what DaemonSets put on a new node comes on top of that"
-        return Change(title, (AddNodes(made),), "new node", Rank.NEW_NODE, weight, gives_up="", notes=(note,))
+        return Change(title, (AddNodes(made),), "new node", rank, weight, gives_up="", notes=(note,))
 
     return Ladder(len(sizes), step)
 
@@ -182,14 +220,14 @@ def _room(problem: Problem, pods: int) -> dict[str, str]:
     room: dict[str, str] = {}
     for resource, amount in problem.pod.cls.requests:
         total = amount * pods
+        if not total:
+            continue
         if resource == CPU:
             room[CPU] = f"{total}m" if total % 1000 else str(total // 1000)
         elif resource in (MEMORY, EPHEMERAL_STORAGE):
             room[resource] = f"{total // _GIBI}Gi" if total and total % _GIBI == 0 else f"{-(-total // _MEBI)}Mi"
         elif resource != PODS and total:
             room[resource] = str(total)
-    room.setdefault(CPU, "1")
-    room.setdefault(MEMORY, "1Gi")
     room[PODS] = str(max(110, pods))
     return room
 

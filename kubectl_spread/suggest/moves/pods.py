@@ -13,6 +13,7 @@ from kubectl_spread.suggest.actions import DeletePods
 from kubectl_spread.suggest.actions import FinishDeletion
 from kubectl_spread.suggest.actions import ScaleDown
 from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.change import Damage
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
@@ -28,15 +29,19 @@ _MOST_SCALED = 3
 
 def propose(problem: Problem) -> Iterator[Ladder]:
     """Pods whose absence lets the pod in."""
-    in_the_way = list(_in_the_way(problem))
-    for pod in in_the_way[:_MOST]:
+    found = in_the_way(problem)
+    for pod in found[:_MOST]:
         yield from _without(problem, pod)
     yield from _siblings(problem)
-    yield from _scaled(problem, in_the_way)
+    yield from _scaled(problem, found)
+
+
+def in_the_way(problem: Problem) -> list[Pod]:
+    """Return the pods without any one of which their node would take the pod."""
+    return list(_in_the_way(problem))
 
 
 def _in_the_way(problem: Problem) -> Iterator[Pod]:
-    """Pods without any one of which their node would take the pod."""
     filtered, columns = problem.filtered, problem.columns
     asked = 0
     for at in range(columns.n):
@@ -60,11 +65,12 @@ def _without(problem: Problem, pod: Pod) -> Iterator[Ladder]:
         why = f", whose finalizers hold it: {', '.join(pod.finalizers)}" if pod.finalizers else ""
         yield single(
             Change(
-                f"let pod {pod.name} go that has been terminating{why}",
+                f"force the end of pod {pod.name}, which has been terminating{why}",
                 (FinishDeletion(pod),),
                 "terminating",
                 Rank.TERMINATING,
-                gives_up="what waits for the pod to end does not run",
+                gives_up="what waits for the pod to end does not run, and its containers may go on unseen",
+                damage=Damage.KILLS,
             )
         )
         return
@@ -79,6 +85,8 @@ def _without(problem: Problem, pod: Pod) -> Iterator[Ladder]:
             weight=1 + max(0, pod.cls.priority > problem.pod.cls.priority),
             gives_up="the pod is restarted",
             notes=tuple(_budget(problem, pod)),
+            damage=Damage.RESTARTS,
+            fold=f"delete pod of {workload_of(pod, cluster)}",
         )
     )
 
@@ -160,5 +168,6 @@ def _scale(owner: OwnerKey, ranked: list[Pod], at: int) -> Change:
         Rank.SCALED,
         weight=count,
         gives_up=f"{owner.name} has {count} fewer",
+        damage=Damage.KILLS,
         notes=(f"simulated without {pods}: its controller may choose others of the same rank",),
     )

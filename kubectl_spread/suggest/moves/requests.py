@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
+from kubectl_spread.explain.requirement import Kind
 from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.objects import quantity
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.resources import CPU
 from kubectl_spread.objects.resources import MEMORY
-from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import of_spec
@@ -30,9 +30,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
         return
     for resource in (CPU, MEMORY):
         lacking = [
-            item
-            for item in problem.explanation.requirements
-            if item.plugin == names.NODE_RESOURCES_FIT and item.text == f"the {resource} request"
+            item for item in problem.explanation.requirements if item.kind is Kind.RESOURCE and item.key == resource
         ]
         for requirement in lacking:
             yield from _lowered(problem, resource, requirement)
@@ -60,7 +58,7 @@ def _lowered(problem: Problem, resource: str, requirement: Requirement) -> Itera
             [test(("containers", at, "name"), name), put(path, text)],
             family=f"{resource} request",
             rank=Rank.REQUESTS,
-            relaxes={requirement.text},
+            relaxes={requirement.id},
             gives_up=f"{text} of {resource} are set aside for the container instead of {_text(request, resource)}",
         )
 

@@ -30,6 +30,8 @@ def first_deleted(problem: Problem) -> Iterator[Pod]:
     Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2).
     """
     label = problem.revision_label
+    if not problem.rollout.may_surge:
+        return
     if problem.owner.kind != "Deployment" or not label:
         return
     own = dict(problem.pod.cls.labels).get(label)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.explain.constraints import ConstraintReport
-from kubectl_spread.suggest.change import constraint_text
 from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import of_constraint
 from kubectl_spread.suggest.change import of_spec
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
@@ -39,7 +39,7 @@ def _own(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
                 guarded(report, put(route(report, "labelSelector"), {"matchLabels": labels})),
                 family="labelSelector",
                 rank=Rank.MISTAKE,
-                relaxes=constraint_text(problem, report.constraint.position),
+                relaxes=of_constraint(problem, report.constraint.position),
                 gives_up="the pods that were selected so far are no longer counted",
             )
         )
@@ -80,7 +80,7 @@ def _narrowed(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
             guarded(report, *ops),
             family="labelSelector",
             rank=Rank.SELECTOR,
-            relaxes=constraint_text(problem, report.constraint.position),
+            relaxes=of_constraint(problem, report.constraint.position),
             gives_up="the pods of other workloads that are counted now are no longer spread together with these",
         )
     )
@@ -95,7 +95,7 @@ def _revision(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
                 guarded(report, *ops),
                 family="matchLabelKeys",
                 rank=Rank.REVISION,
-                relaxes=constraint_text(problem, report.constraint.position),
+                relaxes=of_constraint(problem, report.constraint.position),
                 gives_up=_BY_REVISION,
             )
         )

@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
 
+from kubectl_spread.explain.requirement import Kind
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import StorageClass
 from kubectl_spread.objects.storage import WAIT_FOR_FIRST_CONSUMER
+from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions import Action
+from kubectl_spread.suggest.actions import CreateClaims
 from kubectl_spread.suggest.actions import DeleteClaims
 from kubectl_spread.suggest.actions import EditClass
+from kubectl_spread.suggest.actions import EndPods
+from kubectl_spread.suggest.actions import ScaleDown
 from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.change import Damage
 from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import of_spec
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.patch import drop
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.patch import put
+from kubectl_spread.suggest.patch import test
 from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import workload_of
 
-_LOST = "what the volumes hold is lost, unless their reclaim policy keeps them"
+_LOST = "all data in the volumes is lost, unless their reclaim policy keeps them"
+_SIZE = "1Gi"
 
 
 def propose(problem: Problem) -> Iterator[Ladder]:
     """Changes of the claims of the pods that wait, and of their classes."""
+    yield from _missing(problem)
+    yield from _held(problem)
     claims = _claims(problem)
     classes = {claim.storage_class for claim in claims}
     for name in sorted(classes):
@@ -54,9 +72,9 @@ def _of_class(problem: Problem, found: StorageClass, claims: list[Claim]) -> Ite
     if found.waits and settled:
         yield from _made_anew(problem, settled)
     if not found.waits:
-        yield single(_waiting(found, claims))
+        yield single(_waiting(found, claims, problem))
     if found.allowed and missing:
-        yield single(_anywhere(found, settled))
+        yield single(_anywhere(found, settled, problem))
 
 
 def _left_out(problem: Problem, found: StorageClass, key: str) -> list[str]:
@@ -80,8 +98,9 @@ def _made_anew(problem: Problem, settled: list[Claim]) -> Iterator[Ladder]:
                 "claims",
                 Rank.CLAIM,
                 weight=len(keys),
-                gives_up=_LOST,
+                gives_up=_LOST if _holds_data(problem, keys) else "",
                 notes=_not_made_again(problem, keys),
+                damage=Damage.LOSES_DATA if _holds_data(problem, keys) else Damage.NONE,
             )
         )
 
@@ -94,23 +113,111 @@ def _not_made_again(problem: Problem, keys: tuple[ObjectKey, ...]) -> tuple[str,
     return (f"create {', '.join(alone)} again: no controller does",) if alone else ()
 
 
-def _waiting(found: StorageClass, claims: list[Claim]) -> Change:
+def _holds_data(problem: Problem, keys: Sequence[ObjectKey]) -> bool:
+    """Whether any of the claims has a volume; what was never bound holds nothing."""
+    claims = problem.cluster.storage.claims
+    return any(claims[key].volume_name for key in keys if key in claims)
+
+
+def _missing(problem: Problem) -> Iterator[Ladder]:
+    """Claims that the pod names and that nobody has created."""
+    storage, pod = problem.cluster.storage, problem.pod
+    named = [volume.claim for volume in pod.cls.volumes if volume.claim and not volume.is_ephemeral]
+    missing = [name for name in named if ObjectKey(pod.namespace, name) not in storage.claims]
+    if not missing:
+        return
+    free = [key.name for key in storage.claims if key.namespace == pod.namespace]
+    for name in missing:
+        near = misspelt.spelling_of(name, free)
+        if near and problem.given.is_template_known:
+            yield from _other_claim(problem, name, near)
+    classes = sorted(storage.classes.values(), key=lambda item: (not item.is_default, not item.waits, item.name))
+    written = tuple(_claim_written(pod.namespace, name, classes[0].name if classes else "") for name in missing)
+    listed = ", ".join(missing)
+    yield single(
+        Change(
+            f"create the missing claim{'s' if len(missing) > 1 else ''} {listed}",
+            (CreateClaims(written),),
+            "missing claim",
+            Rank.MISTAKE,
+            notes=("write the size, the access mode and the StorageClass that the pod needs; these were simulated",),
+        )
+    )
+
+
+def _other_claim(problem: Problem, name: str, near: str) -> Iterator[Ladder]:
+    for at, volume in enumerate(mappings(problem.spec.get("volumes"))):
+        if fields(volume.get("persistentVolumeClaim")).get("claimName") == name:
+            path = ("volumes", at, "persistentVolumeClaim", "claimName")
+            title = f"write claimName: {near} instead of {name}, which does not exist"
+            yield single(of_spec(title, [test(path, name), put(path, near)], family="claimName", rank=Rank.MISTAKE))
+
+
+def _claim_written(namespace: str, name: str, storage_class: str) -> dict[str, Any]:
+    named = {"storageClassName": storage_class} if storage_class else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"accessModes": ["ReadWriteOnce"], **named, "resources": {"requests": {"storage": _SIZE}}},
+    }
+
+
+def _held(problem: Problem) -> Iterator[Ladder]:
+    """Stop the pods that hold a claim which one pod at a time may use."""
+    claims = {item.key for item in problem.explanation.requirements if item.kind is Kind.CLAIM_IN_USE}
+    own = {ObjectKey(problem.pod.namespace, name) for name in claims}
+    holders = [
+        pod
+        for pod in problem.cluster.bound()
+        if not pod.terminating and any(ObjectKey(pod.namespace, volume.claim) in own for volume in pod.cls.volumes)
+    ]
+    others = [pod for pod in holders if workload_of(pod, problem.cluster) != workload_of(problem.pod, problem.cluster)]
+    for pod in others or holders:
+        yield single(_stopped(problem, pod, ", ".join(sorted(claims))))
+
+
+def _stopped(problem: Problem, pod: Pod, claims: str) -> Change:
+    owner = workload_of(pod, problem.cluster)
+    title = f"stop pod {pod.name} on {pod.node_name}, which holds claim {claims}: one pod at a time may use it"
+    if pod.owner is None or owner is None or owner.kind not in SCALED_KINDS:
+        action: Action = EndPods((pod,))
+        gives_up = f"pod {pod.name} ends" + ("" if pod.owner else ", and nothing creates it again")
+    else:
+        own = [other for other in problem.cluster.bound() if workload_of(other, problem.cluster) == owner]
+        action = ScaleDown(owner.kind, owner.namespace, owner.name, 0, tuple(own))
+        gives_up = f"{owner.kind} {owner.name} has no pods until it is scaled up again"
+    return Change(title, (action,), "holder", Rank.HOLDER, gives_up=gives_up, damage=Damage.KILLS)
+
+
+def _waiting(found: StorageClass, claims: list[Claim], problem: Problem) -> Change:
     after = found._replace(waits=True)
     op = put(("volumeBindingMode",), WAIT_FOR_FIRST_CONSUMER)
-    return _with_class(found, after, [op], claims, f"let the StorageClass {found.name} wait: {WAIT_FOR_FIRST_CONSUMER}")
+    title = f"let the StorageClass {found.name} wait: {WAIT_FOR_FIRST_CONSUMER}"
+    return _with_class(found, after, [op], claims=claims, title=title, problem=problem)
 
 
-def _anywhere(found: StorageClass, settled: list[Claim]) -> Change:
+def _anywhere(found: StorageClass, settled: list[Claim], problem: Problem) -> Change:
     after = found._replace(allowed=None)
     title = f"remove allowedTopologies from the StorageClass {found.name}, so that volumes may be made in every domain"
-    return _with_class(found, after, [drop(("allowedTopologies",))], settled, title)
+    return _with_class(found, after, [drop(("allowedTopologies",))], claims=settled, title=title, problem=problem)
 
 
-def _with_class(found: StorageClass, after: StorageClass, ops: list[Op], claims: list[Claim], title: str) -> Change:
+def _with_class(
+    found: StorageClass, after: StorageClass, ops: list[Op], *, claims: list[Claim], title: str, problem: Problem
+) -> Change:
     actions: tuple[Action, ...] = (EditClass(found, after, tuple(ops)),)
     gives_up = "volumes of the class are made in another manner from now on"
     if claims:
         actions = (*actions, DeleteClaims(tuple(claim.key for claim in claims)))
         title = f"{title}, and make the claims anew: {', '.join(claim.key.name for claim in claims)}"
-        gives_up = f"{gives_up}; {_LOST}"
-    return Change(title, actions, "storage", Rank.STORAGE_CLASS, weight=len(claims), gives_up=gives_up)
+    is_lost = _holds_data(problem, [claim.key for claim in claims])
+    return Change(
+        title,
+        actions,
+        "storage",
+        Rank.STORAGE_CLASS,
+        weight=len(claims),
+        gives_up=f"{gives_up}; {_LOST}" if is_lost else gives_up,
+        damage=Damage.LOSES_DATA if is_lost else Damage.NONE,
+    )

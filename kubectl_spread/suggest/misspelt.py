@@ -1,0 +1,66 @@
+"""Two spellings of one label key or value.
+
+Names of zones differ in one character on purpose (us-east-1a, us-east-1b), so that a small distance alone says nothing.
+Two spellings are the same name if only their case and punctuation differ, or if one has two letters swapped or one
+letter too many or too few.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from kubectl_spread.objects.node import Node
+
+_LEAST = 5  # characters of a name in which a swapped or missing letter shows
+
+
+def values(nodes: Iterable[Node], key: str) -> dict[str, str]:
+    """Return the misspelt values of a label, and for each the spelling that more nodes have."""
+    counts = Counter(node.labels[key] for node in nodes if node.labels.get(key))
+    found: dict[str, str] = {}
+    for wrong, number in counts.items():
+        right = [other for other in counts if other not in (wrong, *found) and is_same(wrong, other)]
+        best = max(right, key=lambda other: (counts[other], len(other), other), default="")
+        if best and (counts[best], len(best), best) > (number, len(wrong), wrong):
+            found[wrong] = best
+    return found
+
+
+def spelling_of(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is another spelling of a name; empty without one."""
+    near = (other for other in sorted(known) if other != name)
+    return next((other for other in near if is_same(name, other) or f"{name}s" == other or f"{other}s" == name), "")
+
+
+def is_same(one: str, other: str) -> bool:
+    """Return whether two names are one in two spellings."""
+    plain = _plain(one), _plain(other)
+    if plain[0] == plain[1]:
+        return bool(plain[0])
+    if min(map(len, plain)) < _LEAST:
+        return False
+    return _is_swapped(*plain) or _has_one_more(*plain) or _has_one_more(plain[1], plain[0])
+
+
+def _plain(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
+def _is_swapped(one: str, other: str) -> bool:
+    """Whether two letters that stand side by side have changed places."""
+    if len(one) != len(other):
+        return False
+    differing = [at for at in range(len(one)) if one[at] != other[at]]
+    if len(differing) != 2 or differing[1] != differing[0] + 1:
+        return False
+    at = differing[0]
+    return one[at : at + 2] == other[at : at + 2][::-1] and one[at : at + 2].isalpha()
+
+
+def _has_one_more(longer: str, shorter: str) -> bool:
+    """Whether one letter, and not the last character, is too many."""
+    if len(longer) != len(shorter) + 1:
+        return False
+    at = next((at for at in range(len(shorter)) if longer[at] != shorter[at]), len(shorter))
+    return at < len(shorter) and longer[at].isalpha() and longer[:at] + longer[at + 1 :] == shorter

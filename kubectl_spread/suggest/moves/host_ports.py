@@ -1,0 +1,50 @@
+"""Host ports: each takes a port of the node, so that a node has one such pod at most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kubectl_spread.explain.requirement import Kind
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import of_kind
+from kubectl_spread.suggest.change import of_spec
+from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.patch import drop
+from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.patch import test
+from kubectl_spread.suggest.problem import Problem
+
+Plain = dict[str, Any]
+
+
+def propose(problem: Problem) -> Iterator[Ladder]:
+    """Drop the host ports; a Service reaches the pods by their container ports."""
+    refused = of_kind(problem, Kind.PORT)
+    if not refused or not problem.given.is_template_known or problem.spec.get("hostNetwork"):
+        return
+    ports = list(_ports(problem.spec))
+    if ports:
+        numbers = ", ".join(str(number) for number in dict.fromkeys(number for number, _ in ports))
+        what = "hostPort" if len(ports) == 1 else "hostPorts"
+        yield single(
+            of_spec(
+                f"drop {what} {numbers}, so that a node takes more than one of these pods",
+                [op for _, ops in ports for op in ops],
+                family="hostPort",
+                rank=Rank.HOST_PORT,
+                relaxes=refused,
+                gives_up=f"the pods no longer answer at port {numbers} of their nodes: a Service must lead to them",
+            )
+        )
+
+
+def _ports(spec: Plain) -> Iterator[tuple[int, tuple[Op, ...]]]:
+    for field in ("containers", "initContainers"):
+        for at, container in enumerate(mappings(spec.get(field))):
+            for number, port in enumerate(mappings(container.get("ports"))):
+                if port.get("hostPort"):
+                    path = (field, at, "ports", number, "hostPort")
+                    yield int(port["hostPort"]), (test(path, port["hostPort"]), drop(path))

@@ -1,0 +1,107 @@
+"""Nodes of a kind that the pods cannot run on, and that their constraints count: another system, no such device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from kubectl_spread.explain.requirement import Kind
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import OS
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.resources import CPU
+from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
+from kubectl_spread.objects.resources import MEMORY
+from kubectl_spread.objects.resources import PODS
+from kubectl_spread.suggest.actions import Action
+from kubectl_spread.suggest.actions import EditNode
+from kubectl_spread.suggest.actions import EditSpec
+from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.patch import put
+from kubectl_spread.suggest.problem import Problem
+
+_OF_EVERY_NODE = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE, PODS})
+_MOST_LABELLED = 20
+
+
+def propose(problem: Problem) -> Iterator[Ladder]:
+    """A nodeSelector for the nodes that can run the pods, so that no other node counts as a domain."""
+    if not problem.reports or problem.owner.kind == "DaemonSet":
+        return
+    yield from _system(problem)
+    yield from _device(problem)
+
+
+def _system(problem: Problem) -> Iterator[Ladder]:
+    """Ask for the operating system of the pods, where the cluster has nodes of several."""
+    systems = {node.labels[OS] for node in problem.cluster.nodes if OS in node.labels}
+    wanted = problem.operating_system
+    if len(systems) < 2 or _asks_for(problem, OS):
+        return
+    title = f"add {OS}: {wanted} to nodeSelector, as only nodes with {wanted} can run these pods"
+    yield single(
+        Change(
+            title,
+            (EditSpec(_selecting(problem, OS, wanted)),),
+            "nodeSelector",
+            Rank.NODE_KIND,
+            gives_up=f"the pods never run on nodes without {OS}={wanted}",
+        )
+    )
+
+
+def _device(problem: Problem) -> Iterator[Ladder]:
+    """Ask for the nodes that have a resource, where only some have it at all."""
+    lacking = (item.key for item in problem.explanation.requirements if item.kind is Kind.RESOURCE)
+    for resource in dict.fromkeys(lacking):
+        having = [node for node in problem.cluster.nodes if node.allocatable.get(resource, 0)]
+        others = [node for node in problem.cluster.nodes if not node.allocatable.get(resource, 0)]
+        if resource in _OF_EVERY_NODE or not having or not others:
+            continue
+        key, value = _label_of(having, others) or (f"{resource}.present", "true")
+        unlabelled = [node for node in having if node.labels.get(key) != value]
+        if len(unlabelled) <= _MOST_LABELLED and not _asks_for(problem, key):
+            yield single(_with_device(problem, resource, key, value, unlabelled))
+
+
+def _with_device(problem: Problem, resource: str, key: str, value: str, unlabelled: Sequence[Node]) -> Change:
+    actions: list[Action] = [EditNode(node.name, ((key, value),)) for node in unlabelled]
+    labels = f", and label {', '.join(node.name for node in unlabelled)} so" if unlabelled else ""
+    return Change(
+        f"add {key}: {value} to nodeSelector, as only such nodes have {resource}{labels}",
+        (*actions, EditSpec(_selecting(problem, key, value))),
+        "nodeSelector",
+        Rank.NODE_KIND,
+        weight=len(unlabelled),
+        gives_up=f"the pods never run on nodes without {key}={value}",
+    )
+
+
+def _label_of(having: Iterable[Node], others: Iterable[Node]) -> tuple[str, str] | None:
+    """The label that all nodes of one kind have and no other has; that of an accelerator first."""
+    first, *rest = having
+    common = {item for item in first.labels.items() if item[0] != HOSTNAME}
+    for node in rest:
+        common &= set(node.labels.items())
+    for node in others:
+        common -= set(node.labels.items())
+    telling = [item for item in common if not item[0].startswith(("topology.", "failure-domain."))]
+    return min(telling, key=lambda item: ("gpu" not in item[0] and "accelerator" not in item[0], item), default=None)
+
+
+def _asks_for(problem: Problem, key: str) -> bool:
+    cls = problem.pod.cls
+    terms = cls.node_affinity.required or ()
+    return key in dict(cls.node_selector) or any(item.key == key for term in terms for item in term.match_expressions)
+
+
+def _selecting(problem: Problem, key: str, value: str) -> tuple[Op, ...]:
+    if fields(problem.spec.get("nodeSelector")):
+        return (put(("nodeSelector", key), value),)
+    return (put(("nodeSelector",), {key: value}),)

@@ -1,0 +1,67 @@
+"""A priority for pods that each belong on one node: the scheduler makes room for them there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.explain.requirement import Kind
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.preemption import post_filter
+from kubectl_spread.suggest.actions import AwaitPods
+from kubectl_spread.suggest.actions import EditSpec
+from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.change import Damage
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.patch import put
+from kubectl_spread.suggest.problem import Problem
+
+_NODE_AGENT = "system-node-critical"
+
+
+def propose(problem: Problem) -> Iterator[Ladder]:
+    """Let a DaemonSet's pods preempt those that fill their nodes."""
+    full = (Kind.RESOURCE, Kind.PODS, Kind.PORT)
+    if problem.owner.kind != "DaemonSet" or not any(item.kind in full for item in problem.explanation.requirements):
+        return
+    for name, value in _classes(problem):
+        cls = problem.pod.cls._replace(priority=value, preemption_policy="")
+        victims = _victims(problem, problem.pod._replace(cls=cls))
+        if victims:
+            yield single(_with_class(name, victims))
+            return
+
+
+def _classes(problem: Problem) -> list[tuple[str, int]]:
+    """The cluster's own classes above the pod's priority, the lowest first; then that of node agents."""
+    classes = problem.cluster.priority_classes
+    own = [
+        (name, item.value)
+        for name, item in classes.items()
+        if not name.startswith("system-")
+        and item.value > problem.pod.cls.priority
+        and item.preemption_policy != "Never"
+    ]
+    return [*sorted(own, key=lambda item: item[1]), (_NODE_AGENT, classes[_NODE_AGENT].value)]
+
+
+def _victims(problem: Problem, pod: Pod) -> tuple[Pod, ...]:
+    scheduler = Scheduler(problem.columns.changed(problem.cluster), problem.profiles)
+    filtered = scheduler.filter(pod)
+    return () if filtered.feasible.any() else post_filter(pod, filtered, scheduler).victims
+
+
+def _with_class(name: str, victims: tuple[Pod, ...]) -> Change:
+    lost = [pod.name for pod in victims if pod.owner is None]
+    listed = ", ".join(f"{pod.name} on {pod.node_name}" for pod in victims)
+    gone = f"; nothing creates {', '.join(lost)} again" if lost else ""
+    return Change(
+        f"give the pods priorityClassName: {name}, so that the scheduler makes room for them on full nodes",
+        (EditSpec((put(("priorityClassName",), name),)), AwaitPods(victims, is_replaced=True)),
+        "priority",
+        Rank.PRIORITY,
+        gives_up=f"pods of a lower priority are evicted for them: {listed}{gone}",
+        damage=Damage.EVICTS,
+    )

@@ -1,0 +1,126 @@
+"""What ends by itself: nodes that become Ready or go away, pods that terminate, preemption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.suggest.actions import AwaitNode
+from kubectl_spread.suggest.actions import AwaitPods
+from kubectl_spread.suggest.actions import AwaitRemoval
+from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.moves import equal_nodes
+from kubectl_spread.suggest.moves.pods import in_the_way
+from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.system_taints import is_down
+from kubectl_spread.suggest.system_taints import is_leaving
+from kubectl_spread.suggest.system_taints import waited_for
+
+_MOST = 4
+
+
+def propose(problem: Problem) -> Iterator[Ladder]:
+    """Nothing but patience."""
+    yield from _preemption(problem)
+    yield from _terminating(problem)
+    yield from _starting(problem)
+    yield from _leaving(problem)
+
+
+def _preemption(problem: Problem) -> Iterator[Ladder]:
+    """The scheduler evicts pods for this one by itself."""
+    item = problem.explanation
+    victims = [pod for pod in item.victims if pod.node_name]
+    node = item.nominated_node
+    if not victims or not node:
+        return
+    names = _listed([pod.name for pod in victims])
+    yield single(
+        Change(
+            f"do nothing but wait: preemption evicts {names} from {node}, and this pod takes the place",
+            (AwaitPods(tuple(victims), is_replaced=True),),
+            "wait for preemption",
+            Rank.WAIT,
+        )
+    )
+
+
+def _terminating(problem: Problem) -> Iterator[Ladder]:
+    """A pod that has been deleted still holds its place."""
+    ending = [pod for pod in in_the_way(problem) if pod.terminating]
+    for pod in ending[:_MOST]:
+        yield single(_after(problem, [pod]))
+    if len(ending) > 1:
+        yield single(_after(problem, ending))
+
+
+def _after(problem: Problem, pods: Sequence[Pod]) -> Change:
+    names = _listed([pod.name for pod in pods])
+    since = f" (terminating since {pods[0].deleted})" if len(pods) == 1 and pods[0].deleted else ""
+    held = sorted({name for pod in pods for name in pod.finalizers})
+    notes = (f"it ends only once {_listed(held)} is removed from its finalizers",) if held else ()
+    down = [pod for pod in pods if _is_on_dead_node(problem, pod)]
+    if down:
+        notes = (*notes, f"{down[0].node_name} does not answer: {down[0].name} ends once the node is back or deleted")
+    return Change(
+        f"wait for pod {names}{since} to end on {pods[0].node_name}: then its place is free",
+        (AwaitPods(tuple(pods)),),
+        "wait for pods",
+        Rank.OUTAGE if down else Rank.WAIT,
+        weight=len(pods),
+        notes=notes,
+    )
+
+
+def _is_on_dead_node(problem: Problem, pod: Pod) -> bool:
+    at = problem.columns.index.get(pod.node_name)
+    return at is not None and is_down(problem.columns.nodes[at])
+
+
+def _starting(problem: Problem) -> Iterator[Ladder]:
+    """Nodes that are not Ready yet, or not any more."""
+    nodes = [node for node in problem.cluster.nodes if waited_for(node)]
+    for group in equal_nodes.groups(nodes)[:_MOST]:
+        yield equal_nodes.ladder(group, _once_ready)
+    if len(equal_nodes.groups(nodes)) > 1 and len(nodes) <= _MOST * _MOST:
+        yield single(_once_ready(nodes, equal_nodes.named(nodes, len(nodes))))
+
+
+def _once_ready(nodes: Sequence[Node], named: str) -> Change:
+    is_outage = any(is_down(node) for node in nodes)
+    words = "comes back: once it is" if is_outage else "starts: once it is"
+    if len(nodes) > 1:
+        words = "come back: once they are" if is_outage else "start: once they are"
+    return Change(
+        f"wait until {named} {words} Ready, the scheduler tries again",
+        tuple(AwaitNode(node.name, waited_for(node)) for node in nodes),
+        "wait for nodes",
+        Rank.OUTAGE if is_outage else Rank.WAIT,
+        weight=len(nodes),
+        fold="wait for nodes",
+    )
+
+
+def _leaving(problem: Problem) -> Iterator[Ladder]:
+    """Nodes that count as domains until an autoscaler has removed them."""
+    nodes = [node for node in problem.cluster.nodes if is_leaving(node)]
+    if nodes and len(nodes) <= _MOST * _MOST:
+        named = equal_nodes.named(nodes, len(nodes))
+        yield single(
+            Change(
+                f"wait until {named} {'is' if len(nodes) == 1 else 'are'} removed, as the taint says",
+                tuple(AwaitRemoval(node.name) for node in nodes),
+                "wait for removal",
+                Rank.WAIT,
+                weight=len(nodes),
+            )
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")

@@ -1,0 +1,88 @@
+"""Taints that a component of the cluster sets and removes by itself.
+
+Such a taint says that a node starts, is unwell or is about to be removed. Nobody should tolerate it or take it away:
+the component either removes it in time or removes the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.taints import Taint
+
+_PREFIXES = (
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "node.cluster.x-k8s.io/",
+    "node.cilium.io/",
+    "aws-node-termination-handler/",
+    "readiness.k8s.io/",
+    "karpenter.sh/disrupt",
+)
+_KEYS = frozenset(
+    {
+        "ToBeDeletedByClusterAutoscaler",
+        "DeletionCandidateOfClusterAutoscaler",
+        "karpenter.sh/unregistered",
+        "karpenter.sh/unhealthy",
+        "cloud.google.com/impending-node-termination",
+        "remediation.medik8s.io/exclude-from-remediation",
+        "eks.amazonaws.com/compute-type",  # Fargate places its pods itself
+        "virtual-kubelet.io/provider",
+    }
+)
+_SUFFIXES = ("/agent-not-ready", "/not-ready", "/uninitialized", "/startup", "/out-of-service")
+
+# A node has these until it is Ready, or again once it is not.
+_STARTING = (
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/network-unavailable",
+    "node.cloudprovider.kubernetes.io/uninitialized",
+    "node.cluster.x-k8s.io/uninitialized",
+    "karpenter.sh/unregistered",
+)
+_LEAVING = (
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+    "node.cloudprovider.kubernetes.io/shutdown",
+    "node.kubernetes.io/out-of-service",
+    "cloud.google.com/impending-node-termination",
+)
+_LEAVING_PREFIXES = ("karpenter.sh/disrupt", "aws-node-termination-handler/")
+_DOWN = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+
+
+def is_of_system(taint: Taint) -> bool:
+    """Return whether a component of the cluster manages the taint."""
+    key = taint.key
+    return key in _KEYS or key.startswith(_PREFIXES) or key.endswith(_SUFFIXES)
+
+
+def ends_when_ready(taint: Taint) -> bool:
+    """Return whether the taint goes away by itself once its node is Ready."""
+    return taint.key in _STARTING or taint.key.endswith(("/agent-not-ready", "/not-ready", "/uninitialized"))
+
+
+def is_leaving(node: Node) -> bool:
+    """Return whether an autoscaler or the cloud is about to remove the node."""
+    return any(taint.key in _LEAVING or taint.key.startswith(_LEAVING_PREFIXES) for taint in node.taints)
+
+
+def is_down(node: Node) -> bool:
+    """Return whether the node controller says that the node is not Ready, or does not answer."""
+    return any(taint.key in _DOWN and taint.repels for taint in node.taints)
+
+
+def waited_for(node: Node) -> tuple[Taint, ...]:
+    """Return the taints that the node loses when it becomes Ready; none of a node that is being removed."""
+    if is_leaving(node):
+        return ()
+    return tuple(taint for taint in node.taints if taint.repels and ends_when_ready(taint))
+
+
+def is_unfit(nodes: Iterable[Node]) -> bool:
+    """Return whether each of some nodes is down or being removed; False for none at all."""
+    found = list(nodes)
+    return bool(found) and all(is_down(node) or is_leaving(node) for node in found)
