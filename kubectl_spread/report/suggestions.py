@@ -31,10 +31,10 @@ def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list
         notes = tuple(note for note in item.notes if note not in told)
         told.update(notes)
         out += _item(item._replace(notes=notes), number, colour=colour, width=width)
-    return [*out, *_more(suggestions), *_left_out(suggestions)]
+    return [*out, *_more(suggestions, width), *_left_out(suggestions)]
 
 
-def _more(suggestions: Suggestions) -> list[str]:
+def _more(suggestions: Suggestions, width: int) -> list[str]:
     """How many more there are, and how to see them."""
     more = suggestions.verified - len(suggestions.items)
     if more <= 0:
@@ -43,7 +43,7 @@ def _more(suggestions: Suggestions) -> list[str]:
     if more > 1:
         harm = f"{suggestions.harmful} of which end or restart running pods, or lose data"
     words = counted(more, "more suggestion") + (f", {harm}" if suggestions.harmful else "")
-    return [f"{words}: --suggestions {max(suggestions.verified, ALL)}"]
+    return _wrapped(f"{words}: --suggestions {max(suggestions.verified, ALL)}", width, first="", then="")
 
 
 _ALL = "Suggestions, each simulated:"

@@ -396,7 +396,9 @@ def test_a_bare_pod_is_created_again_where_its_claim_is(explained: Explained) ->
     }
     waiting = pod("web-1", cpu="100m")
     waiting["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
-    _, _, document = explained("pod/web-1", node("n1"), volume, claim, storage_class, waiting)
+    _, _, document = explained(
+        "pod/web-1", node("n1"), volume, claim, storage_class, waiting, flags=("--suggestions", "10")
+    )
     commands = [item["commands"] for item in document["suggestions"]]
 
     assert [
