@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.lint.hints import nearest
-from kubectl_spread.lint.rules.unknown_well_known_key import meant
+from kubectl_spread.lint.topology_keys import meant
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.plain import strings
