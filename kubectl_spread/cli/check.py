@@ -14,6 +14,7 @@ from kubectl_spread.cli import checking
 from kubectl_spread.cli import complete
 from kubectl_spread.cli import fixing
 from kubectl_spread.cli import showing
+from kubectl_spread.cli import skipped
 from kubectl_spread.cli import targets
 from kubectl_spread.cli.choices import choice_options
 from kubectl_spread.cli.choices import ChoiceOptions
@@ -180,9 +181,11 @@ def command(
     judged = judge(read.results)
     fresh = acceptance.fresh(judged.findings, read, asked)
     counts = Counts(read.files, len(judged.workloads), read.rejected, judged.ignored, fresh.known, read.fixed)
+    counts = skipped.counted_in(counts, read.results)
     names = tuple(result.source.name for result in read.results)
     offer = fixing.offer(fresh.findings, fixes)
-    outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, fresh.notes, offer)
+    notes = (*fresh.notes, *skipped.notes(read.results))
+    outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, notes, offer)
     outcome = outcome._replace(running=_replaced(read, known, judged.workloads))
     print_outcome(outcome, chosen, colour=wants_colour(color), statistics=statistics)
     return _code(outcome, chosen, choices, config)

@@ -59,6 +59,11 @@ class Counts(NamedTuple):
     ignored: int  # findings that a comment, an annotation or the config suppresses
     baselined: int  # findings that the baseline has
     fixed: int  # findings that are no longer there
+    lists: int = 0  # of constraints outside pod templates: in values, patches and custom resources
+    templates: int = 0  # files that are not YAML until they are rendered
+
+
+_WHERE_ANY = ("lists", "templates")  # counts that the report has only where there are some
 
 
 class Outcome(NamedTuple):
@@ -84,7 +89,7 @@ def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, stat
     from kubectl_spread.report.check import CheckReport
     from kubectl_spread.report.check import render
 
-    checked = outcome.counts._asdict()
+    checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
     report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.names, outcome.running)
     for output in outputs:
         text = render(report, output.format, colour=colour and not output.file)
@@ -147,7 +152,8 @@ def _summary(outcome: Outcome) -> str:
 def _checked(outcome: Outcome) -> str:
     counts = outcome.counts
     where = outcome.where or f"in {counted(counts.files, 'file')}"
-    return f"checked {counted(counts.workloads + counts.rejected, 'workload')} {where}"
+    lists = f" and {counted(counts.lists, 'list')} of constraints without pods" if counts.lists else ""
+    return f"checked {counted(counts.workloads + counts.rejected, 'workload')}{lists} {where}"
 
 
 def _results(outcome: Outcome) -> list[str]:

@@ -42,7 +42,6 @@ from kubectl_spread.text.node import Route
 Plain = dict[str, Any]
 
 _NAMES = (FIELD.lower(), FIELD.lower()[:-1])  # in whatever case, and of one constraint
-_OF_CONSTRAINTS = ("maxSkew", "topologyKey", "whenUnsatisfiable")
 
 Refused = tuple[FieldError, Finding]
 
@@ -191,7 +190,7 @@ def _undecodable(manifest: Manifest, problem: decode.Problem, *, is_open: bool) 
             problem.route,
             message=_unknown_field(manifest, path),
             path=path,
-            hint=_field_hint(name, problem.route),
+            hint=hints.for_field(name, problem.route),
             key=True,
         )
         return _with_fix(finding, fixes.for_field(problem.route, _value_at(manifest, problem.route[:-1])), manifest)
@@ -224,18 +223,6 @@ def _unknown_field(manifest: Manifest, path: str) -> str:
         return f'unknown field "{path}": refused where fields are validated strictly, else dropped'
     refusal = _cannot_be_handled(manifest, f'strict decoding error: unknown field "{path}"')
     return f"{refusal}; without strict decoding it is dropped in silence"
-
-
-def _field_hint(name: str, route: Route) -> str:
-    fields = decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
-    if route[-3:-2] == (FIELD,):
-        if name in decode.LABEL_SELECTOR.fields:
-            return f"`{name}` belongs under `labelSelector`"
-        return hints.did_you_mean(name, fields)
-    if name in fields:
-        return f"`{name}` belongs to the constraint, not to its selector"
-    near = hints.did_you_mean(name, (*decode.LABEL_SELECTOR.fields, "key", "operator", "values"))
-    return near or "labels to match go under `matchLabels`"
 
 
 def _misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> list[Finding]:
@@ -286,48 +273,6 @@ def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
     elif isinstance(plain, list):
         for index, item in enumerate(plain):
             yield from _routes_of_constraints(item, (*route, index))
-
-
-def unmapped(manifest: Manifest) -> list[Finding]:
-    """The constraints of an object whose pod template nobody here knows how to find; the first of them."""
-    routes = [route for route in _routes_of_constraints(manifest.plain, ()) if _holds_constraints(manifest, route)]
-    if not routes:
-        return []
-    more = f", nor {len(routes) - 1} more in it" if len(routes) > 1 else ""
-    what = f"{manifest.kind} of {manifest.api_version}" if manifest.api_version else manifest.kind
-    return [
-        _finding(
-            "SPR006",
-            manifest,
-            routes[0],
-            message=f"`{FIELD}` is not checked{more}: where {_article(what)} {what} has its pods is not known",
-            path=decode.path_text(routes[0]),
-            hint=_UNMAPPED_HINTS.get(manifest.kind, _UNMAPPED_HINT),
-            key=True,
-        )
-    ]
-
-
-_UNMAPPED_HINT = "name its path in .kubectl-spread.yaml (podspecPaths), or check the workloads that come of it"
-_OF_A_CHART = "check what its chart renders with these values: helm template ... | kubectl spread check -"
-_UNMAPPED_HINTS = {
-    **dict.fromkeys(("Application", "ApplicationSet", "HelmRelease", "HelmChart", "HelmChartConfig"), _OF_A_CHART),
-    "Template": "check what it holds: oc process -f ... | kubectl spread check -",
-}
-
-
-def _article(word: str) -> str:
-    return "an" if word[:1] in "AEIOaeio" else "a"
-
-
-def _holds_constraints(manifest: Manifest, route: Route) -> bool:
-    """Whether a field is a list of constraints, not a schema or a template of one."""
-    found = nodes.follow(manifest.document.root, (*manifest.route, *route))
-    if route[-1] != FIELD or not isinstance(found, nodes.Sequence):
-        return False
-    return any(
-        isinstance(item, nodes.Mapping) and any(name in item.fields for name in _OF_CONSTRAINTS) for item in found.items
-    )
 
 
 def _value_at(manifest: Manifest, route: Route) -> Any:

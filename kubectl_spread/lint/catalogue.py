@@ -70,11 +70,11 @@ _SCHEDULER = ("KubeSchedulerConfiguration",)
 RULES: dict[str, RuleMeta] = dict(
     (
         _rule("SPR001", "yaml-syntax", "a document is not YAML"),
-        _rule("SPR002", "template-skipped", "a Go template was not checked", Severity.INFO),
+        _rule("SPR002", "template-skipped", "a template that names constraints was not checked", Severity.INFO),
         _rule("SPR003", "duplicate-key", "a mapping has a key twice"),
         _rule("SPR004", "separator-text", "text stands beside a document separator", fixes=SAFE),
         _rule("SPR005", "unused-suppression", "a suppression suppresses nothing", Severity.WARNING, fixes=SAFE),
-        _rule("SPR006", "unmapped-podspec", "constraints in a kind that is not known were not checked", Severity.INFO),
+        _rule("SPR006", "unmapped-podspec", "constraints in an unknown kind were checked in part", Severity.INFO),
         _rule("SPR101", "max-skew-not-positive", "maxSkew is missing, zero or negative", fixes=UNSAFE),
         _rule("SPR102", "topology-key-missing", "topologyKey is missing or empty"),
         _rule("SPR103", "when-unsatisfiable-missing", "whenUnsatisfiable is missing; it has no default", fixes=UNSAFE),

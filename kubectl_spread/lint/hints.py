@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from kubectl_spread.objects import decode
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.validation import Rule
+from kubectl_spread.text.node import Route
 
+_FIELD = "topologySpreadConstraints"
 PLACEHOLDER = "a placeholder? check the rendered manifest"
 
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
@@ -57,6 +60,19 @@ def for_type(message: str, value: Any, *, written: str) -> str:
     if wanted.startswith("int") and isinstance(value, str):
         return "write the number without quotes" if value.strip().lstrip("+-").isdecimal() else ""
     return _for_shape(wanted, value, is_block=not written.startswith(("[", "{")))
+
+
+def for_field(name: str, route: Route, *, cutoff: float = 0.6) -> str:
+    """Return the hint for a field that a constraint, or its selector, does not have; empty if none is near."""
+    fields = decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
+    if route[-3:-2] == (_FIELD,):
+        if name in decode.LABEL_SELECTOR.fields:
+            return f"`{name}` belongs under `labelSelector`"
+        return did_you_mean(name, fields, cutoff=cutoff)
+    if name in fields:
+        return f"`{name}` belongs to the constraint, not to its selector"
+    near = did_you_mean(name, (*decode.LABEL_SELECTOR.fields, "key", "operator", "values"))
+    return near or "labels to match go under `matchLabels`"
 
 
 def _for_shape(wanted: str, value: Any, *, is_block: bool) -> str:

@@ -81,13 +81,15 @@ def judged(
     seen = Seen(lambda source: policy.settings(source).target, facts, namespace)
     project = Projects(results, rules or ONE_ROOT, seen)
     by_source = [finding for result in results for finding in result.findings]
-    findings = policy.judged([*by_source, *project.findings(policy.codes(sources))])
+    codes = policy.codes(sources)
+    findings = policy.judged([*by_source, *project.findings(codes), *_outside(results, seen, codes)])
     may_suppress = accepted.waivers or any(_SUPPRESSING.search(source.text) for source in sources)
     if not accepted.has_ignores or not may_suppress:
         return Judged(in_order(findings, sources), 0, project.workloads)
     from kubectl_spread.lint import suppress
 
-    annotated = (wish for subject in project.subjects for wish in suppress.annotated(subject))
+    bare = [subject for result in results if result.outside is not None for subject in result.outside.lists]
+    annotated = (wish for subject in (*project.subjects, *bare) for wish in suppress.annotated(subject))
     wishes: list[Suppression] = [
         *(wish for source in sources for wish in suppress.commented(source)),
         *dict.fromkeys(annotated),  # an object with two templates has its annotation once
@@ -112,6 +114,23 @@ def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRul
     return Projects(results, rules or ONE_ROOT, Seen(lambda _: TargetCluster(), None, namespace)).workloads
 
 
+def _outside(results: Sequence[Result], seen: Seen, codes: frozenset[str]) -> list[Finding]:
+    """What the rules find outside the pod specs of known kinds; nested objects count for one another only."""
+    findings: list[Finding] = []
+    for result in results:
+        if result.outside is not None:
+            from kubectl_spread.lint.bare_lists import check_rules
+            from kubectl_spread.lint.project import Project
+            from kubectl_spread.lint.workloads import check_workloads
+
+            alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
+            findings += check_rules(result.outside.lists, alone, codes)
+            for world in result.outside.worlds:
+                nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
+                findings += check_workloads(nested, codes)
+    return findings
+
+
 def is_seen(result: Result) -> bool:
     """Whether nothing in a source is hidden from the rules: neither a document that does not decode, nor a template."""
-    return not any(finding.is_unreadable or finding.rule.code == "SPR002" for finding in result.findings)
+    return not result.is_template and not any(finding.is_unreadable for finding in result.findings)

@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable
 from collections.abc import Container
 from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
 
 from kubectl_spread.lint import fixes
 from kubectl_spread.lint.admission import check_object
-from kubectl_spread.lint.admission import unmapped
 from kubectl_spread.lint.catalogue import kinds_around
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
@@ -18,17 +19,22 @@ from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.subject import FIELD
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.template import first_action
+from kubectl_spread.objects import constraint_lists
 from kubectl_spread.objects.kinds import BUILT_IN
 from kubectl_spread.objects.kinds import Kinds
 from kubectl_spread.objects.manifest import looks_like_objects
 from kubectl_spread.objects.manifest import looks_relevant
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.manifest import manifests
+from kubectl_spread.objects.manifest import may_hold_constraints
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
+
+if TYPE_CHECKING:  # needed where constraints stand outside known pod specs
+    from kubectl_spread.lint.outside import Outside
 
 
 class Checked(NamedTuple):
@@ -42,7 +48,8 @@ class Result(NamedTuple):
     """What one source held.
 
     `rejected` counts the workloads that the API server would not take; those of them that decode are among the
-    `subjects`, as all the others are. `others` are the objects around workloads.
+    `subjects`, as all the others are. `others` are the objects around workloads. `outside` is what was found outside
+    the pod specs of known kinds. A source that `is_template`, in part at least, is not YAML there, and was not checked.
     """
 
     source: SourceFile
@@ -51,6 +58,8 @@ class Result(NamedTuple):
     rejected: int = 0
     subjects: tuple[Subject, ...] = ()
     others: tuple[Manifest, ...] = ()
+    outside: Optional[Outside] = None
+    is_template: bool = False
 
 
 def check_source(
@@ -70,41 +79,105 @@ def check_source(
         kinds: those that have pod templates.
         namespace: of objects that name none.
     """
-    if not looks_like_objects(source.text):
-        return _check_foreign(source, named=named)
-    findings: list[Finding] = []
-    subjects: list[Subject] = []
-    others: list[Manifest] = []
-    undecodable = 0
-    wanted = functools.partial(looks_relevant, around=kinds_around(codes), kinds=kinds)
-    for document in compose.compose(source, wanted):
-        if isinstance(document, compose.SyntaxProblem):
-            findings.append(_syntax(document))
-            continue
-        findings += _duplicate_keys(document)
-        has_constraints = source.text.find(FIELD, document.root.start, document.root.end) >= 0
-        for manifest in manifests(document, kinds):
-            checked = check_object(manifest, namespace)
-            findings += checked.findings
-            findings += unmapped(manifest) if has_constraints and manifest.workload_kind is None else []
-            subjects += checked.subjects
-            undecodable += checked.is_undecodable
+    reading = _Reading(source, kinds=kinds, around=kinds_around(codes), namespace=namespace)
+    if looks_like_objects(source.text):
+        return reading.objects()
+    return reading.foreign(named=named)
+
+
+class _Reading:
+    """Reads one source, document by document."""
+
+    def __init__(self, source: SourceFile, *, kinds: Kinds, around: frozenset[str], namespace: str) -> None:
+        self.source = source
+        self.kinds = kinds
+        self.around = around
+        self.namespace = namespace
+        self.findings: list[Finding] = []
+        self.subjects: list[Subject] = []
+        self.others: list[Manifest] = []
+        self.undecodable = 0
+        self.outside: Optional[Outside] = None
+
+    def objects(self) -> Result:
+        """Read a text with Kubernetes objects."""
+        wanted = functools.partial(looks_relevant, around=self.around, kinds=self.kinds)
+        for document in compose.compose(self.source, wanted):
+            if isinstance(document, compose.SyntaxProblem):
+                self.findings.append(_syntax(document))
+            else:
+                self._document(document)
+        self.findings += _separator_texts(self.source, self.findings, wanted)
+        return self._result()
+
+    def foreign(self, *, named: bool) -> Result:
+        """Read a text without an object: its owner named it, or it holds constraints, as values of a chart do."""
+        holds_constraints = may_hold_constraints(self.source.text)
+        if not named and not holds_constraints:
+            return Result(self.source, (), ())
+        problems: list[compose.SyntaxProblem] = []
+        for document in compose.compose(self.source):
+            if isinstance(document, compose.SyntaxProblem):
+                problems.append(document)
+            elif holds_constraints:
+                self._document(document)
+        syntax = [_syntax(problem) for problem in problems[:1]]
+        self.findings += [item for item in syntax if named or item.rule.code == "SPR002"]
+        return self._result()
+
+    def _document(self, document: compose.Document) -> None:
+        text, root = self.source.text, document.root
+        has_constraints = constraint_lists.may_hold(text[root.start : root.end]) if self._may_hold else False
+        self.findings += _duplicate_keys(document)
+        is_object = False
+        for manifest in manifests(document, self.kinds):
+            is_object = True
+            checked = check_object(manifest, self.namespace)
+            self.findings += checked.findings
+            self.subjects += checked.subjects
+            self.undecodable += checked.is_undecodable
+            if has_constraints and (manifest.workload_kind is None or manifest.workload_kind.is_foreign):
+                self._search(manifest)
             if not checked.subjects and not checked.is_undecodable:
-                others.append(manifest)
-    findings += _separator_texts(source, findings, wanted)
-    workloads = tuple(Checked(item.workload, item.manifest) for item in subjects if not item.refusals)
-    rejected = undecodable + sum(bool(item.refusals) and not item.is_partial for item in subjects)
-    return Result(source, _without_template_noise(findings), workloads, rejected, tuple(subjects), tuple(others))
+                self.others.append(manifest)
+        if has_constraints and not is_object:
+            self._search(Manifest(document, (), {}, "", ""))
 
+    @functools.cached_property
+    def _may_hold(self) -> bool:
+        return constraint_lists.may_hold(self.source.text)
 
-def _check_foreign(source: SourceFile, *, named: bool) -> Result:
-    """A text without a Kubernetes object: nobody's business, unless its owner named it and it is not YAML."""
-    findings: tuple[Finding, ...] = ()
-    if named:
-        documents = compose.compose(source)
-        problems = [item for item in documents if isinstance(item, compose.SyntaxProblem)]
-        findings = _without_template_noise([_syntax(problem) for problem in problems])[:1]
-    return Result(source, findings, ())
+    def _search(self, manifest: Manifest) -> None:
+        from kubectl_spread.lint import outside  # needed by few sources
+
+        if self.outside is None:
+            self.outside = outside.nothing()
+        kind = manifest.workload_kind
+        places = [] if kind is None else [place.template for place in kind.places(manifest.plain)]
+        searching = outside.Searching(self.kinds, self.around, self.namespace)
+        searching.manifest(
+            manifest, self.outside, is_own=lambda route: any(route[: len(place)] == place for place in places)
+        )
+
+    def _result(self) -> Result:
+        if self.outside is not None:
+            from kubectl_spread.lint.outside import unmapped
+
+            self.findings += [*self.outside.findings, *unmapped(self.outside)]
+        is_template = any(item.rule.code == "SPR002" for item in self.findings)
+        names_constraints = FIELD in self.source.text
+        workloads = tuple(Checked(item.workload, item.manifest) for item in self.subjects if not item.refusals)
+        rejected = self.undecodable + sum(bool(item.refusals) and not item.is_partial for item in self.subjects)
+        return Result(
+            self.source,
+            _without_template_noise(self.findings, is_told=names_constraints),
+            workloads,
+            rejected,
+            tuple(self.subjects),
+            tuple(self.others),
+            self.outside,
+            is_template,
+        )
 
 
 def _separator_texts(source: SourceFile, findings: list[Finding], is_relevant: Callable[[str], bool]) -> list[Finding]:
@@ -155,11 +228,11 @@ def _syntax(problem: compose.SyntaxProblem) -> Finding:
     return Finding(RULES["SPR001"], problem.sentence, place, is_unreadable=True)
 
 
-def _without_template_noise(findings: list[Finding]) -> tuple[Finding, ...]:
-    """One line for a template, however many of its documents do not parse."""
+def _without_template_noise(findings: list[Finding], *, is_told: bool) -> tuple[Finding, ...]:
+    """One line for a template that names constraints, however many of its documents do not parse; none for others."""
     kept: list[Finding] = []
     for finding in findings:
         is_template = finding.rule.code == "SPR002"
-        if not is_template or all(other.rule.code != "SPR002" for other in kept):
+        if not is_template or (is_told and all(other.rule.code != "SPR002" for other in kept)):
             kept.append(finding)
     return tuple(kept)

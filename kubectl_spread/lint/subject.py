@@ -44,8 +44,11 @@ class Subject:
 
     Routes lead from the root of the object. In `spec` misspelt fields of constraints have the names that they are
     meant to have, other than in the workload's template. The `runner` is the object whose controller makes the pods:
-    the manifest itself, unless another one refers to it for its template.
+    the manifest itself, unless another one refers to it for its template. One that `has_pod` is a workload; others are
+    constraints whose pods are not known (`bare_lists`).
     """
+
+    has_pod = True
 
     def __init__(
         self,
@@ -214,7 +217,7 @@ def reference(manifest: Manifest) -> ObjectRef:
 
 def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[Repair]:
     """A fix of an object as one of its document."""
-    if fix is None:
+    if fix is None or manifest.document.is_embedded:
         return None
     if manifest.route:  # of an item of a List
         changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)

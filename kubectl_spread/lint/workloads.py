@@ -37,7 +37,7 @@ def findings_by_object(
     rules = _rules(project, Target.WORKLOAD, codes)
     for subject in project.subjects:
         if is_asked(subject.manifest):
-            yield subject.manifest, _of_workload(subject, project, rules)
+            yield subject.manifest, list(check_subject(subject, project, rules))
     for rule in _rules(project, Target.AROUND, codes):
         for kind in rule.needs:
             for manifest in filter(is_asked, project.of_kind(kind)):
@@ -45,14 +45,13 @@ def findings_by_object(
                 yield manifest, [_finding(rule, manifest, item) for item in found]
 
 
-def _of_workload(subject: Subject, project: Project, rules: list[RuleMeta]) -> list[Finding]:
+def check_subject(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
+    """Yield what rules find in one workload."""
     seen = project.seen_from(subject.manifest)
-    findings: list[Finding] = []
     for rule in rules:
         if _may_fire(rule, subject, seen):
             found = module(rule).check(subject, seen)
-            findings += [_finding(rule, subject.manifest, item) for item in found if not is_filled_in(item.place)]
-    return findings
+            yield from (_finding(rule, subject.manifest, item) for item in found if not is_filled_in(item.place))
 
 
 def _may_fire(rule: RuleMeta, subject: Subject, project: Project) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.objects import constraint_lists
 from kubectl_spread.objects.kinds import BUILT_IN
 from kubectl_spread.objects.kinds import Kinds
 from kubectl_spread.objects.kinds import WorkloadKind
@@ -62,7 +63,7 @@ def looks_like_objects(text: str) -> bool:
 
 def looks_relevant(text: str, *, around: frozenset[str], kinds: Kinds = BUILT_IN) -> bool:
     """Whether a text may hold a workload, an object of one of the kinds `around`, or constraints anyway."""
-    return kinds.may_be_in(text) or _names_one_of(around).search(text) is not None or _may_hold_constraints(text)
+    return kinds.may_be_in(text) or _names_one_of(around).search(text) is not None or may_hold_constraints(text)
 
 
 @functools.cache
@@ -70,8 +71,9 @@ def _names_one_of(kinds: frozenset[str]) -> re.Pattern[str]:
     return re.compile(rf"""["']?kind["']?\s*:\s*["']?(?:{"|".join(sorted(kinds))})\b""")
 
 
-def _may_hold_constraints(text: str) -> bool:
-    return "topologySpreadConstraints" in text and _DEFINITION.search(text) is None
+def may_hold_constraints(text: str) -> bool:
+    """Whether a text may hold constraints outside known kinds, and is no definition of a kind."""
+    return constraint_lists.may_hold(text) and _DEFINITION.search(text) is None
 
 
 def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]:
@@ -86,6 +88,10 @@ def _objects(route: Route, plain: Any) -> Iterator[tuple[Route, dict[str, Any]]]
     if not isinstance(plain, dict):
         return
     kind, api_version = _text(plain.get("kind")), _text(plain.get("apiVersion"))
+    if kind == "Template" and isinstance(plain.get("objects"), list):  # of OpenShift
+        for index, item in enumerate(plain["objects"]):
+            yield from _objects((*route, "objects", index), item)
+        return
     items = plain.get("items")
     if kind.endswith("List") and isinstance(items, list):
         item_kind = kind[: -len("List")]

@@ -50,11 +50,15 @@ _RESOLVED_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "int
 
 
 class Document(NamedTuple):
-    """One document of a source; `number` counts the documents from 0, empty ones not counted."""
+    """One document of a source; `number` counts the documents from 0, empty ones not counted.
+
+    A document that `is_embedded` is the value of a scalar of another one, and has no number.
+    """
 
     source: SourceFile
     number: int
     root: Node
+    is_embedded: bool = False
 
 
 class SyntaxProblem(NamedTuple):
@@ -139,7 +143,7 @@ def compose(
     for chunk in chunks(source.text):
         if chunk.is_blank or not wanted(chunk.text):
             continue
-        for found in _composed(source, chunk):
+        for found in composed(source, chunk):
             if isinstance(found, SyntaxProblem):
                 yield found
             else:
@@ -147,7 +151,7 @@ def compose(
                 index += 1
 
 
-def _composed(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxProblem]]:
+def composed(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxProblem]]:
     """The roots of a chunk, and what ends them; text beside a separator does not hide the document below it."""
     found: list[Union[Node, SyntaxProblem]] = []
     try:
@@ -155,7 +159,7 @@ def _composed(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxPr
     except _RefusedError as refused:
         blanked = _without_separator_texts(chunk)
         if blanked != chunk:
-            yield from _composed(source, blanked)
+            yield from composed(source, blanked)
             return
         problem = _broken_json(source, chunk, refused)
         found.append(problem or SyntaxProblem(source, Span(refused.start, refused.end), refused.message))

@@ -75,7 +75,7 @@ def test_a_kind_of_another_group_is_somebody_elses(kind: str) -> None:
     _, name = kind.split()
     result = checked(text.replace(kind.split(maxsplit=1)[0], "example.com/v1"))
 
-    assert (["SPR006"], ()) == ([finding.rule.code for finding in result.findings], result.subjects), name
+    assert (["SPR101", "SPR006"], ()) == ([finding.rule.code for finding in result.findings], result.subjects), name
 
 
 def test_a_service_of_the_core_is_none_of_knative() -> None:
@@ -350,7 +350,7 @@ def test_a_run_names_further_kinds(kinds: Kinds, spec: str) -> None:
     assert [] == codes(text, kinds)
     assert ["SPR101"] == codes(wrong, kinds)
     assert ["web"] == [item.workload.name for item in checked(text, kinds).workloads]
-    assert ["SPR006"] == codes(wrong)
+    assert ["SPR006", "SPR101"] == codes(wrong)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,14 @@ def test_a_text_costs_no_more_than_it_is_long(piece: str) -> None:
 
 def test_a_template_has_one_finding() -> None:
     """However many of its documents do not parse."""
-    text = "kind: Pod\nmetadata: {{ .a }}\n---\nkind: Pod\nspec: {{ .b }}\n"
+    text = "kind: Pod\nmetadata: {{ .a }}\n---\nkind: Pod\nspec: {topologySpreadConstraints: {{ .b }}}\n"
     (finding,) = check_source(SourceFile("f", text), named=True).findings
 
     assert ("SPR002", "{{ .a }}") == (finding.rule.code, text[slice(*finding.place.span)])
+
+
+def test_a_template_without_constraints_has_no_finding() -> None:
+    """It is counted all the same."""
+    result = check_source(SourceFile("f", "kind: Pod\nmetadata: {{ .a }}\n"), named=True)
+
+    assert ((), True) == (result.findings, result.is_template)

@@ -107,16 +107,19 @@ def test_a_separator_is_freed_of_what_stands_beside_it(text: str, expected: str,
     ("text", "expected"),
     [
         (OTHER, ["SPR006@5:3 topologySpreadConstraints"]),
-        (f"{OTHER}---\n{OTHER}", ["SPR006@5:3 topologySpreadConstraints", "SPR006@14:3 topologySpreadConstraints"]),
+        (f"{OTHER}---\n{OTHER}", ["SPR006@5:3 topologySpreadConstraints"]),
         (OTHER.replace("Database", "Deployment"), ["SPR006@5:3 topologySpreadConstraints"]),
         (OTHER.replace("Database", "CustomResourceDefinition"), []),
         (OTHER.replace("  - maxSkew: 1\n    topologyKey", "    maxSkew: 1\n    topologyKey"), []),
         (OTHER.replace("  - maxSkew: 1\n    topologyKey: topology.kubernetes.io/zone\n    when", "  - to"), []),
-        ("apiVersion: v1\nkind: ConfigMap\ndata:\n  web: |\n    topologySpreadConstraints:\n    - maxSkew: 1\n", []),
+        (
+            "apiVersion: v1\nkind: ConfigMap\ndata:\n  web: |\n    topologySpreadConstraints:\n    - maxSkew: 1\n",
+            ["SPR102@6:7 maxSkew", "SPR103@6:7 maxSkew"],
+        ),
         (OTHER.replace("topologySpreadConstraints:\n", "spread:\n"), []),
     ],
 )
-def test_an_object_of_an_unknown_kind_is_named_once(text: str, expected: list[str]) -> None:
+def test_a_file_with_unknown_kinds_is_named_once(text: str, expected: list[str]) -> None:
     assert expected == found(text)
 
 
@@ -126,6 +129,6 @@ def test_further_lists_of_an_object_are_counted() -> None:
     (finding,) = check_source(SourceFile("web.yaml", text), named=True).findings
 
     assert (
-        "`topologySpreadConstraints` is not checked, nor 1 more in it: "
-        "where a Database of example.com/v1 has its pods is not known"
+        "`topologySpreadConstraints`, and 1 more in this file: only the checks that need no pod were made, "
+        "as it is not known where a Database of example.com/v1 has its pods"
     ) == finding.message

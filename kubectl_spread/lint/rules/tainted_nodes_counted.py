@@ -13,7 +13,8 @@ Nothing is said where the pods tolerate every NoSchedule taint, where they are t
 older API server does not have the field, and where anti-affinity or a port of the node admits one pod to a domain
 anyway. Nor where `Ignore` is written out: that is a decision, and the right one where new nodes start with a taint
 that is taken off when they are ready, as pods would pile up elsewhere before that. Where the nodes with a constraint's
-label are known, these decide (SPR903), and this rule keeps silent about it.
+label are known, these decide (SPR903), and this rule keeps silent about it. It is info as well where the pods are not
+known: in values of a chart, in a patch, in a custom resource.
 
 Example:
     apiVersion: apps/v1
@@ -75,7 +76,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.place(route),
                 subject.path(route),
                 f"add {_FIELD}: {HONOR}",
-                severity=Severity.INFO if is_zone else None,
+                severity=Severity.INFO if is_zone or not subject.has_pod else None,
                 fix=Fix("leave out nodes whose taints the pod does not tolerate", (Put(route, HONOR),)),
             )
 
@@ -94,6 +95,8 @@ def _is_known(subject: Subject, constraint: TopologySpreadConstraint, project: P
     """Whether the cluster facts have the nodes that a constraint counts: they may be about other labels only."""
     if project.facts is None:
         return False
+    if not subject.has_pod:
+        return True
     return bool(subject.refusals) or project.facts.account(subject.workload, constraint) is not None
 
 
@@ -106,7 +109,11 @@ def _is_never_kept_off(subject: Subject) -> bool:
 def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
     """Whether a domain that stays at 0 can keep a pod Pending."""
     key = constraint.topology_key
-    if key not in (HOSTNAME, ZONE) or constraint.max_skew < 1 or not subject.is_in_its_group(constraint):
+    if key not in (HOSTNAME, ZONE) or constraint.max_skew < 1:
+        return False
+    if not subject.has_pod:
+        return True
+    if not subject.is_in_its_group(constraint):
         return False
     if demands.has_one_domain(subject, constraint):
         return False  # it is its own minimum

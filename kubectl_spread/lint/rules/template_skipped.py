@@ -1,7 +1,7 @@
 """A Go template was not checked.
 
-A chart's template is no YAML until it is rendered, so nothing in the file was looked at. One line a file says so, as a
-file that is skipped in silence looks like one without faults.
+A chart's template is not YAML until it is rendered, so the file was not checked. Only a template that names
+`topologySpreadConstraints` is reported; the summary of the run counts all templates, in one line.
 
 Example:
     apiVersion: apps/v1

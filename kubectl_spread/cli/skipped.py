@@ -1,0 +1,55 @@
+"""What a run passed over: one line for all templates, and one for texts that are not YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kubectl_spread.lint.wording import counted
+
+if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
+    from kubectl_spread.cli.outcome import Counts
+    from kubectl_spread.lint.run import Result
+
+_NAMED = 3  # files that a line names
+
+
+def notes(results: Sequence[Result]) -> tuple[str, ...]:
+    """Return the lines for people; none if all was read."""
+    templates = [result for result in results if result.is_template]
+    naming = [result.source.name for result in templates if _names_constraints(result)]
+    texts = [
+        f"{place.source.name}:{place.source.position(place.span.start).line}"
+        for result in results
+        if result.outside is not None
+        for place in result.outside.skipped
+    ]
+    found = []
+    if templates:
+        verb = "names" if len(naming) == 1 else "name"
+        which = f", {len(naming)} of them {verb} a constraint: {_listed(naming)}" if naming else ""
+        found.append(f"{counted(len(templates), 'template')} not checked{which}")
+    if texts:
+        what = "text that names" if len(texts) == 1 else "texts that name"
+        found.append(
+            f"{len(texts)} {what} constraints and {'is' if len(texts) == 1 else 'are'} not YAML, "
+            f"not checked: {_listed(texts)}"
+        )
+    return tuple(found)
+
+
+def counted_in(counts: Counts, results: Sequence[Result]) -> Counts:
+    """Return the counts with the templates, and with the lists of constraints that were checked without their pods."""
+    outside = [result.outside for result in results if result.outside is not None]
+    nested = (subject for item in outside for world in item.worlds for subject in world.subjects)
+    lists = sum(len(item.lists) for item in outside) + sum(bool(subject.constraints) for subject in nested)
+    return counts._replace(lists=lists, templates=sum(result.is_template for result in results))
+
+
+def _names_constraints(result: Result) -> bool:
+    return any(finding.rule.code == "SPR002" for finding in result.findings)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,0 +1,240 @@
+"""Constraints whose pods nobody knows: in values of charts, in patches, in custom resources.
+
+They get every check that needs no pod: what the API server would refuse in any pod, keys that no node has, deprecated
+keys, and hard constraints that count tainted nodes.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Container
+from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.lint import fixes
+from kubectl_spread.lint import hints
+from kubectl_spread.lint import spelling
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.placeholder import has_placeholder
+from kubectl_spread.lint.placeholder import is_filled_in
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.subject import reference
+from kubectl_spread.lint.subject import repair
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workloads import check_subject
+from kubectl_spread.objects import decode
+from kubectl_spread.objects import spread
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint_lists import ConstraintList
+from kubectl_spread.objects.kinds import PodPlace
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.validation import constraint_errors
+from kubectl_spread.objects.validation import FieldError
+from kubectl_spread.objects.validation import Rule
+from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.text.node import Route
+
+Plain = dict[str, Any]
+
+# The rules about workloads that ask nothing of a pod; SPR301 knows such subjects.
+WITHOUT_A_POD = frozenset({"SPR216", "SPR301", "SPR302", "SPR602"})
+_SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
+# The chart or the operator may add what is missing: only a pod shows whether it does.
+_NEEDS_A_POD = frozenset({Rule.MATCH_KEYS_WITHOUT_SELECTOR})
+_NEAR = 0.8  # Prometheus has `additionalLabelSelectors`
+_MISSING = {
+    Rule.MAX_SKEW_NOT_POSITIVE: "maxSkew",
+    Rule.TOPOLOGY_KEY_MISSING: "topologyKey",
+    Rule.WHEN_UNSATISFIABLE_MISSING: "whenUnsatisfiable",
+}
+
+
+class BareSubject(Subject):
+    """Constraints without a pod: routes lead from the root of their manifest, and are known from `route` only."""
+
+    has_pod = False
+
+    def __init__(self, manifest: Manifest, found: ConstraintList) -> None:
+        self.found = found
+        self._paths: dict[Route, str] = {}
+        spec = {FIELD: _decodable(found.entries)}
+        owner = Workload(
+            kind=manifest.kind,
+            api_version=manifest.api_version,
+            namespace=manifest.namespace or DEFAULT_NAMESPACE,
+            name=manifest.name,
+            replicas=None,
+            template={"spec": spec},
+            is_foreign=True,
+        )
+        super().__init__(manifest, owner, PodPlace((), ()), frozenset(), spec=spelling.as_meant(spec))
+        self.constraints = tuple(item for item in self.constraints if not self._is_open(item))
+
+    def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
+        """The route of a constraint, or of something in it."""
+        return self.at(constraint.position, steps)
+
+    def at(self, position: int, steps: Route) -> Route:
+        """Return the route of something in an entry, and remember its path."""
+        route = self.found.route_of(position, steps)
+        self._paths[route] = self.found.path_of(position, steps)
+        return route
+
+    def path(self, route: Route) -> str:
+        """A route as the API server prints it in the object that the constraints are for."""
+        return self._paths.get(route, "")
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the pods get the constraints as they are written: no chart, operator or base adds a selector."""
+        return self.found.is_patch and self.found.is_complete
+
+    def _is_open(self, constraint: TopologySpreadConstraint) -> bool:
+        """Whether nothing can be said of a constraint, as another tool has yet to write its key."""
+        return has_placeholder(constraint.topology_key) or not constraint.topology_key
+
+
+def check(subject: BareSubject) -> list[Finding]:
+    """Return what the API server would say of the constraints in any pod."""
+    spec = subject.workload.template["spec"]
+    left_out = frozenset() if subject.is_final else _NEEDS_A_POD
+    errors = [error for error in _errors(spread.constraints(spec)) if error.rule not in left_out]
+    meant = {(error.rule, error.route) for error in _errors(spread.constraints(subject.spec))}
+    lasting = [error for error in errors if (error.rule, error.route) in meant and _is_certain(subject, error)]
+    return [*_unknown_fields(subject), *(_finding(subject, error) for error in lasting)]
+
+
+def check_rules(subjects: Sequence[BareSubject], project: Project, codes: Container[str]) -> list[Finding]:
+    """Return what the rules that need no pod find."""
+    found: list[Finding] = []
+    for subject in subjects:
+        possible = WITHOUT_A_POD | ({"SPR201"} if subject.is_final else frozenset())
+        wanted = [RULES[code] for code in sorted(possible) if code in codes]
+        found += check_subject(subject, project, wanted)
+    return found
+
+
+def _decodable(entries: list[Any]) -> list[Any]:
+    """Return the constraints with null for what has the wrong type: a chart may turn it into the right one."""
+    found = entries
+    for problem in decode.problems(entries, _SHAPE):
+        if problem.kind is decode.Kind.TYPE:
+            found = copy.deepcopy(entries) if found is entries else found
+            holder: Any = found
+            for step in problem.route[:-1]:
+                holder = holder[step]
+            holder[problem.route[-1]] = None
+    return found
+
+
+def _errors(constraints: tuple[TopologySpreadConstraint, ...]) -> list[FieldError]:
+    """Return the field errors of pods that have every label in matchLabelKeys."""
+    keys = {key: "x" for constraint in constraints for key in constraint.match_label_keys}
+    return constraint_errors(constraints, created_with=keys)
+
+
+def _is_certain(subject: BareSubject, error: FieldError) -> bool:
+    """Return whether no tool, base or chart can still change what an error is about."""
+    _, position, *steps = error.route
+    entry = subject.found.entries[int(position)]
+    if not isinstance(entry, dict) or any(key.startswith("$") or "(" in key for key in entry):
+        return False
+    name = str(steps[0]) if steps else ""
+    written = entry.get(name)
+    if error.rule in _MISSING and (written is None or name not in entry):
+        return _is_missing(subject, int(position), entry)
+    if _depends_on_open(error.rule, entry):
+        return False
+    value = _at(entry, tuple(steps))
+    if any(map(has_placeholder, (value, *steps))) or (value is None and error.rule is not Rule.LABEL_SELECTOR_INVALID):
+        return False
+    return subject.found.is_complete or len(steps) >= subject.found.depth
+
+
+def _is_missing(subject: BareSubject, position: int, entry: Plain) -> bool:
+    """Return whether a field that every constraint must have is not there, and nobody will add it."""
+    if not subject.found.is_complete or any(map(has_placeholder, entry)):
+        return False
+    return not is_filled_in(subject.place(subject.at(position, ())))
+
+
+def _depends_on_open(rule: Rule, entry: Plain) -> bool:
+    """Return whether an error is about two fields, and the other one is not known."""
+    action = entry.get("whenUnsatisfiable")
+    if rule is Rule.MIN_DOMAINS_ON_SOFT:
+        return not isinstance(action, str) or has_placeholder(action)
+    is_pair = rule is Rule.DUPLICATE_CONSTRAINT
+    return is_pair and (not isinstance(action, str) or has_placeholder(action))
+
+
+def _at(plain: Any, steps: Route) -> Any:
+    for step in steps:
+        if isinstance(plain, dict):
+            plain = plain.get(str(step))
+        elif isinstance(plain, list) and isinstance(step, int) and step < len(plain):
+            plain = plain[step]
+        else:
+            return None
+    return plain
+
+
+def _finding(subject: BareSubject, error: FieldError) -> Finding:
+    _, position, *steps = error.route
+    route = subject.at(int(position), tuple(steps))
+    path = subject.path(route)
+    value = _at(subject.found.entries[int(position)], tuple(steps))
+    fix = fixes.for_error(error, subject.workload.template, (), labels=None)
+    return Finding(
+        RULES[error.rule.value],
+        f"{path}: {error.detail}",
+        subject.place(route),
+        reference(subject.manifest),
+        path,
+        hints.for_rule(error.rule, value),
+        repair=repair(_moved(subject, fix), subject.manifest),
+    )
+
+
+def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
+    """Yield the fields that are nearly those of a constraint; a chart may have others of its own."""
+    for problem in decode.problems(subject.found.entries, _SHAPE):
+        if problem.kind is not decode.Kind.UNKNOWN:
+            continue
+        position, *steps = problem.route
+        hint = hints.for_field(str(steps[-1]), (FIELD, *problem.route), cutoff=_NEAR)
+        if not hint or len(steps) <= subject.found.depth - 1:
+            continue
+        route = subject.at(int(position), tuple(steps))
+        siblings = _at(subject.found.entries[int(position)], tuple(steps[:-1]))
+        fix = fixes.for_field((FIELD, *problem.route), siblings)
+        yield Finding(
+            RULES["SPR114"],
+            f'unknown field "{subject.path(route)}": refused where fields are validated strictly, else dropped',
+            subject.place(route, key=True),
+            reference(subject.manifest),
+            subject.path(route),
+            hint,
+            repair=repair(_moved(subject, fix), subject.manifest),
+        )
+
+
+def _moved(subject: BareSubject, fix: Optional[Fix]) -> Optional[Fix]:
+    """Return a fix whose routes begin at the list as one whose routes begin at the manifest."""
+    if fix is None or subject.found.depth:
+        return None
+    changes = tuple(
+        change._replace(route=subject.found.route_of(int(change.route[1]), change.route[2:])) for change in fix.changes
+    )
+    return fix._replace(changes=changes)
+
+
+def place_of(subject: BareSubject) -> Place:
+    """Return the place of the list."""
+    return subject.place(subject.found.route, key=True)

@@ -1,0 +1,187 @@
+"""What a document holds outside the pod specs of known kinds: bare lists, nested objects, and YAML inside texts."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+from typing import NamedTuple
+
+from kubectl_spread.lint import bare_lists
+from kubectl_spread.lint.admission import check_object
+from kubectl_spread.lint.bare_lists import BareSubject
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.subject import FIELD
+from kubectl_spread.lint.subject import reference
+from kubectl_spread.lint.subject import Subject
+from kubectl_spread.objects import constraint_lists
+from kubectl_spread.objects.kinds import Kinds
+from kubectl_spread.objects.manifest import looks_relevant
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.compose import Document
+from kubectl_spread.text.compose import SyntaxProblem
+from kubectl_spread.text.node import Route
+
+_MOST_LEVELS = 4  # of texts in texts
+
+
+class World(NamedTuple):
+    """Objects that stand together inside another document, and count for one another only."""
+
+    subjects: tuple[Subject, ...]
+    others: tuple[Manifest, ...]
+
+
+class Outside(NamedTuple):
+    """What was found outside known pod specs; `skipped` are texts with constraints that are not YAML."""
+
+    findings: list[Finding]
+    lists: list[BareSubject]
+    worlds: list[World]
+    skipped: list[Place]
+
+
+def nothing() -> Outside:
+    """Return an empty record to fill."""
+    return Outside([], [], [], [])
+
+
+class Searching(NamedTuple):
+    """What a search needs to know: the kinds, those of objects around workloads, and the namespace of objects."""
+
+    kinds: Kinds
+    around: frozenset[str]
+    namespace: str
+
+    def manifest(self, manifest: Manifest, outside: Outside, *, is_own: Callable[[Route], bool]) -> None:
+        """Search an object, or a document without one.
+
+        Args:
+            manifest: of an unknown kind, or with an empty kind for a document that is no object.
+            outside: what is found is added to it.
+            is_own: whether a list at a route is that of a pod spec which is checked as one.
+        """
+        root = nodes.follow(manifest.document.root, manifest.route)
+        if root is not None:
+            world = _World([], [])
+            self._below(manifest, nodes.to_plain(root), _Target(outside, world, is_own))
+            world.add_to(outside)
+
+    def _below(self, manifest: Manifest, plain: Any, target: _Target) -> None:
+        for found in constraint_lists.search(plain, self._is_known):
+            if isinstance(found, constraint_lists.ConstraintList):
+                if not target.is_own(found.route):
+                    subject = BareSubject(manifest, found)
+                    target.outside.lists.append(subject)
+                    target.outside.findings.extend(bare_lists.check(subject))
+            elif isinstance(found, constraint_lists.NestedObject):
+                kind, version = found.plain["kind"], found.plain["apiVersion"]
+                route = (*manifest.route, *found.route)
+                known = self.kinds.of(kind, version)
+                self._object(Manifest(manifest.document, route, found.plain, kind, version, known), target)
+            elif target.level < _MOST_LEVELS:
+                self._text(manifest, found.route, target)
+
+    def _is_known(self, kind: str, api_version: str) -> bool:
+        return kind in self.around or self.kinds.of(kind, api_version) is not None
+
+    def _object(self, manifest: Manifest, target: _Target) -> None:
+        """Check an object of a known kind inside another document."""
+        checked = check_object(manifest, self.namespace)
+        target.outside.findings.extend(checked.findings)
+        target.world.subjects.extend(checked.subjects)
+        if not checked.subjects and not checked.is_undecodable:
+            target.world.others.append(manifest)
+
+    def _text(self, manifest: Manifest, route: Route, target: _Target) -> None:
+        """Search the documents in a text; objects of one text belong together."""
+        from kubectl_spread.text import embedded  # needed by few documents
+
+        source = manifest.document.source
+        scalar = nodes.follow(manifest.document.root, (*manifest.route, *route))
+        if not isinstance(scalar, nodes.Scalar):
+            return
+        world = _World([], [])
+        inside = target._replace(world=world, is_own=lambda _: False, level=target.level + 1)
+        wanted = functools.partial(looks_relevant, around=self.around, kinds=self.kinds)
+        for found in embedded.documents(source, scalar, wanted):
+            if isinstance(found, SyntaxProblem):
+                target.outside.skipped.extend([Place(source, found.span)] * constraint_lists.names_a_list(scalar.text))
+            else:
+                self._embedded(manifest, found, inside)
+        world.add_to(target.outside)
+
+    def _embedded(self, manifest: Manifest, document: Document, target: _Target) -> None:
+        """Search a document in a text: an object, or what belongs to the object that the text is in."""
+        plain = nodes.to_plain(document.root)
+        inner = manifest._replace(document=document, route=())
+        kind, version = (plain.get("kind"), plain.get("apiVersion")) if isinstance(plain, dict) else (None, None)
+        if isinstance(kind, str) and isinstance(version, str):
+            inner = Manifest(document, (), plain, kind, version, self.kinds.of(kind, version))
+            if self._is_known(kind, version):
+                self._object(inner, target)
+                return
+        self._below(inner, plain, target)
+
+
+class _World(NamedTuple):
+    """A world while it is read."""
+
+    subjects: list[Subject]
+    others: list[Manifest]
+
+    def add_to(self, outside: Outside) -> None:
+        if self.subjects:
+            outside.worlds.append(World(tuple(self.subjects), tuple(self.others)))
+
+
+class _Target(NamedTuple):
+    """Where a search puts what it finds, and how many texts deep it is."""
+
+    outside: Outside
+    world: _World
+    is_own: Callable[[Route], bool]
+    level: int = 0
+
+
+_OF_A_CHART = "check what its chart renders with these values: helm template ... | kubectl spread check -"
+_HINT = "name its path in .kubectl-spread.yaml (podspecPaths), or check the workloads that come of it"
+_HINTS = dict.fromkeys(("Application", "ApplicationSet", "HelmRelease", "HelmChart", "HelmChartConfig"), _OF_A_CHART)
+
+
+def unmapped(outside: Outside) -> list[Finding]:
+    """Return one finding for all custom resources of a file: their lists were checked without their pods."""
+    subjects = [subject for subject in outside.lists if _is_unmapped(subject)]
+    if not subjects:
+        return []
+    first = subjects[0]
+    manifest, more = first.manifest, len(subjects) - 1
+    what = f"{manifest.kind} of {manifest.api_version}" if manifest.api_version else manifest.kind
+    others = f", and {more} more in this file" if more else ""
+    return [
+        Finding(
+            RULES["SPR006"],
+            f"`{FIELD}`{others}: only the checks that need no pod were made, "
+            f"as it is not known where {_article(what)} {what} has its pods",
+            bare_lists.place_of(first),
+            reference(manifest),
+            first.found.path,
+            _HINTS.get(manifest.kind, _HINT),
+        )
+    ]
+
+
+def _is_unmapped(subject: BareSubject) -> bool:
+    """Return whether constraints are a custom resource's own: not a patch, and not a file that it carries."""
+    manifest = subject.manifest
+    is_patch = subject.found.is_patch or subject.found.is_merged
+    if not manifest.kind or is_patch or manifest.workload_kind is not None:
+        return False
+    return not manifest.document.is_embedded or manifest.kind in _HINTS
+
+
+def _article(word: str) -> str:
+    return "an" if word[:1] in "AEIOaeio" else "a"
