@@ -43,6 +43,7 @@ from kubectl_spread.errors import ClusterError
 from kubectl_spread.objects.plain import fields
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.lint.settings import Config
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.report.check import Running
@@ -186,7 +187,7 @@ def command(
     offer = fixing.offer(fresh.findings, fixes)
     notes = (*fresh.notes, *skipped.notes(read.results))
     outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, notes, offer)
-    outcome = outcome._replace(running=_replaced(read, known, judged.workloads))
+    outcome = outcome._replace(running=_replaced(read, known, judged.workloads), unread=_unread(known))
     print_outcome(outcome, chosen, colour=wants_colour(color), statistics=statistics)
     return _code(outcome, chosen, choices, config)
 
@@ -262,7 +263,11 @@ def _running(live: Live, choices: ChoiceOptions, config: Config, facts: FactOpti
     names = tuple(result.source.name for result in read.results)
     notes = (*fresh.notes, *found.notes)
     outcome = Outcome(fresh.findings, [], list(known.errors), counts, names, notes)
-    return outcome._replace(running=found.running, where=wanted.where, absent=found.absent)
+    return outcome._replace(running=found.running, where=wanted.where, absent=found.absent, unread=_unread(known))
+
+
+def _unread(known: Optional[Facts]) -> tuple[Unread, ...]:
+    return known.cluster.unread if known is not None else ()
 
 
 def _known(facts: FactOptions, session: Optional[Session], named: targets.Named, namespace: str) -> Facts:

@@ -23,11 +23,13 @@ from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.cli.targets import named
 from kubectl_spread.cli.targets import Target
+from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.table import safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cli.explaining import Answers
+    from kubectl_spread.cluster.snapshot import Cluster
 
 _WIDTH = 120  # where nobody says how wide the output may be
 _WIDEST = 160
@@ -139,15 +141,24 @@ def command(
         found = found._replace(errors=[SourceError(_names(filename, kustomize), "no workload in it to explain")])
     if found.reports or not found.missing:
         _print(found, output, colour=wants_colour(color), is_wide=wide)
+    _print_unread(known.cluster, output)
     flush()
     for note in found.notes:
         click.echo(safe(note), err=True)
     for error in (*found.errors, *found.missing):
         complain(error)
-    if found.errors:
+    if found.errors or any(isinstance(error, ClusterError) for error in found.missing):
         return Exit.UNREADABLE
     is_fine = not found.missing and all(report.is_fine for report in found.reports)
     return Exit.CLEAN if is_fine else Exit.FINDINGS
+
+
+def _print_unread(cluster: Cluster, output: str) -> None:
+    """Say below the text what of the cluster might not be read."""
+    if output == "text" and cluster.unread:
+        from kubectl_spread.report import unread
+
+        click.echo(f"\n{unread.line(cluster.unread)}")
 
 
 def _named(words: tuple[str, ...], ctx: click.Context) -> list[Target]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.cli.absent import absent
 from kubectl_spread.cli.live import load as load_live
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
@@ -17,8 +18,10 @@ from kubectl_spread.cli.options import with_manifests
 from kubectl_spread.cli.targets import Target
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import SpreadError
 from kubectl_spread.explain.controllers import pods_of
 from kubectl_spread.explain.controllers import state_of
 from kubectl_spread.explain.controllers import WorkloadState
@@ -79,10 +82,10 @@ class Asked(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The answers, what does not exist, what could not be read, and why there is no pod to explain."""
+    """The answers, what does not exist or is forbidden, what could not be read, and why there is no pod to explain."""
 
     reports: list[PodReport]
-    missing: list[NotFoundError]
+    missing: list[SpreadError]
     errors: list[SourceError]
     notes: tuple[str, ...] = ()
 
@@ -90,12 +93,12 @@ class Answers(NamedTuple):
 def targets(wanted: Iterable[Target], asked: Asked) -> Answers:
     """Answers about pods and workloads of the cluster facts."""
     reports: list[PodReport] = []
-    missing: list[NotFoundError] = []
+    missing: list[SpreadError] = []
     for target in wanted:
         try:
             reports += _pod(target.name, asked) if target.kind == "Pod" else _workload(target, asked)
-        except NotFoundError as absent:
-            missing.append(absent)
+        except (NotFoundError, ClusterError) as error:
+            missing.append(error)
     return Answers(reports, missing, list(asked.known.errors))
 
 
@@ -131,14 +134,14 @@ def files(read: Iterable[Union[Input, SourceError]], asked: Asked) -> Answers:
     errors += applied.errors[len(asked.known.errors) :]
     asked = asked._replace(known=applied)
     reports: list[PodReport] = []
-    missing: list[NotFoundError] = []
+    missing: list[SpreadError] = []
     notes: list[str] = []
     placements = place(given.workloads, applied, explain_first=True)
     for at, placement in enumerate(placements):
         try:
             found = list(_placement(placement, asked))
-        except NotFoundError as absent:
-            missing.append(absent)
+        except NotFoundError as error:
+            missing.append(error)
             continue
         if found:
             found[0] = found[0]._replace(forecast=_forecast(placement.workload, asked))
@@ -155,7 +158,7 @@ def _pod(name: str, asked: Asked) -> list[PodReport]:
     cluster = asked.known.cluster
     pods = [pod for pod in cluster.pods if pod.name == name and pod.namespace == asked.namespace]
     if not pods:
-        raise NotFoundError(f'pods "{name}" not found in namespace "{asked.namespace}" of the cluster facts')
+        raise absent("Pod", name, namespace=asked.namespace, cluster=cluster)
     return [_suggesting(pods[0], cluster, asked)]
 
 
@@ -165,10 +168,7 @@ def _workload(target: Target, asked: Asked) -> list[PodReport]:
     key = OwnerKey(target.kind, asked.namespace, target.name)
     state = state_of(key, cluster)
     if state is None:
-        raise NotFoundError(
-            f'no pod of {target.kind.lower()} "{target.name}" in namespace "{asked.namespace}" of the cluster facts; '
-            "`explain -f FILE` explains a manifest"
-        )
+        raise absent(target.kind, target.name, namespace=asked.namespace, cluster=cluster)
     groups = _alike(state.pending)
     found = [
         _suggesting(first, cluster, asked, others=tuple(pod.name for pod in rest), state=state)

@@ -17,6 +17,7 @@ from kubectl_spread.objects.version import FIRST_MINOR
 from kubectl_spread.sources.live.resources import Question
 
 if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.sources.live import reading
     from kubectl_spread.sources.live.reading import Session
@@ -24,12 +25,17 @@ if TYPE_CHECKING:  # these load numpy
 
 
 class Snapshot(NamedTuple):
-    """The objects of a live cluster, what of them does not decode, and by which rules it is to be judged."""
+    """The objects of a live cluster, what of them does not decode, and by which rules it is to be judged.
+
+    complete, unread: as in `Cluster`.
+    """
 
     objects: tuple[dict[str, Any], ...]
     errors: tuple[SourceError, ...]
     kubernetes_version: str
     scheduler_configuration: str
+    complete: frozenset[str] = frozenset()
+    unread: tuple[Unread, ...] = ()
 
 
 def load(named: FactOptions, session: Session, question: Question, *, is_again: bool = False) -> Facts:
@@ -65,14 +71,15 @@ def snapshot(named: FactOptions, session: Session) -> Snapshot:
         ClusterError: it cannot be read.
     """
     minor = minor_version(named) or session.version.minor
-    question = Question("", is_overview=True, keeps_objects=True)
+    question = Question("", is_overview=True, keeps_objects=True, fallback=session.target.namespace)
     facts = _read(named, session, question, minor=minor, is_again=False)
     _tell(session, minor, facts.scheduler.said)
     for unread in facts.unread:
         warn(str(unread))
     source = facts.scheduler.source
     version = f"1.{max(minor, FIRST_MINOR)}"
-    return Snapshot(facts.objects, facts.errors, version, "" if source is None else source.text)
+    text = "" if source is None else source.text
+    return Snapshot(facts.objects, facts.errors, version, text, facts.cluster.complete, facts.cluster.unread)
 
 
 def _read(named: FactOptions, session: Session, question: Question, *, minor: int, is_again: bool) -> reading.Facts:

@@ -13,11 +13,13 @@ from kubectl_spread.cli.choices import LEVELS
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
-from kubectl_spread.errors import NotFoundError
+from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import SpreadError
 from kubectl_spread.lint.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
+    from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.report.check import Running
     from kubectl_spread.simulate.placement import Placement
@@ -81,7 +83,8 @@ class Outcome(NamedTuple):
     offer: str = ""
     running: Optional[Running] = None
     where: str = ""
-    absent: tuple[NotFoundError, ...] = ()  # what is named and is not there
+    absent: tuple[SpreadError, ...] = ()  # what is named and is not there
+    unread: tuple[Unread, ...] = ()  # what of the cluster might not be read
 
 
 def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
@@ -91,6 +94,7 @@ def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, stat
 
     checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
     report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.names, outcome.running)
+    report = report._replace(unread=outcome.unread)
     for output in outputs:
         text = render(report, output.format, colour=colour and not output.file)
         if output.file:
@@ -110,7 +114,9 @@ def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, stat
 
 def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str) -> int:
     """The worst of what was not read, what is Pending, and the findings; who reads but SARIF decides on those."""
-    if outcome.errors or any(finding.is_unreadable for finding in outcome.findings):
+    if outcome.errors or any(isinstance(error, ClusterError) for error in outcome.absent):
+        return Exit.UNREADABLE
+    if any(finding.is_unreadable for finding in outcome.findings):
         return Exit.UNREADABLE
     if all(output.format == "sarif" for output in outputs):
         return Exit.CLEAN
@@ -160,7 +166,7 @@ def _results(outcome: Outcome) -> list[str]:
     counts = outcome.counts
     parts = [f"{counts.fixed} fixed"] if counts.fixed else []
     left = " left" if counts.fixed else ""
-    parts.append((counted(len(outcome.findings), "finding") if outcome.findings else "no findings") + left)
+    parts.append(_findings(outcome) + left)
     parts += [f"{counts.ignored} ignored"] if counts.ignored else []
     parts += [f"{counts.baselined} in the baseline"] if counts.baselined else []
     parts += [f"{counted(counts.rejected, 'workload')} rejected"] if counts.rejected else []
@@ -173,6 +179,13 @@ def _results(outcome: Outcome) -> list[str]:
         unpredicted = sum(len(placement.unpredicted) for placement in outcome.placements)
         parts += [f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []
     return parts
+
+
+def _findings(outcome: Outcome) -> str:
+    """How many there are; where not all could be read, none is no good news."""
+    if outcome.findings:
+        return counted(len(outcome.findings), "finding")
+    return "nothing found in what may be read" if outcome.unread else "no findings"
 
 
 def _beside_pending(placements: list[Placement]) -> list[str]:

@@ -7,6 +7,9 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cli.absent import absent
+from kubectl_spread.cli.absent import is_missing
+from kubectl_spread.cli.absent import no_namespace
 from kubectl_spread.cli.checking import Asked
 from kubectl_spread.cli.checking import Read
 from kubectl_spread.cli.options import Facts
@@ -15,7 +18,7 @@ from kubectl_spread.cluster.kept import kept
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.errors import NotFoundError
+from kubectl_spread.errors import SpreadError
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.pod import Pod
@@ -60,7 +63,7 @@ class Found(NamedTuple):
 
     read: Read
     running: Running
-    absent: tuple[NotFoundError, ...]
+    absent: tuple[SpreadError, ...]
     notes: tuple[str, ...]
 
 
@@ -84,7 +87,7 @@ def check(known: Facts, asked: Asked, wanted: Wanted) -> Found:
     seen = {*(key for key, _ in controllers), *waits}
     running = Running(tuple(waiting(pending, cluster, known.profiles)), tuple(stuck))
     read = Read(results, [], len(results), [], is_whole=False)
-    return Found(read, running, _absent(seen, wanted), _notes(wanted, cluster))
+    return Found(read, running, _absent(seen, wanted, cluster), _notes(wanted, cluster))
 
 
 def replaced(owners: Iterable[Workload], specs: dict[str, Plain], known: Facts) -> Running:
@@ -129,15 +132,14 @@ def _pending(cluster: Cluster, wanted: Wanted) -> Iterable[tuple[OwnerKey, Pod]]
             yield key, pod
 
 
-def _absent(seen: set[OwnerKey], wanted: Wanted) -> tuple[NotFoundError, ...]:
+def _absent(seen: set[OwnerKey], wanted: Wanted, cluster: Cluster) -> tuple[SpreadError, ...]:
     there = {(key.kind, key.name) for key in seen}
-    return tuple(
-        NotFoundError(
-            f'no {target.kind.lower()} "{target.name}" in namespace "{wanted.namespace}" of the cluster facts'
-        )
+    found = tuple(
+        absent(target.kind, target.name, namespace=wanted.namespace, cluster=cluster)
         for target in wanted.named.targets
         if (target.kind, target.name) not in there
     )
+    return (no_namespace(wanted.namespace),) if not found and is_missing(wanted.namespace, cluster) else found
 
 
 def _notes(wanted: Wanted, cluster: Cluster) -> tuple[str, ...]:

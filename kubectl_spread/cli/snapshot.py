@@ -69,6 +69,8 @@ def command(ctx: click.Context, facts: FactOptions, output: str, redact: bool) -
         redact=redact,
         kubernetes_version=found.kubernetes_version,
         scheduler_configuration=configuration,
+        complete=found.complete,
+        unread=found.unread,
     )
     content = snapshot_file.rendered(document, output)
     if output == "-":
@@ -100,7 +102,8 @@ def _objects(facts: FactOptions, ctx: click.Context) -> Snapshot:
     minor = minor_version(facts)
     version = f"1.{minor}" if minor is not None else snapshot.version_of(found.head)
     configuration = snapshot.configuration_of(found.head)
-    return _with_configuration(live.Snapshot(tuple(found.objects), found.errors, version, configuration), facts)
+    known = live.Snapshot(tuple(found.objects), found.errors, version, configuration, *snapshot.extent_of(found.head))
+    return _with_configuration(known, facts)
 
 
 def _with_configuration(found: Snapshot, facts: FactOptions) -> Snapshot:

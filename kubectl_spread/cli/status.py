@@ -22,11 +22,12 @@ from kubectl_spread.cli.stderr import flush
 from kubectl_spread.cli.targets import Named
 from kubectl_spread.cli.targets import named
 from kubectl_spread.cli.targets import selector
-from kubectl_spread.errors import NotFoundError
+from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.errors import SpreadError
 
 if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.cluster.snapshot import OwnerKey
     from kubectl_spread.objects.labels import Labels
     from kubectl_spread.objects.selector import Selector
@@ -56,6 +57,7 @@ class _Found(NamedTuple):
 
     statuses: list[WorkloadStatus]
     errors: tuple[SourceError, ...]
+    cluster: Cluster
 
 
 @click.command()
@@ -148,13 +150,15 @@ def command(
         _watch(_Looking(facts, asked, session), shown, interval)
     with progress("reading the cluster facts"):
         found = _Looking(facts, asked, session).look()
-    absent = _absent(found.statuses, asked)
+    absent = _absent(found, asked)
     if output in ("json", "prometheus") or found.statuses or not absent:
         _print(found, asked, output, has_headers=not no_headers)
+    if output not in ("json", "prometheus"):
+        _print_unread(found)
     flush()
     for error in (*found.errors, *absent):
         complain(error)
-    if found.errors:
+    if found.errors or any(isinstance(error, ClusterError) for error in absent):
         return Exit.UNREADABLE
     is_fine = output == "prometheus" or all(status.is_fine for status in found.statuses)
     is_fine &= not absent
@@ -174,7 +178,8 @@ class _Looking(NamedTuple):
         from kubectl_spread.simulate.status import statuses  # numpy: 80 ms
 
         found = statuses(known.cluster, known.profiles, wants=self.asked.wants)
-        return _Found([status for status in found if self.asked.shows_all or status.has_own], known.errors)
+        shown = [status for status in found if self.asked.shows_all or status.has_own]
+        return _Found(shown, known.errors, known.cluster)
 
     def _load(self, *, is_again: bool) -> Facts:
         if self.session is None:
@@ -188,17 +193,20 @@ class _Looking(NamedTuple):
         return live.load(self.facts, self.session, question, is_again=is_again)
 
 
-def _absent(statuses: list[WorkloadStatus], asked: _Asked) -> list[NotFoundError]:
-    """What is named and is not there."""
-    there = {(status.key.kind, status.key.name) for status in statuses}
-    return [
-        NotFoundError(
-            f'no {target.kind.lower()} "{target.name}" in namespace "{asked.namespace}" of the cluster facts, '
-            "and no pod of it"
-        )
+def _absent(found: _Found, asked: _Asked) -> list[SpreadError]:
+    """What is named and is not there, be it a workload or the namespace."""
+    from kubectl_spread.cli.absent import absent
+    from kubectl_spread.cli.absent import is_missing
+    from kubectl_spread.cli.absent import no_namespace
+
+    there = {(status.key.kind, status.key.name) for status in found.statuses}
+    missing = [
+        absent(target.kind, target.name, namespace=asked.namespace, cluster=found.cluster)
         for target in asked.named.targets
         if (target.kind, target.name) not in there
     ]
+    is_nowhere = not missing and is_missing(asked.namespace, found.cluster)
+    return [no_namespace(asked.namespace)] if is_nowhere else missing
 
 
 def _print(found: _Found, asked: _Asked, output: Optional[str], *, has_headers: bool) -> None:
@@ -214,15 +222,26 @@ def _print(found: _Found, asked: _Asked, output: Optional[str], *, has_headers: 
     else:
         where = f" in {asked.namespace} namespace" if asked.namespace else ""
         what = "resources" if asked.shows_all else "workloads with spread constraints"
+        what += " among those that may be read" if found.cluster.unread else ""
         flush()
         click.echo(f"No {what} found{where}." if where else f"No {what} found", err=True)
+
+
+def _print_unread(found: _Found) -> None:
+    """Say below the table what of the cluster might not be read."""
+    if found.cluster.unread:
+        from kubectl_spread.report import unread
+
+        missing = unread.of_workloads(found.cluster.unread)
+        if missing:
+            click.echo(unread.line(missing))
 
 
 def _print_json(found: _Found) -> None:
     from kubectl_spread.report.json import dumps
     from kubectl_spread.report.status_json import status_report
 
-    click.echo(dumps(status_report(found.statuses, found.errors)))
+    click.echo(dumps(status_report(found.statuses, found.errors, found.cluster.unread)))
 
 
 class _Shown:

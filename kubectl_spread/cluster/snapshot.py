@@ -97,6 +97,14 @@ class Event(NamedTuple):
     source: str = ""
 
 
+class Unread(NamedTuple):
+    """A kind whose objects may not be listed; `namespace` is the only one in which they were, if any."""
+
+    kind: str
+    plural: str
+    namespace: str = ""
+
+
 class Cluster(NamedTuple):
     """Nodes in the order of their names, as a scheduler lists them when it starts; pods bound and pending.
 
@@ -119,6 +127,8 @@ class Cluster(NamedTuple):
     events: dict[OwnerKey, tuple[Event, ...]] = {}  # noqa: RUF012  # by what they are about, the latest first
     kubernetes_version: str = ""  # `1.N`, where a snapshot names it
     scheduler_configuration: str = ""  # the text of one, where a snapshot holds it
+    unread: tuple[Unread, ...] = ()  # what might not be read
+    complete: frozenset[str] = frozenset()  # kinds of which every object is here; of others some may be missing
 
     def bound(self) -> list[Pod]:
         """Pods that count: bound to a node, and neither succeeded nor failed."""

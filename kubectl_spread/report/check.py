@@ -13,6 +13,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
 
 if TYPE_CHECKING:  # loads numpy
+    from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.running import Stuck
     from kubectl_spread.simulate.running import Waiting
@@ -46,6 +47,7 @@ class CheckReport(NamedTuple):
     checked: dict[str, int]
     files: tuple[str, ...]
     running: Optional[Running] = None
+    unread: tuple[Unread, ...] = ()
 
 
 def render(report: CheckReport, name: str, *, colour: bool) -> str:

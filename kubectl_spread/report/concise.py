@@ -16,6 +16,10 @@ def render(report: CheckReport) -> str:
         from kubectl_spread.report.placements import headline  # numpy: 80 ms
 
         lines += [headline(placement, colour=False) for placement in report.placements]
+    if report.unread:
+        from kubectl_spread.report import unread
+
+        lines.append(unread.line(report.unread))
     return "\n".join(lines)
 
 

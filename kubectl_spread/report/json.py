@@ -12,6 +12,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.finding import Repair
 from kubectl_spread.report.check import CheckReport
+from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.text.source import Span
 
 if TYPE_CHECKING:  # these load numpy
@@ -48,6 +49,7 @@ def check_report(report: CheckReport) -> dict[str, Any]:
         "errors": [_error(item) for item in report.errors],
         "checked": report.checked,
         **_running(report),
+        "unread": unread_document(report.unread),
     }
 
 

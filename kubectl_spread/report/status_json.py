@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.constraints import selector_text
 from kubectl_spread.report.json import API_VERSION
+from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.simulate.status import ConstraintStatus
 from kubectl_spread.simulate.status import WorkloadStatus
 
 
-def status_report(statuses: Iterable[WorkloadStatus], errors: Iterable[SourceError] = ()) -> dict[str, Any]:
+def status_report(
+    statuses: Iterable[WorkloadStatus], errors: Iterable[SourceError] = (), unread: Iterable[Unread] = ()
+) -> dict[str, Any]:
     """A StatusReport."""
     return {
         "apiVersion": API_VERSION,
@@ -22,6 +26,7 @@ def status_report(statuses: Iterable[WorkloadStatus], errors: Iterable[SourceErr
             {"file": error.source, "message": error.message, "line": error.line, "column": error.column}
             for error in errors
         ],
+        "unread": unread_document(unread),
     }
 
 

@@ -23,6 +23,10 @@ def render(report: CheckReport, *, colour: bool) -> str:
         from kubectl_spread.report import running  # numpy: 80 ms
 
         blocks.append(running.lines(report.running, colour=colour))
+    if report.unread:
+        from kubectl_spread.report import unread
+
+        blocks.append([unread.line(report.unread)])
     return "\n\n".join("\n".join(block) for block in blocks)
 
 

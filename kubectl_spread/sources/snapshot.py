@@ -12,6 +12,7 @@ from typing import Union
 from kubectl_spread.cluster.assemble import Assembler
 from kubectl_spread.cluster.assemble import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.pod import Pod
@@ -61,8 +62,12 @@ def load(*paths: str) -> Facts:
         raise errors[0]
     if not assembler.has_nodes:
         raise _without_nodes(paths)
+    complete, unread = extent_of(head)
     cluster = assembler.cluster()._replace(
-        kubernetes_version=version_of(head), scheduler_configuration=configuration_of(head)
+        kubernetes_version=version_of(head),
+        scheduler_configuration=configuration_of(head),
+        complete=complete,
+        unread=unread,
     )
     return Facts(cluster, tuple(errors), tuple(warnings))
 
@@ -71,6 +76,30 @@ def configuration_of(head: dict[str, Any]) -> str:
     """The scheduler's configuration that a snapshot holds, as text."""
     text = head.get("schedulerConfiguration")
     return text if isinstance(text, str) else ""
+
+
+# Every kind that a snapshot held before snapshots said which.
+_ALWAYS_HELD = frozenset(
+    {
+        *("Node", "Pod", "Service", "ReplicationController", "ReplicaSet", "StatefulSet", "Deployment", "DaemonSet"),
+        *("CronJob", "Job", "PodDisruptionBudget", "PriorityClass", "DeviceClass", "PersistentVolumeClaim"),
+        *("PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment"),
+    }
+)
+
+
+def extent_of(head: dict[str, Any]) -> tuple[frozenset[str], tuple[Unread, ...]]:
+    """The kinds of which a snapshot holds every object, and those that might not be read."""
+    if head.get("kind") != "Snapshot":
+        return frozenset(), ()
+    kinds, unread = head.get("kinds"), head.get("unread")
+    named = [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
+    missing = [item for item in unread if isinstance(item, dict)] if isinstance(unread, list) else []
+    found = tuple(Unread(*(str(item.get(field) or "") for field in _UNREAD_FIELDS)) for item in missing)
+    return _ALWAYS_HELD if kinds is None else frozenset(named), found
+
+
+_UNREAD_FIELDS = ("kind", "resource", "namespace")
 
 
 def version_of(head: dict[str, Any]) -> str:

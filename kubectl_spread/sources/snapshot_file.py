@@ -9,6 +9,7 @@ from typing import Any
 from kubectl_spread.cluster.kept import kept
 from kubectl_spread.cluster.kept import without_idle_events
 from kubectl_spread.cluster.redact import redacted
+from kubectl_spread.cluster.snapshot import Unread
 
 Plain = dict[str, Any]
 
@@ -16,7 +17,13 @@ API_VERSION = "kubectl-spread/v1"
 
 
 def document(
-    objects: Iterable[Plain], *, redact: bool, kubernetes_version: str = "", scheduler_configuration: str = ""
+    objects: Iterable[Plain],
+    *,
+    redact: bool,
+    kubernetes_version: str = "",
+    scheduler_configuration: str = "",
+    complete: Iterable[str] = (),
+    unread: Iterable[Unread] = (),
 ) -> Plain:
     """A Snapshot of objects, which must decode.
 
@@ -25,6 +32,8 @@ def document(
         redact: whether to put stand-ins for names.
         kubernetes_version: `1.N`, whose rules apply; empty where nobody says it.
         scheduler_configuration: the text of a KubeSchedulerConfiguration.
+        complete: the kinds of which every object of the cluster is among these.
+        unread: the kinds that might not be listed; a redacted document does not say in which namespace they were.
     """
     items: Iterable[Plain] = (found for plain in objects if (found := kept(plain)) is not None)
     items = without_idle_events(items)
@@ -33,7 +42,15 @@ def document(
         head["kubernetesVersion"] = kubernetes_version
     if scheduler_configuration:
         head["schedulerConfiguration"] = scheduler_configuration
+    head["kinds"] = sorted(complete)
+    if missing := [_unread(item, redact=redact) for item in unread]:
+        head["unread"] = missing
     return {**head, "items": list(redacted(items) if redact else items)}
+
+
+def _unread(item: Unread, *, redact: bool) -> Plain:
+    where = {"namespace": item.namespace} if item.namespace and not redact else {}
+    return {"kind": item.kind, "resource": item.plural, **where}
 
 
 def rendered(snapshot: Plain, path: str) -> bytes:

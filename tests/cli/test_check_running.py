@@ -206,7 +206,9 @@ def test_what_is_named_and_is_not_there_is_a_finding(capsys: pytest.CaptureFixtu
     code = run(["check", "deploy/nope", "-n", "shop", "--snapshot", written(ZONES)])
 
     assert code == 1
-    assert capsys.readouterr().err.startswith('error: no deployment "nope" in namespace "shop" of the cluster facts\n')
+    assert capsys.readouterr().err.startswith(
+        'error: deployments.apps "nope" not found in namespace "shop" of the cluster facts\n'
+    )
 
 
 def test_of_what_only_pods_tell_is_said_so(capsys: pytest.CaptureFixture[str]) -> None:

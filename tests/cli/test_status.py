@@ -223,7 +223,7 @@ def test_workloads_are_found_by_name_kind_and_label(facts: Any, capsys: pytest.C
 def test_what_is_named_and_is_not_there_is_a_finding(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
     code = run(["status", "deploy/nope", "-n", "shop", "--snapshot", facts()])
 
-    message = 'error: no deployment "nope" in namespace "shop" of the cluster facts, and no pod of it\n'
+    message = 'error: deployments.apps "nope" not found in namespace "shop" of the cluster facts\n'
     assert (1, ("", message)) == (code, capsys.readouterr())
 
 

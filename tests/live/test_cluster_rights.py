@@ -105,7 +105,10 @@ def test_the_cluster_role_is_enough_for_every_command(shop: Scene, spread: Sprea
         assert [] == warnings(said)
 
 
-@pytest.mark.parametrize(("group", "plural"), ALLOWED, ids=[plural for _, plural in ALLOWED])
+LEFT_OUT = [rule for rule in ALLOWED if rule[1] != "pods"]  # without which there is no snapshot
+
+
+@pytest.mark.parametrize(("group", "plural"), LEFT_OUT, ids=[plural for _, plural in LEFT_OUT])
 def test_a_rule_that_is_left_out_is_named(
     group: str, plural: str, shop: Scene, cluster: Cluster, spread: Spread, tmp_path: Path
 ) -> None:

@@ -269,7 +269,7 @@ def test_the_namespace_is_that_of_the_context_unless_one_is_named(
     code = run(["explain", PENDING, "--kubeconfig", other])
 
     assert code == 1
-    assert 'not found in namespace "other" of the cluster facts' in capsys.readouterr().err
+    assert 'error: namespaces "other" not found\n' in capsys.readouterr().err
     assert run(["explain", PENDING, "--kubeconfig", other, "-n", "shop"]) == 1
     assert capsys.readouterr().out.startswith("Pod shop/")
 

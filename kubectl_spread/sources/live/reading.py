@@ -177,6 +177,7 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
     found = Task(lambda: scheduler.find(transport)) if finds_scheduler else None
     wanted = question.resources(minor)
     collected = _side_by_side(transport, question, wanted)
+    asked = wanted
     assembler = Assembler()
     for part in collected:
         assembler.update(part.assembler)
@@ -185,13 +186,19 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
         for part in more:
             assembler.update(part.assembler)
         collected += more
+        asked += STORAGE
     if not assembler.has_nodes:
         raise _without_nodes(transport, collected[wanted.index(NODES)].errors)
     errors = tuple(error for part in collected for error in part.errors)
     unread = tuple(part.unread for part in collected if part.unread is not None)
     is_default = scheduler.Found(None, "as given")
     objects = tuple(plain for part in collected for plain in part.objects)
-    return Facts(assembler.cluster(), errors, unread, is_default if found is None else found.result(), objects)
+    missing = {part.resource.kind for part in unread}
+    cluster = assembler.cluster()._replace(
+        unread=tuple(part.fact for part in unread),
+        complete=frozenset(item.kind for item in asked if item.kind not in missing),
+    )
+    return Facts(cluster, errors, unread, is_default if found is None else found.result(), objects)
 
 
 def _without_nodes(transport: Transport, errors: list[SourceError]) -> Exception:
@@ -228,20 +235,23 @@ def _collect(transport: Transport, question: Question, resource: Resource) -> _C
             return reader.collected()  # of a group that this server does not have
         if answer.status != 403:
             raise _unexpected(transport, resource, answer.status, answer.message) from None
-        if resource is NODES:
-            raise rights.without_nodes(answer.message) from None
-        if not resource.is_namespaced or resource.is_local:
+        only = question.namespace or question.fallback
+        if resource is NODES or (resource is PODS and not only):
+            raise rights.without(resource, answer.message) from None
+        if not resource.is_namespaced or not only or (resource.is_local and only == question.namespace):
             return reader.collected()._replace(unread=rights.Unread(resource))
     else:
         return reader.collected()
     try:
-        listing.read(transport, resource.path(question.namespace), dict(query), reader.start)
+        listing.read(transport, resource.path(only), dict(query), reader.start)
     except listing.Refused as refused:
         if refused.answer.status != 403:
             answer = refused.answer
             raise _unexpected(transport, resource, answer.status, answer.message) from None
+        if resource is PODS:
+            raise rights.without(resource, refused.answer.message) from None
         return reader.collected()._replace(unread=rights.Unread(resource))
-    return reader.collected()._replace(unread=rights.Unread(resource, question.namespace))
+    return reader.collected()._replace(unread=rights.Unread(resource, only))
 
 
 def _unexpected(transport: Transport, resource: Resource, status: int, message: str) -> ClusterError:

@@ -108,6 +108,7 @@ class Question(NamedTuple):
     """What is asked: of objects by their kinds, of manifests by their texts.
 
     `namespace` is where we look when we may not look everywhere; it is empty where the question is about all of them.
+    Such a question may name a `fallback`, where to look all the same.
     `is_overview`: it is about the workloads that run, of every kind that the API server has itself. `keeps_objects`:
     the objects themselves are asked for, with what storage there is.
     """
@@ -117,6 +118,7 @@ class Question(NamedTuple):
     texts: tuple[str, ...] = ()
     is_overview: bool = False
     keeps_objects: bool = False
+    fallback: str = ""
 
     @property
     def is_about_pods(self) -> bool:

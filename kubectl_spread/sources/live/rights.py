@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kubectl_spread.cluster.snapshot import Unread as UnreadKind
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.resources import NODES
+from kubectl_spread.sources.live.resources import PODS
 from kubectl_spread.sources.live.resources import Resource
 
 
@@ -19,6 +21,11 @@ class Unread(NamedTuple):
     def rule(self) -> str:
         """The rule of a ClusterRole that allows it."""
         return rbac_rule(self.resource.group, self.resource.plural, "list")
+
+    @property
+    def fact(self) -> UnreadKind:
+        """What the cluster facts keep of it."""
+        return UnreadKind(self.resource.kind, self.resource.plural, self.namespace)
 
     def __str__(self) -> str:
         where = f" in all namespaces, only in `{self.namespace}`" if self.namespace else ""
@@ -34,8 +41,10 @@ def rbac_rule(group: str, plural: str, verb: str) -> str:
     return f"{{apiGroups: [{quoted}], resources: [{plural}], verbs: [{verb}]}}"
 
 
-def without_nodes(message: str) -> ClusterError:
-    """The error where nodes are forbidden; no answer makes sense without them."""
-    return ClusterError(
-        f"{message}: {NODES.doubt}; the ClusterRole rule that allows it: {rbac_rule('', NODES.plural, 'list')}"
-    )
+_WITHOUT = {NODES.kind: NODES.doubt, PODS.kind: "without pods nothing can be said of what runs"}
+
+
+def without(resource: Resource, message: str) -> ClusterError:
+    """Return the error where nodes or pods are forbidden; no answer makes sense without them."""
+    rule = rbac_rule(resource.group, resource.plural, "list")
+    return ClusterError(f"{message}: {_WITHOUT[resource.kind]}; the ClusterRole rule that allows it: {rule}")

@@ -1,0 +1,31 @@
+"""What of a cluster might not be read, as one line and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.objects.kinds import KINDS
+
+
+def line(unread: Iterable[Unread]) -> str:
+    """Return `partly known: may not list cronjobs; outside shop: pods`; empty where all was read."""
+    by_namespace: dict[str, list[str]] = {}
+    for item in sorted(unread, key=lambda item: item.namespace):
+        by_namespace.setdefault(item.namespace, []).append(item.plural)
+    parts = [
+        f"outside {namespace}: {', '.join(plurals)}" if namespace else ", ".join(plurals)
+        for namespace, plurals in by_namespace.items()
+    ]
+    return f"partly known: may not list {'; '.join(parts)}" if parts else ""
+
+
+def of_workloads(unread: Iterable[Unread]) -> tuple[Unread, ...]:
+    """Return the kinds of workloads of which none might be read."""
+    return tuple(item for item in unread if item.kind in KINDS and not item.namespace)
+
+
+def document(unread: Iterable[Unread]) -> list[dict[str, Any]]:
+    """Return the same for a report."""
+    return [{"kind": item.kind, "resource": item.plural, "onlyNamespace": item.namespace or None} for item in unread]

@@ -1,0 +1,156 @@
+"""What may not be read is never told as health."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+from tests.apiserver import ApiServer
+from tests.live.conftest import SHOP
+
+WEB = str(SHOP / "web.yaml")
+FORBIDDEN = 'error: pods is forbidden: User "admin" cannot list resource "pods" in API group "" in the namespace "shop"'
+WORKLOADS = ("deployments", "statefulsets", "daemonsets", "replicasets", "replicationcontrollers", "jobs", "cronjobs")
+
+
+@pytest.mark.parametrize(
+    "command", [["check"], ["status"], ["check", WEB, "--live"], ["explain", "deploy/web"], ["explain", "-f", WEB]]
+)
+def test_without_pods_there_is_no_answer(
+    command: list[str], server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code is 3, and the message is kubectl's, with the rule that allows it."""
+    server.forbidden = {"pods"}
+    code = run([*command, "--kubeconfig", config])
+    out, err = capsys.readouterr()
+
+    assert (3, "") == (code, out)
+    assert err.splitlines()[-1] == (
+        f"{FORBIDDEN}: without pods nothing can be said of what runs; the ClusterRole rule that allows it: "
+        '{apiGroups: [""], resources: [pods], verbs: [list]}'
+    )
+
+
+def test_check_without_the_right_to_list_workloads_does_not_say_no_findings(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.forbidden = set(WORKLOADS)
+    run(["check", "--kubeconfig", config])
+    out, err = capsys.readouterr()
+
+    assert out.splitlines()[-1].startswith(
+        "partly known: may not list replicationcontrollers, replicasets, statefulsets"
+    )
+    assert "nothing found in what may be read" in err
+    assert "no findings" not in err
+
+
+def test_status_says_on_standard_output_which_workloads_it_may_not_list(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.forbidden = {"statefulsets", "priorityclasses"}
+    run(["status", "--kubeconfig", config])
+
+    assert capsys.readouterr().out.splitlines()[-1] == "partly known: may not list statefulsets"
+
+
+@pytest.mark.parametrize(("command", "schema"), [("check", "check-report"), ("status", "status-report")])
+def test_json_names_the_kinds_that_may_not_be_listed(
+    command: str, schema: str, server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.forbidden = {"statefulsets", "services@"}
+    run([command, "--kubeconfig", config, "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+
+    jsonschema.validate(document, schemas.load(schema))
+    assert document["unread"] == [
+        {"kind": "Service", "resource": "services", "onlyNamespace": "shop"},
+        {"kind": "StatefulSet", "resource": "statefulsets", "onlyNamespace": None},
+    ]
+
+
+@pytest.mark.parametrize("command", ["explain", "check", "status"])
+def test_workload_that_may_not_be_read_is_not_called_missing(
+    command: str, server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The right is named, and the exit code is 3: nobody knows whether the workload exists."""
+    server.forbidden = {"deployments", "replicasets"}
+    code = run([command, "deploy/other", "--kubeconfig", config])
+
+    assert 3 == code
+    (told,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert told.startswith(
+        'error: deployments.apps "other": may not list replicasets and deployments, so whether it exists is not '
+        "known; the ClusterRole rules that allow it: {apiGroups: [apps], resources: [replicasets], verbs: [list]}"
+    )
+
+
+@pytest.mark.parametrize("command", ["explain", "check", "status"])
+def test_workload_that_does_not_exist_is_not_found(
+    command: str, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run([command, "deploy/other", "--kubeconfig", config])
+
+    assert 1 == code
+    assert capsys.readouterr().err.startswith("note: ")
+    run([command, "sts/other", "--kubeconfig", config])
+    assert 'error: statefulsets.apps "other" not found in namespace "shop"' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["check"], ["status"], ["explain", "deploy/web"]])
+def test_namespace_that_does_not_exist_is_not_found(
+    command: list[str], config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run([*command, "-n", "nope", "--kubeconfig", config])
+
+    assert 1 == code
+    assert 'error: namespaces "nope" not found\n' in capsys.readouterr().err
+
+
+def test_namespace_is_not_called_missing_where_namespaces_may_not_be_listed(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.forbidden = {"namespaces"}
+    run(["check", "-n", "nope", "--kubeconfig", config])
+
+    assert "not found" not in capsys.readouterr().err
+
+
+def test_snapshot_falls_back_to_the_namespace_and_says_what_is_missing(
+    server: ApiServer, config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On standard error and in the file; who reads the file is told, too."""
+    server.forbidden = {"pods@", "replicasets@", "priorityclasses"}
+    path = tmp_path / "facts.json"
+    code = run(["snapshot", "--kubeconfig", config, "-o", str(path)])
+    err = capsys.readouterr().err
+    document = json.loads(path.read_text())
+
+    assert 0 == code
+    assert "warning: may not list pods in all namespaces, only in `shop`: " in err
+    jsonschema.validate(document, schemas.load("snapshot"))
+    assert document["unread"] == [
+        {"kind": "Pod", "resource": "pods", "namespace": "shop"},
+        {"kind": "ReplicaSet", "resource": "replicasets", "namespace": "shop"},
+        {"kind": "PriorityClass", "resource": "priorityclasses"},
+    ]
+    assert {"Pod", "PriorityClass", "ReplicaSet"}.isdisjoint(document["kinds"])
+    assert "ReplicaSet" in {item["kind"] for item in document["items"]}
+    run(["check", "-n", "shop", "--snapshot", str(path)])
+    told = capsys.readouterr().out.splitlines()[-1]
+    assert told == "partly known: may not list priorityclasses; outside shop: pods, replicasets"
+
+
+def test_redacted_snapshot_does_not_name_the_namespace_that_was_read(
+    server: ApiServer, config: str, tmp_path: Path
+) -> None:
+    server.forbidden = {"pods@"}
+    path = tmp_path / "facts.json"
+    run(["snapshot", "--redact", "--kubeconfig", config, "-o", str(path)])
+
+    assert json.loads(path.read_text())["unread"] == [{"kind": "Pod", "resource": "pods"}]
