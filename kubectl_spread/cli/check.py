@@ -34,6 +34,7 @@ from kubectl_spread.cli.outcome import complete_outputs
 from kubectl_spread.cli.outcome import Counts
 from kubectl_spread.cli.outcome import exit_code
 from kubectl_spread.cli.outcome import FORMATS
+from kubectl_spread.cli.outcome import is_for_people
 from kubectl_spread.cli.outcome import Outcome
 from kubectl_spread.cli.outcome import Output
 from kubectl_spread.cli.outcome import outputs
@@ -175,8 +176,15 @@ def command(
     if fixes.diff or fixes.fix:
         mended = fixing.mended(read.results, judge, fixes, recheck=asked.check)
         if fixes.diff:
-            return fixing.show(read.results, mended, fixes, errors=[*read.errors, *unread], colour=wants_colour(color))
-        read = checking.written(read, mended)
+            return fixing.show(
+                read.results,
+                mended,
+                fixes,
+                recheck=asked.check,
+                errors=[*read.errors, *unread],
+                colour=wants_colour(color),
+            )
+        read = checking.written(read, mended, asked)
         placements = checking.placed(read, known, namespace=asked.namespace)
         judge = checking.judge(read, asked, known=known, placements=placements)
     judged = judge(read.results)
@@ -184,10 +192,15 @@ def command(
     counts = Counts(read.files, len(judged.workloads), read.rejected, judged.ignored, fresh.known, read.fixed)
     counts = skipped.counted_in(counts, read.results)
     names = tuple(result.source.name for result in read.results)
-    offer = fixing.offer(fresh.findings, fixes)
     notes = (*fresh.notes, *skipped.notes(read.results))
-    outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, notes, offer)
-    outcome = outcome._replace(running=_replaced(read, known, judged.workloads), unread=_unread(known))
+    outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, notes)
+    if is_for_people(chosen):
+        outcome = outcome._replace(offer=fixing.offer(read.results, fresh.findings, fixes, recheck=asked.check))
+    outcome = outcome._replace(
+        running=_replaced(read, known, judged.workloads),
+        unread=_unread(known),
+        unread_inputs=read.files - len(read.results),
+    )
     print_outcome(outcome, chosen, colour=wants_colour(color), statistics=statistics)
     return _code(outcome, chosen, choices, config)
 

@@ -174,10 +174,26 @@ def judge(read: Read, asked: Asked, *, known: Optional[Facts], placements: list[
     )
 
 
-def written(read: Read, outcome: Mended) -> Read:
-    """Write the mended texts, and go on with them."""
+def written(read: Read, outcome: Mended, asked: Asked) -> Read:
+    """Write the mended texts, and go on with what is on disk then: with the old text where it cannot be written."""
     errors = fixing.write(read.results, outcome.results)
-    return read._replace(results=outcome.results, errors=[*read.errors, *errors], fixed=len(outcome.fixed))
+    results = [
+        _on_disk(old, asked) if os.path.realpath(old.source.name) in errors else new
+        for old, new in zip(read.results, outcome.results, strict=True)
+    ]
+    fixed = sum(os.path.realpath(finding.place.source.name) not in errors for finding in outcome.fixed)
+    return read._replace(results=results, errors=[*read.errors, *errors.values()], fixed=fixed)
+
+
+def _on_disk(old: Result, asked: Asked) -> Result:
+    """What a file holds now; what it held, where it cannot be read any more."""
+    from kubectl_spread.sources.files import read_text
+
+    try:
+        source = read_text(old.source.name)
+    except SourceError:
+        return old
+    return old if source.text == old.source.text else asked.check(source)
 
 
 def _cluster_facts(asked: Asked, known: Optional[Facts], *, placements: list[Placement]) -> Optional[ClusterFacts]:

@@ -57,12 +57,20 @@ _OPTIONS = (
 fix_options = gathering("fixes", FixOptions, _OPTIONS)
 
 
-def offer(findings: list[Finding], tried: FixOptions) -> str:
-    """A line that says how many findings can be fixed, and how; what was tried is done, or told to be impossible."""
-    repairs = [item.repair for item in findings if item.repair is not None and not tried.wants(item.repair)]
-    safe = sum(repair.fix.is_safe for repair in repairs)
-    parts = [f"{safe} with --fix"] if safe else []
-    parts += [f"{len(repairs) - safe} with --fix --unsafe-fixes"] if safe < len(repairs) else []
+def offer(
+    results: list[Result], findings: list[Finding], tried: FixOptions, *, recheck: Callable[[SourceFile], Result]
+) -> str:
+    """Return a line that says how many findings can be fixed, and how; what was tried is done, or was refused."""
+    left = [item for item in findings if item.repair is not None and not tried.wants(item.repair)]
+    if not left:
+        return ""
+    from kubectl_spread.lint.mend import fixable
+
+    safe = [item for item in left if item.repair is not None and item.repair.fix.is_safe]
+    count = len(fixable(results, safe, recheck=recheck))
+    others = len(fixable(results, left, recheck=recheck)) - count if len(safe) < len(left) else 0
+    parts = [f"{count} with --fix"] if count else []
+    parts += [f"{others} with --fix --unsafe-fixes"] if others else []
     return f"\ncan be fixed: {', '.join(parts)}" if parts else ""
 
 
@@ -88,11 +96,11 @@ def mended(
     return outcome
 
 
-def write(before: list[Result], after: list[Result]) -> list[SourceError]:
-    """Write the files whose text has changed; the errors of those that cannot be written."""
+def write(before: list[Result], after: list[Result]) -> dict[str, SourceError]:
+    """Write the files whose text has changed; return the errors of those that cannot be written, by real path."""
     from kubectl_spread.sources.write import rewrite
 
-    errors = []
+    errors = {}
     written = set()
     for old, new in zip(before, after, strict=True):
         file = os.path.realpath(old.source.name)
@@ -102,11 +110,19 @@ def write(before: list[Result], after: list[Result]) -> list[SourceError]:
         try:
             rewrite(old.source, new.source.text)
         except SourceError as error:
-            errors.append(error)
+            errors[file] = error
     return errors
 
 
-def show(before: list[Result], outcome: Mended, fixes: FixOptions, *, errors: list[SourceError], colour: bool) -> int:
+def show(
+    before: list[Result],
+    outcome: Mended,
+    fixes: FixOptions,
+    *,
+    recheck: Callable[[SourceFile], Result],
+    errors: list[SourceError],
+    colour: bool,
+) -> int:
     """Print the diff of every text that would change, and the errors; the exit code."""
     from kubectl_spread.report.diff import render
 
@@ -120,7 +136,8 @@ def show(before: list[Result], outcome: Mended, fixes: FixOptions, *, errors: li
     for source, text in changes:
         click.echo(render(source, text, colour=colour), nl=False, color=True)
     would = f"would fix {counted(len(outcome.fixed), 'finding')} in {counted(len(changes), 'file')}"
-    click.echo(would if changes else f"nothing to fix{offer(outcome.findings, fixes)}", err=True)
+    offered = "" if changes else offer(outcome.results, outcome.findings, fixes, recheck=recheck)
+    click.echo(would if changes else f"nothing to fix{offered}", err=True)
     if errors:
         return Exit.UNREADABLE
     return Exit.FINDINGS if changes else Exit.CLEAN

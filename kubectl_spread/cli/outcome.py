@@ -85,6 +85,7 @@ class Outcome(NamedTuple):
     where: str = ""
     absent: tuple[SpreadError, ...] = ()  # what is named and is not there
     unread: tuple[Unread, ...] = ()  # what of the cluster might not be read
+    unread_inputs: int = 0
 
 
 def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
@@ -106,10 +107,15 @@ def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, stat
     flush()
     for error in (*outcome.errors, *outcome.absent):
         complain(error)
-    if any(output.format in ("text", "concise") for output in outputs):
+    if is_for_people(outputs):
         click.echo(_summary(outcome), err=True)
     if statistics:
         _print_statistics(outcome.findings)
+
+
+def is_for_people(outputs: list[Output]) -> bool:
+    """Return whether a summary follows an output."""
+    return any(output.format in ("text", "concise") for output in outputs)
 
 
 def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str) -> int:
@@ -157,7 +163,7 @@ def _summary(outcome: Outcome) -> str:
 
 def _checked(outcome: Outcome) -> str:
     counts = outcome.counts
-    where = outcome.where or f"in {counted(counts.files, 'file')}"
+    where = outcome.where or f"in {counted(counts.files - outcome.unread_inputs, 'file')}"
     lists = f" and {counted(counts.lists, 'list')} of constraints without pods" if counts.lists else ""
     return f"checked {counted(counts.workloads + counts.rejected, 'workload')}{lists} {where}"
 
@@ -166,7 +172,9 @@ def _results(outcome: Outcome) -> list[str]:
     counts = outcome.counts
     parts = [f"{counts.fixed} fixed"] if counts.fixed else []
     left = " left" if counts.fixed else ""
-    parts.append(_findings(outcome) + left)
+    if outcome.findings or not outcome.unread_inputs or counts.files > outcome.unread_inputs:
+        parts.append(_findings(outcome) + left)
+    parts += [f"{counted(outcome.unread_inputs, 'input')} not read"] if outcome.unread_inputs else []
     parts += [f"{counts.ignored} ignored"] if counts.ignored else []
     parts += [f"{counts.baselined} in the baseline"] if counts.baselined else []
     parts += [f"{counted(counts.rejected, 'workload')} rejected"] if counts.rejected else []

@@ -1,8 +1,9 @@
-"""Makes the fixes that findings name, as edits of the text, and looks whether they did what they should.
+"""Makes the fixes that findings name, as edits of the text, and checks that they did what they should.
 
-A pass over a text makes all fixes whose edits do not overlap; then the text is parsed and checked again, until nothing
-is left to fix. A fix is taken back where the text does not mean what was intended, or where the API server would refuse
-more than before.
+A pass over a text makes all fixes whose edits do not overlap. Then the text is parsed and checked again, for the next
+pass, which makes those of the first findings that are left. What a fix brings up is shown by the next run, not fixed by
+this one. The one exception is what a value of the wrong type hid: it is fixed too, unless something would be deleted.
+A fix is taken back if the text does not mean what was intended, or if the API server would refuse more than before.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
+from typing import Optional
 
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import ObjectRef
@@ -26,8 +28,10 @@ from kubectl_spread.text import edit as editing
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Span
 
 _MOST_PASSES = 10  # one fix may make another possible; no two undo each other
+_MOST_TRIED = 500_000  # characters
 _UNDECODABLE = "SPR113"
 
 
@@ -39,7 +43,10 @@ class Refusal(NamedTuple):
 
 
 class Mended(NamedTuple):
-    """What is left once everything is fixed that can be: `results` and `findings` as a run of check has them."""
+    """What is left once everything is fixed that can be: `results` and `findings` as a run of check has them.
+
+    `fixed` and the findings of `refused` are among those that there were before.
+    """
 
     results: list[Result]
     findings: list[Finding]
@@ -47,11 +54,18 @@ class Mended(NamedTuple):
     refused: list[Refusal]
 
 
-class _Attempt(NamedTuple):
-    """A fix as edits."""
+class _Pair(NamedTuple):
+    """A finding of the text as it is now, and what it was before the first fix; the same for one that was hidden."""
 
-    finding: Finding
-    repair: Repair
+    first: Finding
+    now: Finding
+
+
+class _Attempt(NamedTuple):
+    """A fix as edits; several findings have one if an anchor's value is used in several places."""
+
+    findings: tuple[Finding, ...]  # as they were first
+    repairs: tuple[Repair, ...]
     edits: tuple[Edit, ...]
 
 
@@ -59,6 +73,57 @@ class _Pass(NamedTuple):
     text: str
     done: list[Finding]
     refused: list[Refusal]
+
+
+class _Left:
+    """The findings of a run that are still to be fixed."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._open: dict[tuple[str, str, ObjectRef], list[Finding]] = {}
+        self._undecodable: set[tuple[str, ObjectRef]] = set()
+        for finding in findings:
+            self._open.setdefault(_kind(finding), []).append(finding)
+            if finding.rule.code == _UNDECODABLE:
+                self._undecodable.add((finding.place.source.name, finding.object))
+
+    def drop(self, done: Iterable[Finding]) -> None:
+        """Remove findings that are fixed."""
+        for finding in done:
+            known = self._open.get(_kind(finding), [])
+            known[:] = [item for item in known if item is not finding]
+
+    def pairs(self, findings: Iterable[Finding]) -> Iterator[_Pair]:
+        """Yield those of the current findings that may be fixed: each is one of the first ones, or was hidden."""
+        by_kind: dict[tuple[str, str, ObjectRef], list[Finding]] = {}
+        for finding in findings:
+            by_kind.setdefault(_kind(finding), []).append(finding)
+        for kind, current in by_kind.items():
+            left = list(self._open.get(kind, ()))
+            for now in sorted(current, key=lambda item: item.path not in {first.path for first in left}):
+                if left:
+                    at = next((at for at, first in enumerate(left) if first.path == now.path), 0)
+                    yield _Pair(left.pop(at), now)
+                elif (kind[0], now.object) in self._undecodable and not _deletes(now):
+                    yield _Pair(now, now)
+
+    def gone(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return those of the first findings that are not among the current ones."""
+        there = Counter((_kind(item), item.path) for item in findings)
+        by_kind = Counter(_kind(item) for item in findings)
+        found = []
+        for kind, known in self._open.items():
+            known = sorted(known, key=lambda item: not there[kind, item.path])  # noqa: PLW2901
+            found += known[by_kind[kind] :]
+        return found
+
+
+def _kind(finding: Finding) -> tuple[str, str, ObjectRef]:
+    """What a finding keeps while the text around it changes: its path may be another one."""
+    return finding.place.source.name, finding.rule.code, finding.object
+
+
+def _deletes(finding: Finding) -> bool:
+    return finding.repair is not None and any(isinstance(item, editing.Drop) for item in finding.repair.fix.changes)
 
 
 def mend(
@@ -78,22 +143,53 @@ def mend(
     """
     recheck = _remembering(recheck)
     results, findings = list(results), judge(results)
-    fixed: list[Finding] = []
-    refused: list[Refusal] = []
+    before = findings
+    left = _Left(findings)
+    fixed: dict[int, Finding] = {}  # by id()
+    reasons: dict[int, Refusal] = {}
     for _ in range(_MOST_PASSES):
-        refused = []
-        before = len(fixed)
+        wanted = [item for item in findings if item.repair is not None and is_wanted(item.repair)]
+        by_source: dict[int, list[_Pair]] = {}
+        for pair in left.pairs(wanted):
+            by_source.setdefault(id(pair.now.repair and pair.now.repair.source), []).append(pair)
+        is_changed = False
         for at, result in enumerate(results):
-            mine = [item for item in findings if item.repair is not None and item.repair.source is result.source]
-            done = _mended(result, [item for item in mine if item.repair and is_wanted(item.repair)], recheck)
-            fixed += done.done
-            refused += done.refused
+            done = _mended(result, by_source.get(id(result.source), []), recheck)
+            fixed.update((id(finding), finding) for finding in done.done)
+            left.drop(done.done)
+            reasons.update((id(refusal.finding), refusal) for refusal in done.refused)
             if done.done:
+                is_changed = True
                 results[at] = recheck(SourceFile(result.source.name, done.text))
-        if len(fixed) == before:
+        if not is_changed:
             break
         findings = judge(results)
-    return Mended(results, findings, fixed, refused)
+    fixed.update((id(finding), finding) for finding in left.gone(findings) if fixed)
+    refused = [reasons[id(item)] for item in before if id(item) in reasons and id(item) not in fixed]
+    return Mended(results, findings, [item for item in before if id(item) in fixed], refused)
+
+
+def fixable(
+    results: Iterable[Result], findings: Iterable[Finding], *, recheck: Callable[[SourceFile], Result]
+) -> list[Finding]:
+    """Return the findings whose fixes can be made together, as `mend` would make them.
+
+    A large text is not read again to check that its fixes do no harm.
+    """
+    by_source: dict[int, list[_Pair]] = {}
+    for finding in findings:
+        if finding.repair is not None:
+            by_source.setdefault(id(finding.repair.source), []).append(_Pair(finding, finding))
+    found: list[Finding] = []
+    for result in results:
+        pairs = by_source.get(id(result.source), [])
+        refused: list[Refusal] = []
+        attempts = list(_attempts(pairs, refused))
+        if len(result.source.text) <= _MOST_TRIED and attempts:
+            refused += _sifted(result, [], list(_apart(attempts)), recheck=recheck)[1]
+        impossible = {id(refusal.finding) for refusal in refused}
+        found += [pair.first for pair in pairs if id(pair.first) not in impossible]
+    return found
 
 
 def _remembering(read: Callable[[SourceFile], Result]) -> Callable[[SourceFile], Result]:
@@ -127,14 +223,15 @@ def possible_edits(repair: Repair) -> tuple[Edit, ...]:
         return ()
 
 
-def _mended(result: Result, findings: list[Finding], recheck: Callable[[SourceFile], Result]) -> _Pass:
+def _mended(result: Result, pairs: list[_Pair], recheck: Callable[[SourceFile], Result]) -> _Pass:
     """One pass: all fixes at once, or where that goes wrong those that do no harm."""
-    if not findings:
+    if not pairs:
         return _Pass(result.source.text, [], [])
     refused: list[Refusal] = []
-    attempts = list(_apart(_attempts(findings, refused)))
+    attempts = list(_apart(_attempts(pairs, refused)))
     kept, harmful = _sifted(result, [], attempts, recheck=recheck)
-    return _Pass(_text(result, kept), [attempt.finding for attempt in kept], [*refused, *harmful])
+    done = [finding for attempt in kept for finding in attempt.findings]
+    return _Pass(_text(result, kept), done, [*refused, *harmful])
 
 
 def _sifted(
@@ -145,20 +242,40 @@ def _sifted(
     if not harm:
         return [*kept, *more], []
     if len(more) == 1:
-        return kept, [Refusal(more[0].finding, harm)]
+        return kept, [Refusal(finding, harm) for finding in more[0].findings]
     middle = len(more) // 2
     kept, first = _sifted(result, kept, more[:middle], recheck=recheck)
     kept, second = _sifted(result, kept, more[middle:], recheck=recheck)
     return kept, [*first, *second]
 
 
-def _attempts(findings: list[Finding], refused: list[Refusal]) -> Iterator[_Attempt]:
-    for finding in findings:
-        assert finding.repair is not None  # noqa: S101 (only such findings are asked for)
+def _attempts(pairs: list[_Pair], refused: list[Refusal]) -> Iterator[_Attempt]:
+    """Yield the fixes as edits. Findings of one rule at one place have the same fix: an alias repeats its anchor."""
+    at_place: dict[tuple[str, int, Span], list[_Pair]] = {}
+    for pair in pairs:
+        place = pair.now.rule.code, id(pair.now.place.source), pair.now.place.span
+        at_place.setdefault(place, []).append(pair)
+    for group in at_place.values():
+        if len({pair.now.path for pair in group}) == 1:
+            yield from (attempt for pair in group if (attempt := _attempt([pair], refused)) is not None)
+        elif (attempt := _attempt(group, refused)) is not None:
+            yield attempt
+
+
+def _attempt(group: list[_Pair], refused: list[Refusal]) -> Optional[_Attempt]:
+    """The fix of findings at one place, as the edits of those that can be fixed there."""
+    repairs = tuple(pair.now.repair for pair in group if pair.now.repair is not None)
+    edits: dict[Edit, None] = {}
+    problem = ""
+    for repair in repairs:
         try:
-            yield _Attempt(finding, finding.repair, edits_of(finding.repair))
+            edits.update(dict.fromkeys(edits_of(repair)))
         except editing.NoEditError as error:
-            refused.append(Refusal(finding, str(error)))
+            problem = problem or str(error)
+    if not edits:
+        refused += [Refusal(pair.first, problem) for pair in group]
+        return None
+    return _Attempt(tuple(pair.first for pair in group), repairs, tuple(edits))
 
 
 def _apart(attempts: Iterable[_Attempt]) -> Iterator[_Attempt]:
@@ -184,7 +301,7 @@ def _text(result: Result, attempts: list[_Attempt]) -> str:
 def _harm(result: Result, attempts: list[_Attempt], recheck: Callable[[SourceFile], Result]) -> str:
     """Why the text with the fixes is not what was intended; empty where it is."""
     mended = SourceFile(result.source.name, _text(result, attempts))
-    if not _means(mended, result.source, [attempt.repair for attempt in attempts]):
+    if not _means(mended, result.source, [repair for attempt in attempts for repair in attempt.repairs]):
         return "the text would not mean what the fix intends"
     added = _added(_refusals(result), _refusals(recheck(mended)))
     return f"the API server would then refuse more: {', '.join(added)}" if added else ""

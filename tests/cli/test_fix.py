@@ -12,6 +12,10 @@ from pathlib import Path
 import pytest
 
 from kubectl_spread.cli.main import run
+from kubectl_spread.errors import SourceError
+from kubectl_spread.lint.run import Result
+
+CASES = Path(__file__).parent.parent / "cases" / "lint"
 
 WEB = """\
 # the shop
@@ -290,3 +294,117 @@ def test_a_rule_in_vain_is_taken_out_of_a_suppression_that_has_others(fixed: Fix
     text = BAD.replace("doNotSchedule\n", "doNotSchedule  # spread: ignore[SPR304, SPR104] on purpose\n")
 
     assert (0, text.replace("SPR304, ", "")) == fixed(text)
+
+
+ONE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: one}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: one}}
+  template:
+    metadata: {labels: {app: one}}
+    spec:
+      containers: [{name: web, image: web}]
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: ScheduleAnyway
+        labelSelector: {matchLabels: {app: ONE}}
+      - maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: ScheduleAnyway
+        labelSelector: {matchLabels: {app: ONE}}
+"""
+
+
+def test_what_a_fix_brings_up_is_shown_and_not_fixed(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the right selector the constraints count a single pod; nobody was asked whether to remove them."""
+    code, after = fixed(ONE.replace("ONE", "other"), "--fix", "--unsafe-fixes", "-o", "concise")
+
+    assert (0, ONE.replace("ONE", "one")) == (code, after)
+    out, err = capsys.readouterr()
+    assert "web.yaml:11:7: info SPR205 there is 1 replica, so there is nothing to spread\n" == out
+    assert [
+        "checked 1 workload in 1 file: 2 fixed, 1 finding left",
+    ] == err.splitlines()
+
+
+def test_what_was_shown_is_removed_when_asked_for(fixed: Fixed) -> None:
+    head = ONE.partition("      topologySpreadConstraints")[0]
+
+    assert (0, head) == fixed(ONE.replace("ONE", "one"), "--fix", "--unsafe-fixes")
+
+
+def test_a_value_that_an_anchor_repeats_is_mended_for_all(capsys: pytest.CaptureFixture[str]) -> None:
+    """As many findings are fixed as were offered."""
+    text = (CASES / "anchors.yaml").read_text()
+    Path("a.yaml").write_text(text)
+    run(["check", "a.yaml"])
+    assert "can be fixed: 4 with --fix\n" in capsys.readouterr().err
+
+    assert 1 == run(["check", "a.yaml", "--fix", "-o", "concise"])
+    err = capsys.readouterr().err
+    assert "checked 2 workloads in 1 file: 4 fixed, " in err
+    assert "not fixed" not in err
+    assert (
+        text.replace("donotschedule", "DoNotSchedule").splitlines()[20] == Path("a.yaml").read_text().splitlines()[20]
+    )
+
+
+def test_a_fix_that_is_refused_is_told_at_its_place_in_the_text_that_was_read(
+    fixed: Fixed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first fix adds a line above it."""
+    text = GOOD.replace("        nodeTaintsPolicy: Honor\n        labelSelector: {matchLabels: {app: web}}\n", "")
+    text = text.replace("replicas: 3", "replicas: 3\n  x: &base {whenUnsatisfiable: scheduleAnyway}")
+    text = text.replace("        whenUnsatisfiable: ScheduleAnyway\n", "        <<: *base\n")
+    fixed(text, "--fix", "--unsafe-fixes")
+    line = next(at for at, item in enumerate(text.splitlines(), start=1) if "&base" in item)
+
+    assert f"warning: web.yaml:{line}:" in capsys.readouterr().err
+
+
+def test_an_input_that_cannot_be_read_is_not_counted_as_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("web.yaml").write_text(GOOD)
+
+    assert 3 == run(["check", "missing.yaml"])
+    assert "checked 0 workloads in 0 files: 1 input not read\n" in capsys.readouterr().err
+    assert 3 == run(["check", "missing.yaml", "web.yaml"])
+    assert "checked 1 workload in 1 file: no findings, 1 input not read\n" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_is_reported_as_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(draft: str, target: str) -> None:
+        raise OSError(30, "Read-only file system")
+
+    Path("web.yaml").write_text(BAD)
+    monkeypatch.setattr("os.replace", fails)
+
+    assert 3 == run(["check", "web.yaml", "--fix", "-o", "json"])
+    report = json.loads(capsys.readouterr().out)
+    assert (0, ["SPR104"]) == (report["checked"]["fixed"], [finding["code"] for finding in report["findings"]])
+    assert BAD == Path("web.yaml").read_text()
+
+
+def test_a_file_that_changes_meanwhile_is_reported_as_it_is_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kubectl_spread.cli import fixing
+
+    write = fixing.write
+
+    def late(before: list[Result], after: list[Result]) -> dict[str, SourceError]:
+        Path("web.yaml").write_text(BAD.replace("topologyKey: kubernetes.io/hostname", "topologyKey: Bad Key"))
+        return write(before, after)
+
+    Path("web.yaml").write_text(BAD)
+    monkeypatch.setattr(fixing, "write", late)
+
+    assert 3 == run(["check", "web.yaml", "--fix", "-o", "json"])
+    report = json.loads(capsys.readouterr().out)
+    assert ["SPR104", "SPR216"] == [finding["code"] for finding in report["findings"]]
+    assert "the file has changed since it was read" in report["errors"][0]["message"]
