@@ -25,6 +25,7 @@ from kubectl_spread.errors import SpreadError
 from kubectl_spread.explain.controllers import pods_of
 from kubectl_spread.explain.controllers import state_of
 from kubectl_spread.explain.controllers import WorkloadState
+from kubectl_spread.explain.disagreement import disagreement
 from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.explanation import Examined
 from kubectl_spread.explain.explanation import Explanation
@@ -33,6 +34,7 @@ from kubectl_spread.explain.one_node import one_node
 from kubectl_spread.explain.one_node import OneNode
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.outdated import comparison
+from kubectl_spread.explain.outdated import Standing
 from kubectl_spread.explain.reported import changes_since
 from kubectl_spread.explain.reported import last_words
 from kubectl_spread.explain.reported import LastWords
@@ -52,6 +54,8 @@ from kubectl_spread.report.explained import PodReport
 from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.forecast import forecast
 from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.prospects import Prospect
+from kubectl_spread.simulate.prospects import Prospects
 from kubectl_spread.sources.beside import looks_like_facts
 from kubectl_spread.sources.files import Input
 from kubectl_spread.sources.files import inputs
@@ -159,7 +163,9 @@ def _pod(name: str, asked: Asked) -> list[PodReport]:
     pods = [pod for pod in cluster.pods if pod.name == name and pod.namespace == asked.namespace]
     if not pods:
         raise absent("Pod", name, namespace=asked.namespace, cluster=cluster)
-    return [_suggesting(pods[0], cluster, asked)]
+    known = asked.known
+    prospects = Prospects(pods[:1], cluster, known.profiles, all_nodes=known.all_nodes)
+    return [_suggesting(prospects.of(pods[0]), asked)]
 
 
 def _workload(target: Target, asked: Asked) -> list[PodReport]:
@@ -169,9 +175,13 @@ def _workload(target: Target, asked: Asked) -> list[PodReport]:
     state = state_of(key, cluster)
     if state is None:
         raise absent(target.kind, target.name, namespace=asked.namespace, cluster=cluster)
-    groups = _alike(state.pending)
+    known = asked.known
+    prospects = Prospects(state.pending, cluster, known.profiles, all_nodes=known.all_nodes)
+    groups = [group for alike in _alike(state.pending) for group in prospects.grouped(alike)]
+    groups.sort(key=lambda group: prospects.fate(group[0]).value)
+    state = state._replace(finding=prospects.finding(state.pending))
     found = [
-        _suggesting(first, cluster, asked, others=tuple(pod.name for pod in rest), state=state)
+        _suggesting(prospects.of(first), asked, others=tuple(pod.name for pod in rest), state=state)
         for first, *rest in groups[:_MOST_GROUPS]
     ]
     if groups:
@@ -256,17 +266,29 @@ def _without_own_labels(cls: PodClass) -> PodClass:
 
 
 def _suggesting(
-    pod: Pod, cluster: Cluster, asked: Asked, *, others: tuple[str, ...] = (), state: Optional[WorkloadState] = None
+    prospect: Prospect, asked: Asked, *, others: tuple[str, ...] = (), state: Optional[WorkloadState] = None
 ) -> PodReport:
     """One pod of the cluster, explained, with the changes that would let it be placed."""
-    examined = _examined(pod, cluster, asked)
-    report = _told(examined, cluster, asked, others=others, state=state)
+    examined, cluster = prospect.examined, asked.known.cluster
+    report = _with_disagreement(_told(examined, cluster, asked, others=others, state=state))
     if not asked.suggests:
         return report
     known = asked.known
     columns = None if examined.scheduler is None else examined.scheduler.columns
-    problem = of_pod(report.explanation, cluster, known.profiles, all_nodes=known.all_nodes, columns=columns)
+    problem = of_pod(report.explanation, prospect.cluster, known.profiles, all_nodes=known.all_nodes, columns=columns)
     return report._replace(suggestions=_suggestions(problem, asked))
+
+
+def _with_disagreement(report: PodReport) -> PodReport:
+    """Where the scheduler refuses a pod that fits, and nothing is known to have changed since, its word counts."""
+    explanation, comparison = report.explanation, report.comparison
+    is_current = comparison is not None and comparison.standing is Standing.DIFFERENT
+    if explanation.verdict is not Verdict.SCHEDULABLE or explanation.assumed or not is_current:
+        return report
+    found = disagreement(report.words.message)
+    if found is None:
+        return report
+    return report._replace(explanation=explanation._replace(verdict=Verdict.REFUSED, disagreement=found))
 
 
 def _suggestions(problem: Optional[Problem], asked: Asked) -> Optional[Suggestions]:

@@ -148,7 +148,7 @@ def _waits(running: Optional[Running]) -> bool:
     """Whether a Pending pod finds no node now, or the next of a rollout would not."""
     if running is None:
         return False
-    waiting = any(item.explanation.verdict.value in ("Pending", "NoScheduler") for item in running.waiting)
+    waiting = any(item.explanation.verdict.is_waiting for item in running.waiting)
     return waiting or bool(running.stuck)
 
 

@@ -25,6 +25,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Requirement as Condition
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import UNSCHEDULABLE
+from kubectl_spread.objects.taints import WELL_KNOWN
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Verdict
 from kubectl_spread.scheduler.plugins import names
@@ -63,10 +64,16 @@ def health(cls: PodClass, filtered: Filtered) -> list[Requirement]:
             ~mask,
             kind=Kind.TAINT,
             key=key,
-            why=_why_tainted(mask, columns),
+            why=_why_tainted(key, mask, columns),
+            cause=_cause_of_taint(key),
         )
         for key, taints, mask in _merged(masks)
     ]
+
+
+def _cause_of_taint(name: str) -> str:
+    """The taint without its effect: whoever adds NoSchedule and NoExecute means the same by them."""
+    return f"{Kind.TAINT.value}/{name.rpartition(':')[0]}"
 
 
 def untolerated_taints(cls: PodClass, columns: Columns) -> dict[Taint, Bools]:
@@ -117,11 +124,25 @@ def _why_cordoned(cordoned: Bools, columns: Columns) -> Callable[[Bools], str]:
     return why
 
 
-def _why_tainted(tainted: Bools, columns: Columns) -> Callable[[Bools], str]:
+def _why_tainted(name: str, tainted: Bools, columns: Columns) -> Callable[[Bools], str]:
+    """`c1 is unreachable`, or of a taint that is not well known: `it is on c1, and no toleration covers it`."""
+    state = WELL_KNOWN.get(name.partition(":")[0].partition("=")[0], "")
+
     def why(among: Bools) -> str:
-        return f"it is on {some(tainted & among, columns)}, and no toleration of the pod covers it"
+        found = tainted & among
+        if not state:
+            return f"it is on {some(found, columns)}, and no toleration of the pod covers it"
+        return f"{some(found, columns)} {_be(state, is_one=int(found.sum()) == 1)}"
 
     return why
+
+
+def _be(state: str, *, is_one: bool) -> str:
+    """`is unreachable`, `are control-plane nodes`."""
+    if is_one:
+        return f"is {state}"
+    noun, _, rest = state.removeprefix("a ").partition(" for ")
+    return f"are {noun}s{' for ' + rest if rest else ''}" if state.startswith("a ") else f"are {state}"
 
 
 def node_name(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:

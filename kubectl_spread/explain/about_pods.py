@@ -37,7 +37,9 @@ MOST_OTHERS = 16
 
 def requirements(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
     """The pod's own terms, then the anti-affinity of running pods: the order in which the plugin asks."""
-    return [*_affinity(cls, columns), *_anti_affinity(cls, columns), *_others(cls, columns)]
+    own = _anti_affinity(cls, columns)
+    others = [_with_cause(item, own) for item in _others(cls, columns)]
+    return [*_affinity(cls, columns), *(item.requirement for item in own), *others]
 
 
 def owner_of(cls: PodClass, columns: Columns) -> str:
@@ -80,7 +82,15 @@ def _domains(key: str, pods: Indices, columns: Columns) -> _Domains:
     return _Domains(topology.codes, has, pods)
 
 
-def _others(cls: PodClass, columns: Columns) -> list[Requirement]:
+class _Rule(NamedTuple):
+    """One anti-affinity rule, and the pods behind it: indices into `bound_pods`."""
+
+    requirement: Requirement
+    topology_key: str
+    pods: Indices
+
+
+def _others(cls: PodClass, columns: Columns) -> list[_Rule]:
     """One for each workload and key; of more than `MOST_OTHERS`, the rest are one."""
     labels, namespace_labels = dict(cls.labels), columns.labels_of(cls.namespace)
     found: dict[tuple[str, str, str], set[int]] = {}
@@ -104,9 +114,9 @@ def _pods(at_classes: set[int], columns: Columns) -> Indices:
     return of_classes(mask, columns)
 
 
-def _other(who: tuple[str, str, str], domains: _Domains, columns: Columns) -> Requirement:
+def _other(who: tuple[str, str, str], domains: _Domains, columns: Columns) -> _Rule:
     owner, key, against = who
-    return Requirement(
+    requirement = Requirement(
         names.INTER_POD_AFFINITY,
         f"the anti-affinity of {owner} on {key} against {against}",
         ~domains.nodes,
@@ -114,41 +124,48 @@ def _other(who: tuple[str, str, str], domains: _Domains, columns: Columns) -> Re
         key=f"{owner}/{key}",
         why=_why_beside(domains, key, columns),
     )
+    return _Rule(requirement, key, domains.pods)
 
 
-def _rest(others: list[tuple[tuple[str, str, str], _Domains]], columns: Columns) -> list[Requirement]:
+def _rest(others: list[tuple[tuple[str, str, str], _Domains]], columns: Columns) -> list[_Rule]:
     if not others:
         return []
     refused = np.logical_or.reduce([domains.nodes for _, domains in others])
-    text = f"the anti-affinity of {len(others)} more workloads"
-    return [
-        Requirement(
-            names.INTER_POD_AFFINITY,
-            text,
-            ~refused,
-            kind=Kind.OTHERS_ANTI_AFFINITY,
-            why=lambda among: f"their pods keep it from {some(refused & among, columns)}",
-        )
-    ]
+    requirement = Requirement(
+        names.INTER_POD_AFFINITY,
+        f"the anti-affinity of {len(others)} more workloads",
+        ~refused,
+        kind=Kind.OTHERS_ANTI_AFFINITY,
+        why=lambda among: f"their pods keep it from {some(refused & among, columns)}",
+    )
+    return [_Rule(requirement, "", np.zeros(0, np.intp))]
 
 
-def _anti_affinity(cls: PodClass, columns: Columns) -> list[Requirement]:
+def _anti_affinity(cls: PodClass, columns: Columns) -> list[_Rule]:
     found = []
     for index, term in enumerate(cls.pod_anti_affinity):
         key = term.topology_key
         domains = _domains(key, of_classes(_matching((term,), columns), columns), columns)
-        found.append(
-            Requirement(
-                names.INTER_POD_AFFINITY,
-                f"pod anti-affinity on {key} against {_selected(term.selector)}",
-                ~domains.nodes,
-                kind=Kind.ANTI_AFFINITY,
-                key=key,
-                at=index,
-                why=_why_beside(domains, key, columns),
-            )
+        requirement = Requirement(
+            names.INTER_POD_AFFINITY,
+            f"pod anti-affinity on {key} against {_selected(term.selector)}",
+            ~domains.nodes,
+            kind=Kind.ANTI_AFFINITY,
+            key=key,
+            at=index,
+            why=_why_beside(domains, key, columns),
         )
+        found.append(_Rule(requirement._replace(cause=requirement.id), key, domains.pods))
     return found
+
+
+def _with_cause(other: _Rule, own: list[_Rule]) -> Requirement:
+    """The anti-affinity of pods that the incoming pod avoids, too, is the other side of one rule: it has its cause."""
+    for rule in own:
+        is_other_side = rule.topology_key == other.topology_key and bool(np.isin(other.pods, rule.pods).all())
+        if is_other_side and np.array_equal(rule.requirement.allowed, other.requirement.allowed):
+            return other.requirement._replace(cause=rule.requirement.cause)
+    return other.requirement
 
 
 def _affinity(cls: PodClass, columns: Columns) -> list[Requirement]:

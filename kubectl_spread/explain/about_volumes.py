@@ -20,6 +20,7 @@ from kubectl_spread.explain.wording import requirement_text
 from kubectl_spread.explain.wording import some
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.storage import Claim
+from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
 from kubectl_spread.objects.storage import Volume
 from kubectl_spread.scheduler.cycle import Filtered
@@ -114,16 +115,24 @@ def _unbound(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirem
             mask,
             kind=Kind.UNBOUND_CLAIMS,
             key=",".join(waiting),
-            why=_why_unbound(masks, columns),
+            why=_why_unbound(masks, _selected(waiting, cls, columns), columns),
         )
     ]
 
 
-def _why_unbound(masks: dict[str, Bools], columns: Columns) -> Callable[[Bools], str]:
+def _selected(waiting: list[str], cls: PodClass, columns: Columns) -> dict[str, str]:
+    """The node that is chosen for each claim that has one."""
+    claims_by_name = {name: columns.storage.claims.get(ObjectKey(cls.namespace, name)) for name in waiting}
+    return {name: claim.selected_node for name, claim in claims_by_name.items() if claim and claim.selected_node}
+
+
+def _why_unbound(masks: dict[str, Bools], selected: dict[str, str], columns: Columns) -> Callable[[Bools], str]:
     words = {"persistent volumes to bind": "no volume can be bound or made", "storage": "too little free storage"}
 
     def why(among: Bools) -> str:
-        parts = []
+        parts = [f"the volume of claim {name} is being made for node {node}" for name, node in selected.items()]
+        if parts and not any(columns.nodes[at].name in selected.values() for at in np.flatnonzero(among).tolist()):
+            return grouped(parts)
         for text, mask in masks.items():
             found = ~mask & among
             if found.any():

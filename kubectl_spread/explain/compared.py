@@ -10,6 +10,9 @@ from kubectl_spread.explain.messages import Message
 from kubectl_spread.explain.messages import parse
 from kubectl_spread.explain.messages import Part
 from kubectl_spread.explain.reasons import Kind
+from kubectl_spread.explain.reasons import squeezed
+
+_FIRST_WITH_CLAUSE = 24  # the minor version from which messages tell what preemption came to
 
 
 class Outcome(Enum):
@@ -38,6 +41,7 @@ class Comparison(NamedTuple):
     total_now: Optional[int] = None
     changes: tuple[Change, ...] = ()
     preemption: tuple[Change, ...] = ()
+    is_clause_other: bool = False  # one tells what preemption came to and the other does not, or they tell different
 
 
 class _Counted(NamedTuple):
@@ -59,9 +63,19 @@ def compare(reported: str, now: str) -> Comparison:
     preemption: tuple[Change, ...] = ()
     if old.preemption is not None and new.preemption is not None:
         preemption = _changes(old.preemption.parts, new.preemption.parts, old.preemption.total, new.preemption.total)
-    is_same = not changes and not preemption and old.total == new.total
+    is_clause_other = _has_other_clause(old, new)
+    is_same = not changes and not preemption and not is_clause_other and old.total == new.total
     outcome = Outcome.SAME_BUT_WORDING if is_same else Outcome.DIFFERENT
-    return Comparison(outcome, old.total, new.total, changes, preemption)
+    return Comparison(outcome, old.total, new.total, changes, preemption, is_clause_other)
+
+
+def _has_other_clause(old: Message, new: Message) -> bool:
+    """Whether preemption came to something else; releases that wrote no clause say nothing of it."""
+    first, second = old.preemption, new.preemption
+    if first is not None and second is not None:
+        return squeezed(first.verdict) != squeezed(second.verdict)
+    silent = old if first is None else new
+    return first is not second and (silent.era is None or silent.era.last >= _FIRST_WITH_CLAUSE)
 
 
 def sentence(comparison: Comparison) -> str:
@@ -76,6 +90,8 @@ def sentence(comparison: Comparison) -> str:
     if not comparison.changes:
         if then != now:
             return f"the same reasons; then {_nodes(then)}, now {_nodes(now)}"
+        if not comparison.preemption:
+            return "the same reasons for the nodes, but preemption came to something else"
         return f"the same reasons; of preemption {_listed(comparison.preemption)}"
     if len(comparison.changes) == 1:
         only = comparison.changes[0]

@@ -18,6 +18,8 @@ is made by leaving out of all requirements what is not needed.
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -39,6 +41,10 @@ class Conflict(NamedTuple):
 
     requirements: tuple[Requirement, ...]
     arithmetic: tuple[str, ...] = ()
+
+    def singles(self) -> Iterator[tuple[Requirement, ...]]:
+        """Yield the same sets without merged requirements: a part of each in every combination."""
+        yield from itertools.product(*(item.parts or (item,) for item in self.requirements))
 
 
 class ConflictSets(NamedTuple):

@@ -41,6 +41,8 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_co
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 _NAMED_NODES = 3
+_NONE_FITS = "no node of it fits"
+_NOT_SCORED = "a hard constraint refuses its nodes, and only nodes that fit are scored"
 
 
 class DomainReport(NamedTuple):
@@ -219,7 +221,9 @@ def _detailed(
         other_namespaces=found.other_namespaces,
         revision=behind.revision_of(group.cls),
         namespace=group.cls.namespace,
-        notes=tuple(notes(counts, group.cls, group.filtered, usable=group.usable, why_not=why_not)),
+        notes=tuple(
+            notes(counts, group.cls, group.filtered, usable=group.usable, why_not=why_not, is_hard=group.is_hard)
+        ),
     )
 
 
@@ -279,7 +283,7 @@ def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: B
             usable=usable_in[at],
             matching=matching[at],
             eligible=eligible[at],
-            why_not="" if eligible[at] else not_counted.get(at, "no node of it fits"),
+            why_not="" if eligible[at] else not_counted.get(at, _NOT_SCORED if usable_in[at] else _NONE_FITS),
             skew_if_placed=skew[at] if eligible[at] else None,
             fits=skew[at] <= counts.constraint.max_skew,
             unusable_because="" if usable_in[at] else not_usable.get(at, ""),

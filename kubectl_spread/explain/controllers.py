@@ -39,6 +39,7 @@ class WorkloadState(NamedTuple):
     waiting: str = ""
     is_paused: bool = False  # and pods are missing
     is_suspended: bool = False
+    finding: Optional[tuple[int, int]] = None  # how many Pending pods find a node, at least and at most, if known
 
     @property
     def missing(self) -> int:

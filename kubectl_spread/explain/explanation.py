@@ -9,11 +9,18 @@ from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.explain import claims
+from kubectl_spread.explain.causes import merged
+from kubectl_spread.explain.claims import ClaimProblem
+from kubectl_spread.explain.claims import ClaimTrouble
 from kubectl_spread.explain.conflicts import Conflict
 from kubectl_spread.explain.conflicts import conflict_sets
 from kubectl_spread.explain.conflicts import ConflictSets
 from kubectl_spread.explain.constraints import constraint_reports
 from kubectl_spread.explain.constraints import ConstraintReport
+from kubectl_spread.explain.decisive import Cause
+from kubectl_spread.explain.decisive import causes
+from kubectl_spread.explain.disagreement import Disagreement
 from kubectl_spread.explain.preempting import Preempting
 from kubectl_spread.explain.preempting import preempting
 from kubectl_spread.explain.requirement import Requirement
@@ -49,10 +56,32 @@ class Verdict(Enum):
     RUNNING = "Running"
     GATED = "SchedulingGated"
     FINISHED = "Finished"
-    TERMINATING = "Terminating"  # deleted before it had a node: the scheduler passes it over
+    TERMINATING = "Terminating"  # on its node until it has ended, or deleted before it had one
+    NODE_GONE = "NodeGone"  # bound to a node that does not exist
+    WAITS_FOR_VOLUME = "WaitsForVolume"  # a node is chosen, and the volume of a claim is being made for it
+    WAITS_FOR_PREEMPTION = "WaitsForPreemption"  # pods were evicted for it, and have not ended yet
+    REFUSED = "Refused"  # the scheduler refuses it, though by what is known here it fits
+    CONTENDED = "Contended"  # it fits, but Pending pods before it in the queue may take the room
     NO_SCHEDULER = "NoScheduler"  # no profile has the name that the pod asks for
     NOT_CREATED = "NotCreated"  # its controller could not create it, or has not yet
     NOT_PREDICTABLE = "NotPredictable"  # it depends on something that is not evaluated
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the pod is without a node and will not get one at the next attempt."""
+        return self in _WAITING
+
+
+_WAITING = frozenset(
+    (
+        Verdict.PENDING,
+        Verdict.NO_SCHEDULER,
+        Verdict.WAITS_FOR_VOLUME,
+        Verdict.WAITS_FOR_PREEMPTION,
+        Verdict.REFUSED,
+        Verdict.CONTENDED,
+    )
+)
 
 
 class NodeReport(NamedTuple):
@@ -82,9 +111,10 @@ class Explanation(NamedTuple):
     """Why a pod is where it is, or is nowhere.
 
     `message` is what the scheduler would write now, or the API server of a pod that has gates; `reported` is what
-    the cluster facts say it wrote. Where preemption would help, it names the node and the pods it would evict
-    there. Of a pod that is not predictable, `beyond` says what it depends on; the evidence is that of the rules
-    that are evaluated, and there is no message.
+    the cluster facts say it wrote. Where preemption would help, `nominated_node` and `victims` name the node and the
+    pods it would evict there; where it was done already, the pods that have not ended yet. Of a pod that is not
+    predictable, `beyond` says what it depends on; the evidence is that of the rules that are evaluated, and there is no
+    message.
     """
 
     pod: Pod
@@ -110,6 +140,11 @@ class Explanation(NamedTuple):
     preemption: Optional[Preempting] = None  # where no node fits and the scheduler would try it
     scores: Optional[ScoreTable] = None  # where a node fits
     standing: Optional[Standing] = None  # of a pod that is bound; its scores and constraints are in it
+    causes: tuple[Cause, ...] = ()  # why no node fits, for the first sentence
+    claims: tuple[ClaimTrouble, ...] = ()  # claims for which no node is looked at, or whose volume is waited for
+    assumed: tuple[tuple[str, str], ...] = ()  # Pending pods that are counted as placed before it, and their nodes
+    rivals: tuple[str, ...] = ()  # keys of Pending pods that compete with it and may come before it
+    disagreement: Optional[Disagreement] = None  # of a pod that the scheduler refuses though it fits
 
 
 class Examined(NamedTuple):
@@ -131,8 +166,7 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_
     if not pod.is_visible:
         return Examined(Explanation(pod, Verdict.FINISHED, nothing))
     if pod.node_name:
-        today = standing(pod, cluster, profiles, all_nodes=all_nodes)
-        return Examined(Explanation(pod, Verdict.RUNNING, nothing, constraints=today.constraints, standing=today))
+        return Examined(_bound(pod, cluster, profiles, all_nodes=all_nodes))
     if pod.terminating:
         return Examined(Explanation(pod, Verdict.TERMINATING, nothing, reported=pod.message))
     if pod.cls.gates:
@@ -141,7 +175,50 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_
         return Examined(without_scheduler(pod, cluster, tuple(profiles)))
     scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
     filtered = scheduler.filter(pod)
-    return Examined(explain_filtered(pod, filtered, scheduler, is_detailed=True), scheduler, filtered)
+    explanation = explain_filtered(pod, filtered, scheduler, is_detailed=True)
+    return Examined(_awaiting(explanation, filtered), scheduler, filtered)
+
+
+def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool) -> Explanation:
+    """Explain a pod that has a node: how it stands there today, unless it is about to go."""
+    nothing = Diagnosis(len(cluster.nodes))
+    if pod.terminating:
+        return Explanation(pod, Verdict.TERMINATING, nothing)
+    has_node = any(node.name == pod.node_name for node in cluster.nodes)
+    today = standing(pod, cluster, profiles, all_nodes=all_nodes)
+    verdict = Verdict.RUNNING if has_node else Verdict.NODE_GONE
+    return Explanation(pod, verdict, nothing, constraints=today.constraints, standing=today)
+
+
+def _awaiting(explanation: Explanation, filtered: Filtered) -> Explanation:
+    """Say of a pod whose node is chosen already what it waits for: its volume, or the end of evicted pods."""
+    if explanation.verdict is Verdict.SCHEDULABLE:
+        making = _being_made(explanation, filtered.columns.cluster)
+        return explanation._replace(verdict=Verdict.WAITS_FOR_VOLUME, claims=making) if making else explanation
+    victims = _evicted(explanation.pod, filtered) if explanation.verdict is Verdict.PENDING else ()
+    if not victims:
+        return explanation
+    nominated = explanation.pod.nominated_node
+    return explanation._replace(verdict=Verdict.WAITS_FOR_PREEMPTION, nominated_node=nominated, victims=victims)
+
+
+def _being_made(explanation: Explanation, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
+    """Claims whose volumes are being made for a node that the scheduler has chosen, if nothing else is wrong."""
+    found = claims.troubles(explanation.pod.cls, cluster)
+    chosen = {item.selected_node for item in found if item.problem is ClaimProblem.PROVISIONING}
+    is_all = all(item.problem is ClaimProblem.PROVISIONING for item in found)
+    return found if is_all and chosen <= set(explanation.diagnosis.feasible) else ()
+
+
+def _evicted(pod: Pod, filtered: Filtered) -> tuple[Pod, ...]:
+    """Pods of lower priority that end on the pod's nominated node, where it fits once they have ended; else none."""
+    at = filtered.columns.index.get(pod.nominated_node)
+    if at is None or filtered.rejection is not None:
+        return ()
+    ending = [
+        other for other in filtered.columns.pods[at] if other.terminating and other.cls.priority < pod.cls.priority
+    ]
+    return tuple(ending) if ending and filtered.what_if(at, ending, ()) is None else ()
 
 
 def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Explanation:
@@ -166,7 +243,9 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_d
     is_pending = not diagnosis.feasible
     preemption = post_filter(pod, filtered, scheduler) if is_pending and not beyond else None
     found = requirements(pod.cls, filtered)
-    sets = conflict_sets(found, has_words=is_detailed) if is_pending else ConflictSets()
+    of_causes = merged(found)
+    sets = conflict_sets(of_causes, has_words=is_detailed) if is_pending else ConflictSets()
+    node_names = tuple(node.name for node in filtered.columns.nodes)
     return Explanation(
         pod=pod,
         verdict=_verdict(is_predictable=not beyond, is_pending=is_pending),
@@ -185,7 +264,9 @@ def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_d
         conflicts=sets.sets,
         more_conflicts=sets.more,
         conflicts_are_complete=sets.is_complete,
-        node_names=tuple(node.name for node in filtered.columns.nodes),
+        node_names=node_names,
+        causes=causes(of_causes, sets.sets, node_names, has_words=is_detailed),
+        claims=claims.troubles(pod.cls, scheduler.columns.cluster) if filtered.rejection is not None else (),
         domain_key=(key := _domain_key(pod.cls)),
         domain_of=tuple(node.labels.get(key, "") for node in filtered.columns.nodes),
         beyond=beyond,

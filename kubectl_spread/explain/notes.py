@@ -18,16 +18,16 @@ from kubectl_spread.explain.wording import nodes
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import NO_EXECUTE
+from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 
 _MOST_ALIKE = 4
-_OUTAGES = {"node.kubernetes.io/not-ready": "not ready", "node.kubernetes.io/unreachable": "unreachable"}
 
 
 def notes(
-    counts: DomainCounts, cls: PodClass, filtered: Filtered, *, usable: Bools, why_not: NodeReasons
+    counts: DomainCounts, cls: PodClass, filtered: Filtered, *, usable: Bools, why_not: NodeReasons, is_hard: bool
 ) -> Iterator[str]:
     """Sentences; usable: bool (N,), nodes that pass everything but the spread constraints."""
     columns = filtered.columns
@@ -35,7 +35,7 @@ def notes(
     yield from _nobody_has(counts, columns)
     yield from _ceiling(counts, usable)
     yield from _hidden(counts, columns, why_not)
-    yield from _only_one(counts)
+    yield from _only_one(counts, is_hard=is_hard)
     yield from _shared_hostnames(counts, columns)
     yield from _empty_value(counts, columns)
     yield from _alike(counts)
@@ -68,14 +68,18 @@ def _nobody_has(counts: DomainCounts, columns: Columns) -> Iterator[str]:
     yield f"no node has the label {key}: there are no domains to spread over{meant}"
 
 
-def _only_one(counts: DomainCounts) -> Iterator[str]:
-    """One domain is always as full as the emptiest."""
+def _only_one(counts: DomainCounts, *, is_hard: bool) -> Iterator[str]:
+    """One domain is always as full as the emptiest; of a soft constraint those count that the pod fits into."""
     constraint = counts.constraint
     if not constraint.self_match_num or constraint.selector.is_empty or counts.is_below_min_domains:
         return
     if counts.domains_num == 1:
         value = counts.topology.values[int(np.flatnonzero(counts.eligible)[0])]
-        yield f"{value or chr(34) * 2} is the only domain: there is nothing to spread over"
+        told = value or chr(34) * 2
+        if is_hard or len(counts.topology.values) == 1:
+            yield f"{told} is the only domain: there is nothing to spread over"
+        else:
+            yield f"the pod fits into no other domain than {told}, so the constraint decides nothing for it"
 
 
 def _near(key: str, columns: Columns) -> str:
@@ -202,11 +206,11 @@ def _outages(counts: DomainCounts, columns: Columns, usable: Bools) -> Iterator[
     found: dict[str, list[str]] = {}
     for at in np.flatnonzero(counts.included & usable).tolist():
         for taint in columns.nodes[at].taints:
-            if taint.effect == NO_EXECUTE and taint.key in _OUTAGES:
+            if taint.effect == NO_EXECUTE and taint.key in OUTAGES:
                 found.setdefault(taint.key, []).append(columns.nodes[at].name)
     for key, who in found.items():
         verb = "is" if len(who) == 1 else "are"
         yield (
-            f"{listed(who)} {verb} {_OUTAGES[key]}, and the pod tolerates {key}:NoExecute (by default for 300 s): "
+            f"{listed(who)} {verb} {OUTAGES[key]}, and the pod tolerates {key}:NoExecute (by default for 300 s): "
             f"it is counted and may be chosen"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
 from typing import Optional
 
@@ -13,6 +14,14 @@ from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.taints import Taint
+
+
+class NotConsidered(Enum):
+    """Why the scheduler does not look at a node."""
+
+    NAMED_NODES = "namedNodes"  # the pod asks for other nodes by name
+    CHOSEN_NODE = "chosenNode"  # another node is chosen for the pod, and it still fits
+    REFUSED_BEFORE = "refusedBefore"  # the pod is refused before any node is looked at
 
 
 class PluginAnswer(NamedTuple):
@@ -60,6 +69,8 @@ class OneNode(NamedTuple):
     refusing: tuple[Requirement, ...]
     domains: tuple[tuple[ConstraintReport, Optional[DomainReport]], ...]
     pods: int
+    not_considered: Optional[NotConsidered] = None
+    chosen: str = ""  # the node that is chosen for the pod, where that is why this one is not looked at
 
 
 def one_node(name: str, examined: Examined) -> Optional[OneNode]:
@@ -69,6 +80,7 @@ def one_node(name: str, examined: Examined) -> Optional[OneNode]:
         return None
     columns, at = filtered.columns, filtered.columns.index[name]
     node, cls = columns.nodes[at], explanation.pod.cls
+    why_not = None if filtered.considered[at] else _why_not_considered(examined)
     asked = {PODS: 1, **dict(cls.requests)}
     return OneNode(
         node=node,
@@ -91,7 +103,16 @@ def one_node(name: str, examined: Examined) -> Optional[OneNode]:
         refusing=tuple(item for item in explanation.requirements if not item.allowed[at]),
         domains=tuple((report, _domain(report, node)) for report in explanation.constraints),
         pods=int(columns.pod_count[at]),
+        not_considered=why_not,
+        chosen=explanation.pod.nominated_node if why_not is NotConsidered.CHOSEN_NODE else "",
     )
+
+
+def _why_not_considered(examined: Examined) -> NotConsidered:
+    if examined.filtered is None or examined.filtered.rejection is not None:
+        return NotConsidered.REFUSED_BEFORE
+    is_chosen = examined.explanation.pod.nominated_node in examined.explanation.diagnosis.feasible
+    return NotConsidered.CHOSEN_NODE if is_chosen else NotConsidered.NAMED_NODES
 
 
 def _room(resource: str, wanted: int, columns: Columns, at: int) -> Room:

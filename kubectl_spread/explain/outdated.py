@@ -54,7 +54,7 @@ def comparison(
     """
     if not words.message:
         return None
-    if explanation.verdict is Verdict.RUNNING:
+    if explanation.pod.node_name:
         return Comparison(Standing.OLD_NEWS)
     if explanation.message == words.message:
         return Comparison(Standing.SAME)
@@ -71,11 +71,21 @@ def _compared(explanation: Explanation, words: LastWords, changes: Changes, clus
         return Comparison(Standing.SAME, _era(words.message, minor))
     numbers = "" if told is None else compared.sentence(told)
     changed = tuple(_changed(changes))
-    if told is not None and told.total_then != told.total_now and told.total_then is not None:
-        changed = (f"the number of nodes was {told.total_then} and is {told.total_now}", *changed)
+    then, now = _total(words.message), len(cluster.nodes)
+    if explanation.verdict is Verdict.WAITS_FOR_PREEMPTION:
+        changed = (*(f"pod {victim.key} was evicted to make room" for victim in explanation.victims), *changed)
+    if then is not None and then != now:
+        changed = (f"the number of nodes was {then} and is {now}", *changed)
     if changed:
         return Comparison(Standing.OUTDATED, numbers, changed)
     return Comparison(Standing.DIFFERENT, numbers, (), tuple(_limits(explanation, words, cluster, minor)))
+
+
+def _total(message: str) -> Optional[int]:
+    """How many nodes the scheduler knew when it wrote a message; None where that is not said."""
+    from kubectl_spread.explain.messages import parse
+
+    return parse(message).total
 
 
 def _changed(changes: Changes) -> list[str]:

@@ -43,7 +43,8 @@ class Requirement(NamedTuple):
     allowed: bool (N,), the nodes that meet it. `position` is that of a spread constraint, None for anything else;
     `at` the place in the pod's own list (constraints, expressions, terms, ports, volumes), where it has one. `why`
     says in one sentence, with numbers, why some nodes do not meet it; given bool (N,), it speaks of those alone. It
-    is right until the next pod is bound.
+    is right until the next pod is bound. `cause` is equal for requirements that one cause makes; empty where a
+    requirement has a cause of its own. `parts` are the requirements that one of `causes.merged` stands for.
     """
 
     plugin: str
@@ -54,6 +55,8 @@ class Requirement(NamedTuple):
     key: str = ""
     at: Optional[int] = None
     why: Callable[[Bools], str] = lambda among: ""  # noqa: ARG005
+    cause: str = ""
+    parts: tuple[Requirement, ...] = ()
 
     @property
     def arithmetic(self) -> str:
@@ -63,5 +66,7 @@ class Requirement(NamedTuple):
     @property
     def id(self) -> str:
         """A name that stays the same as long as the pod does: `taint/dedicated=x:NoSchedule`, `constraint/0`."""
+        if self.parts:
+            return "+".join(part.id for part in self.parts)
         parts = (self.kind.value, "" if self.at is None else str(self.at), self.key)
         return "/".join(part for part in parts if part)

@@ -50,6 +50,30 @@ class Toleration(NamedTuple):
         return self.operator == "Exists"
 
 
+# Taints of nodes that are down: the node lifecycle controller adds NoSchedule and NoExecute for the same outage.
+OUTAGES = {"node.kubernetes.io/not-ready": "not ready", "node.kubernetes.io/unreachable": "unreachable"}
+
+# What a taint says of its node, for the keys that Kubernetes, autoscalers and network plugins use.
+WELL_KNOWN = {
+    **OUTAGES,
+    "node.kubernetes.io/memory-pressure": "short of memory",
+    "node.kubernetes.io/disk-pressure": "short of disk space",
+    "node.kubernetes.io/pid-pressure": "short of process ids",
+    "node.kubernetes.io/network-unavailable": "without a network",
+    "node.kubernetes.io/out-of-service": "out of service",
+    "node.cloudprovider.kubernetes.io/uninitialized": "not yet initialised by its cloud provider",
+    "node.cloudprovider.kubernetes.io/shutdown": "shut down",
+    "node.cluster.x-k8s.io/uninitialized": "not yet initialised by Cluster API",
+    "node.cluster.x-k8s.io/outdated-revision": "being replaced by Cluster API",
+    "ToBeDeletedByClusterAutoscaler": "being removed by the cluster autoscaler",
+    "DeletionCandidateOfClusterAutoscaler": "a candidate for removal by the cluster autoscaler",
+    "karpenter.sh/disrupted": "being removed by Karpenter",
+    "karpenter.sh/disruption": "being removed by Karpenter",
+    "karpenter.sh/unregistered": "not yet registered by Karpenter",
+    "node.cilium.io/agent-not-ready": "waiting for its Cilium agent",
+    "ebs.csi.aws.com/agent-not-ready": "waiting for its EBS driver",
+}
+
 UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
 
 # What the DefaultTolerationSeconds admission plugin adds to every pod that does not say otherwise.

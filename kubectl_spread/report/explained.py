@@ -37,7 +37,9 @@ class PodReport(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Whether nothing keeps the pod from its node."""
+        """Whether nothing keeps the pod from its node, or from staying there until it has ended."""
+        if self.explanation.verdict is Verdict.TERMINATING:
+            return bool(self.explanation.pod.node_name)
         return self.explanation.verdict in (Verdict.SCHEDULABLE, Verdict.RUNNING, Verdict.FINISHED)
 
 

@@ -13,6 +13,7 @@ from kubectl_spread.explain.controllers import WorkloadState
 from kubectl_spread.explain.one_node import OneNode
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.report import cause_json
 from kubectl_spread.report import forecast
 from kubectl_spread.report import preemption
 from kubectl_spread.report import scores
@@ -69,6 +70,7 @@ def explanation(report: PodReport) -> dict[str, Any]:
                         "key": requirement.key,
                         "index": requirement.at,
                         "id": requirement.id,
+                        "parts": [part.id for part in requirement.parts],
                         "arithmetic": words,
                         "nodes": [
                             name for name, fits in zip(item.node_names, requirement.allowed, strict=True) if fits
@@ -88,6 +90,7 @@ def explanation(report: PodReport) -> dict[str, Any]:
         "others": list(item.others),
         "ignoredFields": list(item.ignored.fields),
         "summary": verdict.sentence(item),
+        **cause_json.document(item),
         "lastMessage": None if report.comparison is None else _last_message(report.words, report.comparison),
         "events": [_event(event) for event in report.notices],
         "workload": None if report.workload is None else _workload(report.workload),
@@ -145,6 +148,7 @@ def _workload(state: WorkloadState) -> dict[str, Any]:
         "wanted": state.wanted,
         "onNodes": len(state.running),
         "pending": len(state.pending),
+        "finding": None if state.finding is None else {"least": state.finding[0], "most": state.finding[1]},
         "terminating": len(state.terminating),
         "missing": state.missing,
         "paused": state.is_paused,
@@ -175,6 +179,8 @@ def _one_node(found: OneNode) -> dict[str, Any]:
     return {
         "name": found.node.name,
         "considered": found.is_considered,
+        "notConsidered": None if found.not_considered is None else found.not_considered.value,
+        "chosenNode": found.chosen,
         "fits": found.fits,
         "unschedulable": found.node.unschedulable,
         "pods": found.pods,

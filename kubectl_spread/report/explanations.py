@@ -32,7 +32,16 @@ from kubectl_spread.report.table import safe
 _MOST_NAMES = 6
 _MOST_FAILURES = 3
 _MOST_NOTICES = 4
-_WITH_NODES = (Verdict.PENDING, Verdict.SCHEDULABLE, Verdict.NOT_PREDICTABLE, Verdict.NOT_CREATED)
+_WITH_NODES = (
+    Verdict.PENDING,
+    Verdict.SCHEDULABLE,
+    Verdict.NOT_PREDICTABLE,
+    Verdict.NOT_CREATED,
+    Verdict.WAITS_FOR_VOLUME,
+    Verdict.WAITS_FOR_PREEMPTION,
+    Verdict.REFUSED,
+    Verdict.CONTENDED,
+)
 
 
 def text(reports: Iterable[PodReport], style: Style) -> str:
@@ -125,11 +134,30 @@ def headline(report: PodReport) -> str:
 
 def _counts(state: WorkloadState) -> str:
     key = f"{state.key.kind} {state.key.namespace}/{state.key.name}"
-    parts = [f"{len(state.running)} on nodes", f"{len(state.pending)} Pending" if state.pending else ""]
+    parts = [
+        f"{len(state.running)} on nodes",
+        f"{len(state.pending)} Pending{_finding(state)}" if state.pending else "",
+    ]
     parts += [f"{len(state.terminating)} terminating" if state.terminating else ""]
     parts += [f"{state.missing} not created" if state.missing else ""]
     wanted = f" wants {counted(state.wanted, 'pod')}" if state.wanted is not None else ""
     return f"{key}{wanted}: {', '.join(part for part in parts if part)}."
+
+
+def _finding(state: WorkloadState) -> str:
+    """`, of which 3 find a node and 1 stays Pending`, where some do and some do not."""
+    waiting = len(state.pending)
+    if state.finding is None or state.finding[1] == 0 or state.finding[0] == waiting:
+        return ""
+    least, most = state.finding
+    find = "finds" if least == most == 1 else "find"
+    stay = "stays" if waiting - most == waiting - least == 1 else "stay"
+    staying = _from_to(waiting - most, waiting - least)
+    return f", of which {_from_to(least, most)} {find} a node and {staying} {stay} Pending"
+
+
+def _from_to(least: int, most: int) -> str:
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def _headline(state: WorkloadState, style: Style) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.explain.one_node import NotConsidered
 from kubectl_spread.explain.one_node import OneNode
 from kubectl_spread.explain.requirements import constraint_name
 from kubectl_spread.lint.wording import counted
@@ -11,14 +12,15 @@ from kubectl_spread.objects.resources import amount
 from kubectl_spread.report import layout
 from kubectl_spread.report.constraints import inequality
 from kubectl_spread.report.explained import Style
+from kubectl_spread.report.table import safe
 
 
 def lines(found: OneNode, style: Style) -> list[str]:
     """Everything about the node."""
     if found.fits:
         verdict = "takes the pod"
-    elif not found.is_considered:
-        verdict = "is not looked at: the pod asks for other nodes by name"
+    elif found.not_considered is not None:
+        verdict = f"is not looked at: {_why_not(found)}"
     else:
         verdict = f"refuses the pod: {'; '.join(item.text for item in found.refusing) or 'it does not fit'}"
     out = layout.wrapped(f"Node {found.node.name} {verdict}.", style.width)
@@ -35,6 +37,16 @@ def lines(found: OneNode, style: Style) -> list[str]:
         told = tuple(amount(room.resource, number) for number in numbers)
         rooms.append((room.resource, *told, "yes" if room.is_enough else "no"))
     return [*out, *layout.table(rooms, style.width, indent="  ")]
+
+
+def _why_not(found: OneNode) -> str:
+    why = "the pod asks for other nodes by name"
+    if found.not_considered is NotConsidered.CHOSEN_NODE:
+        why = f"the scheduler has chosen node {safe(found.chosen)} for the pod"
+    elif found.not_considered is NotConsidered.REFUSED_BEFORE:
+        why = "the pod is refused before any node is looked at"
+    others = "; ".join(safe(item.text) for item in found.refusing)
+    return f"{why}. It would also be refused by {others}" if others else why
 
 
 def _facts(found: OneNode) -> Iterator[str]:

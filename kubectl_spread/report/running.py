@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.lint.wording import counted
+from kubectl_spread.report.cause import cause
 from kubectl_spread.report.check import Running
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
-from kubectl_spread.report.verdict import cause
 from kubectl_spread.report.verdict import sentence
 from kubectl_spread.simulate.running import Stuck
 from kubectl_spread.simulate.running import Waiting

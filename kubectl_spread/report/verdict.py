@@ -3,64 +3,131 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable
 from collections.abc import Sequence
 
-from kubectl_spread.explain.conflicts import Conflict
-from kubectl_spread.explain.constraints import ConstraintReport
-from kubectl_spread.explain.constraints import DomainReport
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import Verdict
-from kubectl_spread.explain.requirement import Kind
-from kubectl_spread.explain.requirement import Requirement
 from kubectl_spread.lint.wording import counted
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.report import disagreements
+from kubectl_spread.report.cause import cause
+from kubectl_spread.report.cause import claim_words
+from kubectl_spread.report.cause import constraint_words
+from kubectl_spread.report.cause import short_key
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe
 
 _MOST_NAMES = 6
-_MOST_WITHOUT = 3
-
-# Requirements that say by their name why a node is refused.
-_SELF_EVIDENT = (Kind.CORDON, Kind.TAINT, Kind.NODE_NAME)
+_MOST_VICTIMS = 3
 _MOST_FINALIZERS = 3
-_SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 
 def sentence(explanation: Explanation) -> str:
     """The verdict on one pod."""
+    told = _SENTENCES.get(explanation.verdict, _pending)
+    return f"Pod {safe(explanation.pod.key)} {told(explanation)}"
+
+
+def _running(explanation: Explanation) -> str:
     pod = explanation.pod
-    name = f"Pod {safe(pod.key)}"
-    if explanation.verdict is Verdict.RUNNING:
-        waits = (
-            " The scheduler has done its part: what it waits for now is the kubelet's." if _starts(pod.phase) else ""
-        )
-        return f"{name} is bound to node {safe(pod.node_name)}.{waits}{_broken_by_now(explanation)}"
-    if explanation.verdict is Verdict.FINISHED:
-        return f"{name} has finished ({safe(pod.phase)}); the scheduler does not look at it."
-    if explanation.verdict is Verdict.TERMINATING:
-        when = since(pod.deleted, pod.finalizers)
-        return f"{name} has been terminating{when}, and the scheduler passes such a pod over."
-    if explanation.verdict is Verdict.GATED:
-        gates = listed(pod.cls.gates, most=_MOST_NAMES)
-        return f"{name} waits for its scheduling gates: {gates}. No node is sought until whoever set them removes them."
-    if explanation.verdict is Verdict.NO_SCHEDULER:
-        return f"{name} waits for a scheduler named {safe(pod.cls.scheduler_name)}, {_scheduler(explanation)}"
-    if explanation.verdict is Verdict.NOT_PREDICTABLE:
-        return f"{name} is not predictable: {_by_the_other_rules(explanation)}."
-    if explanation.verdict is Verdict.NOT_CREATED:
-        return f"{name} was never created, so no scheduler has seen it; once it is, {_in_future(explanation)}."
-    if explanation.verdict is Verdict.SCHEDULABLE:
-        return f"{name} can be scheduled: it fits on {_fits(explanation)}.{_in_vain(explanation)}"
+    waits = " The scheduler has done its part: what it waits for now is the kubelet's." if _starts(pod.phase) else ""
+    return f"is bound to node {safe(pod.node_name)}.{waits}{_broken_by_now(explanation)}"
+
+
+def _node_gone(explanation: Explanation) -> str:
+    owner = explanation.pod.owner
+    again = (
+        "nothing creates it again" if owner is None else f"{safe(f'{owner.kind} {owner.name}')} then creates another"
+    )
+    return (
+        f"is bound to node {safe(explanation.pod.node_name)}, which does not exist: no kubelet will run it. "
+        f"The pod garbage collector deletes such a pod; {again}."
+    )
+
+
+def _finished(explanation: Explanation) -> str:
+    return f"has finished ({safe(explanation.pod.phase)}); the scheduler does not look at it."
+
+
+def _terminating(explanation: Explanation) -> str:
+    pod = explanation.pod
+    when = since(pod.deleted, pod.finalizers)
+    if not pod.node_name:
+        return f"has been terminating{when}, and the scheduler passes such a pod over."
+    return (
+        f"is terminating on node {safe(pod.node_name)}{when}. Spread constraints do not count it any more, "
+        "and what it requests stays taken until it has ended."
+    )
+
+
+def _gated(explanation: Explanation) -> str:
+    gates = listed(explanation.pod.cls.gates, most=_MOST_NAMES)
+    return f"waits for its scheduling gates: {gates}. No node is sought until whoever set them removes them."
+
+
+def _without_scheduler(explanation: Explanation) -> str:
+    name = safe(explanation.pod.cls.scheduler_name)
+    return f"waits for a scheduler named {name}, {_scheduler(explanation)}"
+
+
+def _schedulable(explanation: Explanation) -> str:
+    if explanation.assumed:
+        first = listed((f"{key} is on {node}" for key, node in explanation.assumed), most=_MOST_VICTIMS)
+        return f"can be scheduled once {first}: it then fits on {_fits(explanation)}."
+    return f"can be scheduled: it fits on {_fits(explanation)}.{_in_vain(explanation)}"
+
+
+def _waits_for_volume(explanation: Explanation) -> str:
+    chosen = listed(dict.fromkeys(item.selected_node for item in explanation.claims), most=_MOST_VICTIMS)
+    claims = "; ".join(claim_words(item) for item in explanation.claims[:_MOST_VICTIMS])
+    noun = "its volume" if len(explanation.claims) == 1 else "its volumes"
+    return f"waits for {noun}: the scheduler has chosen node {chosen}, and {claims}."
+
+
+def _waits_for_preemption(explanation: Explanation) -> str:
+    node, victims = safe(explanation.nominated_node), explanation.victims
+    told = listed((victim.key + since("", victim.finalizers) for victim in victims), most=_MOST_VICTIMS)
+    noun, has = ("pod", "has") if len(victims) == 1 else ("pods", "have")
+    return (
+        f"waits for {noun} {told} to end on node {node}. The scheduler evicted {'it' if has == 'has' else 'them'} "
+        f"to make room, and the pod goes to {node} once {'it has' if has == 'has' else 'they have'} ended."
+    )
+
+
+def _contended(explanation: Explanation) -> str:
+    rivals = listed(explanation.rivals, most=_MOST_VICTIMS)
+    return (
+        f"may stay Pending: it fits on {_fits(explanation)}, but there is not room for all Pending pods. "
+        f"The order in which the scheduler takes them decides; it may take {rivals} first."
+    )
+
+
+def _refused_yet(explanation: Explanation) -> str:
+    disagreement = explanation.disagreement
+    if disagreement is None:
+        return _pending(explanation)
+    reasons = ", ".join(f"{part.number} {part.reason}" if part.number else part.reason for part in disagreement.parts)
+    return (
+        f"stays Pending: the scheduler refuses it on every node ({safe(reasons)}), although by what is known here it "
+        f"fits on {_fits(explanation)}. {' '.join(disagreements.must_differ(explanation))}"
+    )
+
+
+def _pending(explanation: Explanation) -> str:
     preempting = explanation.preemption
     if preempting is not None and preempting.node:
-        evicted = listed((victim.pod.key for victim in preempting.victims), most=_MOST_WITHOUT)
+        evicted = listed((victim.pod.key for victim in preempting.victims), most=_MOST_VICTIMS)
         waits = f"waits for preemption to evict {evicted} on {safe(preempting.node)}"
-        return f"{name} {waits}: as it is, {cause(explanation)}."
-    return f"{name} stays Pending: {cause(explanation)}."
+        return f"{waits}: as it is, {cause(explanation)}."
+    return f"stays Pending: {cause(explanation)}.{_assumed(explanation)}"
+
+
+def _assumed(explanation: Explanation) -> str:
+    if not explanation.assumed:
+        return ""
+    first = listed((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_VICTIMS)
+    return f" Pending pods that the scheduler takes before it are counted: {first}."
 
 
 def _in_vain(explanation: Explanation) -> str:
@@ -71,7 +138,7 @@ def _in_vain(explanation: Explanation) -> str:
         words = constraint_words(report)
         if not report.self_match:
             return f" But {words} does not spread pods like this one: it does not count them."
-        if report.eligible_domains == 1 and len(report.domains) > 1:
+        if report.constraint.is_hard and report.eligible_domains == 1 and len(report.domains) > 1:
             (only,) = (domain.value for domain in report.domains if domain.eligible)
             return f" But {words} spreads nothing: {safe(only) or chr(34) * 2} is the only domain that counts."
     return ""
@@ -85,7 +152,7 @@ def _broken_by_now(explanation: Explanation) -> str:
         return ""
     worst = max(broken, key=lambda skew: skew.skew - skew.max_skew)
     own = "The cluster's default" if worst.is_default else "Its"
-    short = _SHORT.get(worst.topology_key, "")
+    short = short_key(worst.topology_key)
     name = safe(f"{own} {f'{short} ' if short else ''}constraint ({worst.topology_key}, maxSkew {worst.max_skew})")
     emptiest = f", {safe(worst.emptiest)} {worst.least}" if worst.emptiest else ""
     return (
@@ -135,113 +202,25 @@ def _in_future(explanation: Explanation) -> str:
     return f"it stays Pending: {cause(explanation)}"
 
 
-def cause(explanation: Explanation) -> str:
-    """Why no node fits, from the smallest set of requirements that leaves none."""
-    diagnosis = explanation.diagnosis
-    if not diagnosis.node_count:
-        return "the cluster has no nodes"
-    if diagnosis.pre_filter_message:
-        return f"{diagnosis.pre_filter_plugin} rejects it on every node: {safe(diagnosis.pre_filter_message)}"
-    if not explanation.conflicts:
-        return safe(explanation.message) if diagnosis.feasible else "no node fits"
-    conflict = explanation.conflicts[0]
-    spread = [item for item in conflict.requirements if item.position is not None]
-    if not spread:
-        return _without_spread(conflict)
-    if len(spread) > 1:
-        return _contradiction(conflict, explanation)
-    reports = {report.constraint.position: report for report in explanation.constraints}
-    others = [item for item in conflict.requirements if item.position is None]
-    return _one_constraint(reports[spread[0].position or 0], others, conflict)
-
-
-def refused_by(items: Iterable[Requirement]) -> str:
-    """`taint x:NoSchedule, the cpu request`."""
-    return ", ".join(safe(item.text) for item in items)
-
-
-def _without_spread(conflict: Conflict) -> str:
-    if len(conflict.requirements) == 1:
-        why = safe(conflict.arithmetic[0]) if conflict.arithmetic else ""
-        return f"every node is refused by {refused_by(conflict.requirements)}{f': {why}' if why else ''}"
-    parts = [f"{counted(int((~item.allowed).sum()), 'node')} by {safe(item.text)}" for item in conflict.requirements]
-    return f"every node is refused, {', '.join(parts)}"
-
-
-def _contradiction(conflict: Conflict, explanation: Explanation) -> str:
-    parts = []
-    for item in conflict.requirements:
-        left = [name for name, fits in zip(explanation.node_names, item.allowed, strict=True) if fits]
-        parts.append(f"{safe(item.text)} leaves {f'only {listed(left, most=3)}' if left else 'no node'}")
-    return f"no node meets all of these: {'; '.join(parts)}"
-
-
-def constraint_words(report: ConstraintReport) -> str:
-    """`its zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
-    key = report.constraint.topology_key
-    short = _SHORT.get(key)
-    own = "the cluster's default" if report.is_default else "its"
-    name = f"{own} {short} constraint ({key}," if short else f"{own} constraint ({key},"
-    return safe(f"{name} maxSkew {report.constraint.max_skew})")
-
-
-def _with_numbers(conflict: Conflict, items: Sequence[Requirement]) -> str:
-    """`the cpu request (asks 2; n1 has 1 of 4 free)`: of one requirement also why, where its name does not say it."""
-    names = refused_by(items)
-    if len(items) != 1 or len(conflict.arithmetic) != len(conflict.requirements):
-        return names
-    (item,) = items
-    why = conflict.arithmetic[conflict.requirements.index(item)] if item.kind not in _SELF_EVIDENT else ""
-    return f"{names} ({safe(why)})" if why else names
-
-
-def _one_constraint(report: ConstraintReport, others: list[Requirement], conflict: Conflict) -> str:
-    words = constraint_words(report)
-    if not report.domains:
-        return f"no node has the label {safe(report.constraint.topology_key)}, which {words} asks for"
-    open_to = [domain for domain in report.domains if domain.eligible and domain.fits]
-    if not open_to:
-        return f"{words} lets it into no domain{_because_of_minimum(report)}"
-    where = listed((domain.value or '""' for domain in open_to), most=_MOST_NAMES)
-    what = _with_numbers(conflict, others)
-    return f"{words} {_only(open_to, where, what)}{_without_key(report)}"
-
-
-def _without_key(report: ConstraintReport) -> str:
-    """Nodes that might do, had they the label: they are neither counted nor looked at."""
-    if not report.without_key:
-        return ""
-    names = listed(report.without_key, most=_MOST_WITHOUT)
-    verb = "lacks" if len(report.without_key) == 1 else "lack"
-    return f"; {counted(len(report.without_key), 'node')} {verb} its label: {names}"
-
-
-def _only(open_to: list[DomainReport], where: str, what: str) -> str:
-    """`lets it only into c, whose only node c1 is refused by a cordon`."""
-    if not what:
-        return f"lets it only into {where}, and the nodes there do not fit"
-    if all(domain.node_names == (domain.value,) for domain in open_to):
-        verb = "is" if len(open_to) == 1 else "are"
-        return f"lets it only onto {where}, which {verb} refused by {what}"
-    if len(open_to) == 1 and open_to[0].nodes == 1:
-        only = safe(open_to[0].node_names[0])
-        return f"lets it only into {where}, whose only node {only} is refused by {what}"
-    return f"lets it only into {where}, and there every node is refused by {what}"
-
-
-def _because_of_minimum(report: ConstraintReport) -> str:
-    if report.is_below_min_domains:
-        have = counted(report.eligible_domains, "domain")
-        verb = "is" if report.eligible_domains == 1 else "are"
-        return (
-            f": there {verb} {have}, fewer than minDomains {report.min_domains}, so the minimum counts as 0, "
-            f"and {'it' if report.eligible_domains == 1 else 'each of them'} has {report.constraint.max_skew} or more"
-        )
-    if not report.eligible_domains:
-        return ", for none is counted"
-    return ""
-
-
 def ignored_sentence(ignored: Ignored) -> str:
     """`ignored by 1.24: minDomains`."""
     return f"ignored by {ignored.version}: {', '.join(ignored.fields)}"
+
+
+_SENTENCES: dict[Verdict, Callable[[Explanation], str]] = {
+    Verdict.RUNNING: _running,
+    Verdict.NODE_GONE: _node_gone,
+    Verdict.FINISHED: _finished,
+    Verdict.TERMINATING: _terminating,
+    Verdict.GATED: _gated,
+    Verdict.NO_SCHEDULER: _without_scheduler,
+    Verdict.NOT_PREDICTABLE: lambda item: f"is not predictable: {_by_the_other_rules(item)}.",
+    Verdict.NOT_CREATED: (
+        lambda item: f"was never created, so no scheduler has seen it; once it is, {_in_future(item)}."
+    ),
+    Verdict.SCHEDULABLE: _schedulable,
+    Verdict.WAITS_FOR_VOLUME: _waits_for_volume,
+    Verdict.WAITS_FOR_PREEMPTION: _waits_for_preemption,
+    Verdict.CONTENDED: _contended,
+    Verdict.REFUSED: _refused_yet,
+}

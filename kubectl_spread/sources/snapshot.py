@@ -20,6 +20,7 @@ from kubectl_spread.objects.pod_reader import PodReader
 from kubectl_spread.objects.version import minor_of
 from kubectl_spread.objects.version import VersionError
 from kubectl_spread.sources import files
+from kubectl_spread.sources import topology
 from kubectl_spread.text import compose
 from kubectl_spread.text import json_stream
 from kubectl_spread.text import node as nodes
@@ -45,8 +46,10 @@ class _Item(NamedTuple):
 def load(*paths: str) -> Facts:
     """Read cluster facts; of two objects with one name the one read later counts.
 
+    A cluster without nodes is one, too: a Snapshot or a List that has none.
+
     Raises:
-        SourceError: the path cannot be read, or there is no node in any.
+        SourceError: the path cannot be read, or there is no node in any, and no list of objects.
     """
     errors: list[SourceError] = []
     warnings: list[str] = []
@@ -58,10 +61,8 @@ def load(*paths: str) -> Facts:
             continue
         for item in _items(given.source, pods, errors, warnings, head):
             _add(item, assembler, errors)
-    if not assembler.has_nodes and len(errors) == 1:
-        raise errors[0]
     if not assembler.has_nodes:
-        raise _without_nodes(paths)
+        warnings += _told_without_nodes(paths, errors, head)
     complete, unread = extent_of(head)
     cluster = assembler.cluster()._replace(
         kubernetes_version=version_of(head),
@@ -124,7 +125,7 @@ def objects(*paths: str) -> Objects:
     """Read the objects of cluster facts as they stand, as far as something is looked at of their kinds.
 
     Raises:
-        SourceError: the path cannot be read, or there is no node in any.
+        SourceError: as `load` does.
     """
     errors: list[SourceError] = []
     warnings: list[str] = []
@@ -139,16 +140,24 @@ def objects(*paths: str) -> Objects:
             if isinstance(plain, dict) and _is_readable(item, plain, errors):
                 found.append(plain)
     if not any(plain.get("kind") == "Node" for plain in found):
-        raise errors[0] if len(errors) == 1 else _without_nodes(paths)
+        warnings += _told_without_nodes(paths, errors, head)
     return Objects(found, tuple(errors), tuple(warnings), head)
 
 
-def _without_nodes(paths: tuple[str, ...]) -> SourceError:
-    return SourceError(
+def _told_without_nodes(paths: tuple[str, ...], errors: list[SourceError], head: dict[str, Any]) -> list[str]:
+    """A warning that a list of objects has no node, unless it says that it is of nodes or of a whole cluster.
+
+    Raises:
+        SourceError: the facts are no list of objects, or something in them could not be read.
+    """
+    without = SourceError(
         ", ".join(paths),
         "no Node in it, so nothing can be placed; "
         "`kubectl get nodes,namespaces,pods,replicasets -A -o yaml` prints one",
     )
+    if errors or not head:
+        raise errors[0] if len(errors) == 1 else without
+    return [] if head.get("kind") in ("Snapshot", "NodeList") else [str(without)]
 
 
 def _add(item: _Item, assembler: Assembler, errors: list[SourceError]) -> None:
@@ -179,14 +188,28 @@ def _items(
     head: dict[str, Any],
 ) -> Iterator[_Item]:
     """The objects of a text; `head` gets what a Snapshot says of itself."""
-    for index, plain in _documents(source, pods, errors):
+    for index, document in _documents(source, pods, errors):
+        plain = document
         if isinstance(plain, dict) and plain.get("kind") == "Snapshot":
             head.update({key: item for key, item in plain.items() if key != "items"})
+        elif isinstance(plain, dict) and isinstance(plain.get("items"), list):
+            head.setdefault("kind", plain.get("kind"))
+        elif topology.is_topology(plain):
+            plain = {"kind": "List", "items": _of_topology(source, errors)}
         if _is_truncated(plain):
             warnings.append(
                 f"{source.name}: the {plain['kind']} is not complete: it was read in pieces, and this is one of them"
             )
         yield from _flattened(source, index, plain)
+
+
+def _of_topology(source: SourceFile, errors: list[SourceError]) -> list[dict[str, Any]]:
+    """The objects that a topology describes; none, and an error, where it is wrong."""
+    try:
+        return topology.objects(source)
+    except SourceError as error:
+        errors.append(error)
+        return []
 
 
 def _is_truncated(plain: Any) -> bool:

@@ -33,6 +33,7 @@ from kubectl_spread.text.source import SourceFile
 
 Plain = dict[str, Any]
 
+_API_VERSION = "kubectl-spread/v1"
 _DEFAULTS = {"cpu": "16", "memory": "64Gi", "pods": "110"}
 _AMPLE = {"cpu": "1M", "memory": "1P", "pods": "1M"}
 _COUNTS = ("zones", "nodes")
@@ -47,8 +48,8 @@ def load(spec: str) -> Cluster:
         SourceError: it is neither; with the place, in a file.
     """
     if os.path.exists(spec) or spec.endswith(files.EXTENSIONS) or "=" not in spec:
-        return _from_file(files.read_text(spec))
-    return _cluster("--topology", [_group_of(spec)], [])
+        return _cluster(objects(files.read_text(spec)))
+    return _cluster(_made("--topology", [_group_of(spec)], []))
 
 
 def from_domains(values: Mapping[str, Sequence[str]]) -> Cluster:
@@ -106,12 +107,22 @@ def _quantity(key: str, value: str) -> str:
     return value
 
 
-def _from_file(source: SourceFile) -> Cluster:
+def is_topology(plain: Any) -> bool:
+    """Whether a document is a topology."""
+    return isinstance(plain, dict) and (plain.get("apiVersion"), plain.get("kind")) == (_API_VERSION, "Topology")
+
+
+def objects(source: SourceFile) -> list[Plain]:
+    """The nodes, pods and namespaces that a topology describes.
+
+    Raises:
+        SourceError: it is no topology, with the place.
+    """
     document = _only_document(source)
     plain = nodes.to_plain(document.root)
     _validate(source, document, plain)
     try:
-        return _cluster(source.name, plain["nodeGroups"], plain.get("pods") or [])
+        return _made(source.name, plain["nodeGroups"], plain.get("pods") or [])
     except _BadValueError as bad:
         _refuse(source, document, bad.route, bad.message)
 
@@ -153,7 +164,21 @@ def _refuse(source: SourceFile, document: compose.Document, route: Route, messag
     raise SourceError(source.name, f"{where}{message}", line=line, column=column)
 
 
-def _cluster(name: str, groups: list[Plain], pods: list[Plain]) -> Cluster:
+def _cluster(made: list[Plain]) -> Cluster:
+    """The cluster of some objects."""
+    by_kind: dict[str, list[Plain]] = {}
+    for plain in made:
+        by_kind.setdefault(plain["kind"], []).append(plain)
+    ordered = sorted((read.node(node) for node in by_kind["Node"]), key=lambda node: node.name)
+    pods = tuple(map(read.pod, by_kind.get("Pod", ())))
+    namespaces: dict[str, Labels] = {
+        plain["metadata"]["name"]: plain["metadata"]["labels"] for plain in by_kind["Namespace"]
+    }
+    return Cluster(tuple(ordered), pods, namespaces)
+
+
+def _made(name: str, groups: list[Plain], pods: list[Plain]) -> list[Plain]:
+    """The nodes of some groups, pods on them, and their namespaces."""
     count = sum(map(_node_count, groups))
     if count > _MAX_NODES:
         raise SourceError(name, f"{count} nodes are more than {_MAX_NODES}")
@@ -167,10 +192,12 @@ def _cluster(name: str, groups: list[Plain], pods: list[Plain]) -> Cluster:
                 )
             made[node_name] = node
     plain_pods = [pod for index, entry in enumerate(pods) for pod in _pods(entry, index, made)]
-    ordered = sorted((read.node(node) for node in made.values()), key=lambda node: node.name)
     used = dict.fromkeys(["default", *(pod["metadata"]["namespace"] for pod in plain_pods)])
-    namespaces: dict[str, Labels] = {namespace: {NAMESPACE_NAME: namespace} for namespace in used}
-    return Cluster(tuple(ordered), tuple(map(read.pod, plain_pods)), namespaces)
+    namespaces = [
+        {"kind": "Namespace", "metadata": {"name": namespace, "labels": {NAMESPACE_NAME: namespace}}}
+        for namespace in used
+    ]
+    return [*made.values(), *plain_pods, *namespaces]
 
 
 def _zones(group: Plain) -> list[str]:
@@ -234,6 +261,7 @@ def _node(name: str, labels: dict[str, str], group: Plain, allocatable: dict[str
         taints.append({"key": UNSCHEDULABLE.key, "effect": NO_SCHEDULE})
     own = {HOSTNAME: name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
     return {
+        "kind": "Node",
         "metadata": {"name": name, "labels": {**own, **labels}},
         "spec": {"taints": taints, "unschedulable": cordoned},
         "status": {"allocatable": allocatable},
@@ -263,5 +291,5 @@ def _pods(entry: Plain, index: int, made: dict[str, Plain]) -> list[Plain]:
         }
         if entry.get("terminating"):
             metadata["deletionTimestamp"] = "1970-01-01T00:00:00Z"
-        found.append({"metadata": metadata, "spec": spec, "status": {"phase": "Running"}})
+        found.append({"kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": "Running"}})
     return found

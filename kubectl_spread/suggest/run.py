@@ -65,7 +65,9 @@ class _Search:
         waiting = problem.cluster._replace(pods=tuple(problem.cluster.pending()))
         self._scene = Scene(problem, waiting, problem.spec)
         self._conflicts = [
-            frozenset(item.id for item in conflict.requirements) for conflict in problem.explanation.conflicts
+            frozenset(item.id for item in single)
+            for conflict in problem.explanation.conflicts
+            for single in conflict.singles()
         ]
         self._tried = 0
         self._not_tried = 0

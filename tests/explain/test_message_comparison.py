@@ -35,7 +35,8 @@ def test_the_same_text_is_the_same_whatever_dots_end_it() -> None:
         "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint {a: }, 1 "
         "node(s) had untolerated taint {b: c}. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
         # a node that a name in the affinity leaves out
-        "0/3 nodes are available: 1 node(s) didn't satisfy plugin(s) [NodeAffinity], 2 node(s) had untolerated taint(s).",
+        "0/3 nodes are available: 1 node(s) didn't satisfy plugin(s) [NodeAffinity], 2 node(s) had untolerated taint(s). no new "
+        "claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
     ],
 )
 def test_another_releases_words_for_the_same_counts(then: str) -> None:

@@ -1,0 +1,59 @@
+"""Requirements that one cause makes, as one: the taints of one outage, the two sides of one anti-affinity rule.
+
+The scheduler checks them one by one. Whoever repairs the cause repairs all of them, so people should see one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.explain.requirement import Kind
+from kubectl_spread.explain.requirement import Requirement
+from kubectl_spread.objects.taints import OUTAGES
+
+
+def merged(found: Sequence[Requirement]) -> list[Requirement]:
+    """Merge requirements of one cause, each at the place of its first.
+
+    Taints that differ in their effect only are merged where the same nodes have them, so that a set of requirements
+    without nodes stays one; those of an outage always.
+    """
+    groups: dict[object, list[Requirement]] = {}
+    for at, requirement in enumerate(found):
+        groups.setdefault(_group(requirement) or at, []).append(requirement)
+    return [_merged(group) if len(group) > 1 else group[0] for group in groups.values()]
+
+
+def _group(requirement: Requirement) -> object:
+    """What requirements have in common that are merged; None for one that is not."""
+    if not requirement.cause:
+        return None
+    if requirement.kind is Kind.TAINT and requirement.cause.partition("/")[2] in OUTAGES:
+        return requirement.cause
+    return (requirement.cause, requirement.allowed.tobytes())
+
+
+def _merged(group: list[Requirement]) -> Requirement:
+    first = group[0]
+    return first._replace(
+        text=_text(group),
+        allowed=np.logical_and.reduce([item.allowed for item in group]),
+        why=lambda among: _why(group, among),
+        parts=tuple(group),
+    )
+
+
+def _why(group: list[Requirement], among: Bools) -> str:
+    """The reason of the first part that refuses one of the nodes; its parts refuse for the same reason."""
+    refusing = [item for item in group if (~item.allowed & among).any()]
+    return refusing[0].why(among) if refusing else ""
+
+
+def _text(group: list[Requirement]) -> str:
+    if group[0].kind is not Kind.TAINT:
+        return f"{group[0].text} (a rule of the running pods, too)"
+    names = [item.key.rpartition(":") for item in group]
+    return f"taint {names[0][0]}:{','.join(effect for _, _, effect in names)}"

@@ -1,0 +1,127 @@
+"""What becomes of Pending pods that wait together: explained at their turn in the queue, not each for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.explain.explanation import examine
+from kubectl_spread.explain.explanation import Examined
+from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.simulate.waiting_pods import Outcome
+from kubectl_spread.simulate.waiting_pods import WaitingPods
+
+_MOST_RIVALS = 20
+
+
+class Fate(IntEnum):
+    """Whether a pod finds a node when its turn comes; the worst first."""
+
+    WAITS = 0
+    DEPENDS = 1  # on the order in which pods of equal priority and age are taken
+    PLACED = 2
+    UNKNOWN = 3  # the queue says nothing of it: it stands alone, is gated, is bound, or too many pods wait
+
+
+class Prospect(NamedTuple):
+    """A pod explained, on the cluster as it will be at the pod's turn."""
+
+    examined: Examined
+    cluster: Cluster
+    fate: Fate
+
+
+class Finding(NamedTuple):
+    """How many of some Pending pods find a node: at least and at most, over the orders that are possible."""
+
+    least: int
+    most: int
+
+
+class Prospects:
+    """Pods that are asked about, among all that wait.
+
+    They are placed twice: before the pods of equal priority and age, and after them. What differs is up to the order.
+    """
+
+    def __init__(
+        self, asked: Sequence[Pod], cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False
+    ) -> None:
+        self._cluster = cluster
+        self._profiles = profiles
+        self._all_nodes = all_nodes
+        own = frozenset(pod.key for pod in asked if not pod.node_name)
+        queue = WaitingPods(cluster, profiles, all_nodes=all_nodes)
+        self._queued = frozenset(pod.key for pod in queue.pods) if queue.is_small and own else frozenset()
+        self._early: Optional[Outcome] = None
+        self._late: Optional[Outcome] = None
+        if own & self._queued:
+            self._early = self._late = queue.run(own, is_last=False)
+            equals = queue.equals(own)
+            if equals and own & self._early.placed.keys():
+                self._late = queue.run(own, is_last=True)
+            self._rivals = tuple(pod.key for pod in equals if pod.key in self._late.placed)
+
+    def fate(self, pod: Pod) -> Fate:
+        """Whether a pod finds a node, whatever the order among equals."""
+        if self._early is None or self._late is None or pod.key not in self._queued:
+            return Fate.UNKNOWN
+        early, late = pod.key in self._early.placed, pod.key in self._late.placed
+        if early and late:
+            return Fate.PLACED
+        return Fate.DEPENDS if early or late else Fate.WAITS
+
+    def grouped(self, pods: Iterable[Pod]) -> list[list[Pod]]:
+        """Some pods by their fate."""
+        groups: dict[Fate, list[Pod]] = {}
+        for pod in pods:
+            groups.setdefault(self.fate(pod), []).append(pod)
+        return list(groups.values())
+
+    def finding(self, pods: Sequence[Pod]) -> Optional[Finding]:
+        """How many of some pods find a node; None where the queue says nothing of them."""
+        if self._early is None or self._late is None:
+            return None
+        counts = [sum(pod.key in outcome.placed for pod in pods) for outcome in (self._early, self._late)]
+        return Finding(min(counts), max(counts))
+
+    def of(self, pod: Pod) -> Prospect:
+        """Explain a pod: as things are, or where that is not what its turn will bring, as they are then."""
+        fate = self.fate(pod)
+        now = self._examined(pod, self._cluster)
+        turn = (now.explanation.verdict, fate)
+        if turn == (Verdict.SCHEDULABLE, Fate.DEPENDS):
+            rivals = self._rivals[:_MOST_RIVALS]
+            explanation = now.explanation._replace(verdict=Verdict.CONTENDED, rivals=rivals)
+            return Prospect(now._replace(explanation=explanation), self._cluster, fate)
+        if self._early is not None and turn in ((Verdict.SCHEDULABLE, Fate.WAITS), (Verdict.PENDING, Fate.PLACED)):
+            return self._then(pod, self._early, now)
+        return Prospect(now, self._cluster, fate)
+
+    def _then(self, pod: Pod, outcome: Outcome, now: Examined) -> Prospect:
+        """Explain a pod once those that are placed have their nodes."""
+        pods = tuple(pod if item.key == pod.key else item for item in outcome.cluster.pods)
+        cluster = outcome.cluster._replace(pods=pods)
+        examined = self._examined(pod, cluster)
+        assumed = tuple(self._that_matter(pod, outcome, now.explanation.diagnosis.feasible))
+        explanation = examined.explanation._replace(assumed=assumed)
+        return Prospect(examined._replace(explanation=explanation), cluster, self.fate(pod))
+
+    def _that_matter(self, pod: Pod, outcome: Outcome, feasible: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """The pods that are placed first and make the difference: its siblings, and those on nodes that fit now."""
+        own = self._cluster.top_owner(pod)
+        siblings = {other.key for other in self._cluster.pending() if own and self._cluster.top_owner(other) == own}
+        for key, node in outcome.placed.items():
+            if key != pod.key and (key in siblings or node in feasible or not (siblings or feasible)):
+                yield key, node
+
+    def _examined(self, pod: Pod, cluster: Cluster) -> Examined:
+        return examine(pod, cluster, self._profiles, all_nodes=self._all_nodes)

@@ -1,0 +1,125 @@
+"""The Pending pods of a cluster, placed one after another in the scheduler's order.
+
+Where several pods wait, each may fit on its own while there is not room for all. The scheduler takes the pod of the
+highest priority first, and of equal ones the one that waits longer (PrioritySort). Times are known to the second, so
+the order of pods created in the same second is not known.
+
+Source: pkg/scheduler/framework/plugins/queuesort/priority_sort.go, Less (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler.beyond import not_evaluated
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.simulate.binding import labelled
+
+MOST_PODS = 2_000  # that are placed; with more of them nothing is said of the order
+_SECONDS = len("2006-01-02T15:04:05")
+
+
+class Outcome(NamedTuple):
+    """Where pods went, by key and in the order they were placed; `cluster` is the one with these pods on their nodes.
+
+    has_ties: the scheduler might choose other nodes of equal score.
+    """
+
+    placed: dict[str, str]
+    cluster: Cluster
+    has_ties: bool = False
+
+
+class WaitingPods:
+    """The Pending pods that the scheduler looks at, and whether there is any question of their order."""
+
+    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> None:
+        self._cluster = cluster
+        self._profiles = profiles
+        self._all_nodes = all_nodes
+        self.pods = [pod for pod in cluster.pending() if _is_queued(pod) and self._is_predictable(pod)]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is worth placing them: several pods, and not too many."""
+        return 1 < len(self.pods) <= MOST_PODS
+
+    def run(self, own: Collection[str], *, is_last: bool) -> Outcome:
+        """Place all pods.
+
+        Args:
+            own: keys of pods that come before those of equal priority and age, or after them.
+            is_last: whether they come after them.
+        """
+        ordered = sorted(self.pods, key=lambda pod: (*_rank(pod), (pod.key in own) == is_last, pod.name))
+        return _Run(self._cluster, self._profiles, all_nodes=self._all_nodes).run(ordered)
+
+    def equals(self, own: Collection[str]) -> list[Pod]:
+        """Other pods of equal priority and age as one of `own`."""
+        ranks = {_rank(pod) for pod in self.pods if pod.key in own}
+        return [pod for pod in self.pods if pod.key not in own and _rank(pod) in ranks]
+
+    def _is_predictable(self, pod: Pod) -> bool:
+        profile = self._profiles.get(pod.cls.scheduler_name)
+        return profile is not None and not not_evaluated(pod.cls, profile, self._cluster)
+
+
+def _is_queued(pod: Pod) -> bool:
+    """Whether the scheduler looks for a node: not while the pod is gated, nor once it is deleted."""
+    return not pod.cls.gates and not pod.terminating
+
+
+def _rank(pod: Pod) -> tuple[int, str]:
+    """Priority first, then age: `Less` of PrioritySort."""
+    return (-pod.cls.priority, pod.created[:_SECONDS])
+
+
+class _Run:
+    """One way of placing all pods."""
+
+    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool) -> None:
+        self._cluster = cluster
+        self._release = next(iter(profiles.values()))
+        self._scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
+        self._hopeless: set[PodClass] = set()  # refused since the last binding
+        self._bound: dict[str, Pod] = {}
+        self._has_ties = False
+
+    def run(self, ordered: Sequence[Pod]) -> Outcome:
+        """A binding brings refused pods back: they are tried again when all have had their turn."""
+        waiting, before = list(ordered), -1
+        while waiting and len(self._bound) > before:
+            before = len(self._bound)
+            waiting = [pod for pod in waiting if not self._put(pod)]
+        placed = {key: pod.node_name for key, pod in self._bound.items()}
+        pods = tuple(self._bound.get(pod.key, pod) for pod in self._cluster.pods)
+        return Outcome(placed, self._cluster._replace(pods=pods), self._has_ties)
+
+    def _put(self, pod: Pod) -> bool:
+        if pod.cls in self._hopeless and not pod.nominated_node:
+            return False
+        filtered = self._scheduler.filter(pod)
+        try:
+            hosts = self._scheduler.hosts(pod, filtered) if filtered.feasible.any() else None
+        except ScoreError:
+            hosts = None
+        if hosts is None:
+            self._hopeless.add(pod.cls)
+            return False
+        self._has_ties |= len(hosts) > 1
+        node = int(hosts[0])
+        at = self._scheduler.columns.nodes[node]
+        bound = labelled(pod, at.labels, self._release)._replace(node_name=at.name)
+        self._bound[pod.key] = bound
+        self._scheduler.bind(bound, node)
+        self._hopeless.clear()
+        return True

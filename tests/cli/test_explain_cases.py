@@ -1,0 +1,449 @@
+"""The first sentence and the exit code of `explain` for clusters on which they were wrong once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from typing import NamedTuple
+
+import jsonschema
+import pytest
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+
+CASES = Path(__file__).parents[1] / "cases" / "explain"
+ZONE = "its zone constraint (topology.kubernetes.io/zone, maxSkew 1)"
+NODE = "its node constraint (kubernetes.io/hostname, maxSkew 1)"
+ONLY_C = f"stays Pending: {ZONE} lets it only into c, whose only node c1 is refused by"
+
+
+class Case(NamedTuple):
+    """What is asked of a snapshot, and the answer."""
+
+    file: str
+    target: str
+    code: int
+    sentence: str
+    namespace: str = "shop"
+
+
+def pod(file: str, name: str, code: int, sentence: str) -> Case:
+    """A case about one pod, named in the sentence."""
+    return Case(f"{file}.yaml", f"pod/{name}", code, f"Pod shop/{name} {sentence}")
+
+
+ANSWERS = (
+    pod(
+        "P105b", "etcd-0", 1,
+        f"stays Pending: {ZONE} lets it only into b, whose only node b1 is refused by the volume of claim d0 (volume "
+        "pv-d0 is bound to nodes with topology.kubernetes.io/zone=a: not b1).",
+    ),
+    pod(
+        "P22", "web-abc12-p0", 1,
+        f"stays Pending: {ZONE} lets it only into c, whose only node w1 is refused by taint os=windows:NoSchedule.",
+    ),
+    pod(
+        "P56-md3", "web-abc12-p0", 1,
+        f"{ONLY_C} taint node.kubernetes.io/unreachable:NoSchedule,NoExecute (c1 is unreachable); a, b are full, "
+        "because only 2 domains count, fewer than minDomains 3, so that the minimum is 0.",
+    ),
+    pod(
+        "P67", "web-4", 1,
+        f"stays Pending: {ZONE} lets it only into b, c, and there every node is refused by the volume of claim "
+        "data-web-4 (volume pv-4 is bound to nodes with topology.kubernetes.io/zone=a: not b1, c1).",
+    ),
+    pod(
+        "cc", "web-abc12-p0", 1,
+        f"{ONLY_C} a cordon and by the cpu request (asks 100m; c1 has 50m of 50m free, too small even if empty).",
+    ),
+    pod("cronjob", "j-3", 1, f"{ONLY_C} taint x=z:NoSchedule."),
+    Case(
+        "i1.yaml", "deploy/web", 1,
+        "Deployment shop/web wants 6 pods: 2 on nodes, 4 Pending, of which 3 find a node and 1 stays Pending.",
+    ),
+    pod(
+        "i1", "web-abc12-p0", 1,
+        "may stay Pending: it fits on 1 node: c1, but there is not room for all Pending pods. The order in which the "
+        "scheduler takes them decides; it may take shop/web-abc12-p1, shop/web-abc12-p2, shop/web-abc12-p3 first.",
+    ),
+    pod("job", "j-3", 1, f"{ONLY_C} taint x=z:NoSchedule."),
+    pod(
+        "k1", "pt", 1,
+        "has been terminating since 2026-11-22T00:00:00Z, and the scheduler passes such a pod over.",
+    ),
+    pod(
+        "k1", "t", 0,
+        "is terminating on node a1 since 2026-11-22T00:00:00Z. Spread constraints do not count it any more, and what "
+        "it requests stays taken until it has ended.",
+    ),
+    pod("k1", "f", 0, "has finished (Failed); the scheduler does not look at it."),
+    Case(
+        "l1.yaml", "deploy/api", 1,
+        "Deployment shop/api wants 2 pods: 0 on nodes, 2 Pending, of which 0 to 1 find a node and 1 to 2 stay Pending.",
+    ),
+    pod(
+        "l1", "web-abc12-p0", 1,
+        "may stay Pending: it fits on 1 node: b1, but there is not room for all Pending pods. The order in which the "
+        "scheduler takes them decides; it may take shop/api-z-p0 first.",
+    ),
+    pod(
+        "n1", "web-2", 1,
+        f"stays Pending: {NODE} lets it only onto n3, which is refused by taint q=w:NoSchedule and by the volume of "
+        "claim data-web-2 (volume pv2 is bound to nodes with kubernetes.io/hostname=n2: not n3).",
+    ),
+    pod("o02", "green-g1-p0", 1, f"{ONLY_C} the cpu request (asks 100m; c1 has 50m of 300m free)."),
+    pod(
+        "o04", "web-new-1", 1,
+        "stays Pending: every node is refused by the cpu request: asks 1500m; of 3 nodes n1 has the most free, 1 of 2; "
+        "all would have enough if empty.",
+    ),
+    pod(
+        "o05", "web-new-1", 1,
+        "stays Pending: every node is refused by pod anti-affinity on kubernetes.io/hostname against app=web (a rule "
+        "of the running pods, too): such pods run already: web-old-1 on n1, web-old-2 on n2, web-old-3 on n3.",
+    ),
+    pod(
+        "o07", "w1", 1,
+        f"waits for preemption to evict shop/batch-abc12-r0 on b1: as it is, {ZONE} lets it only into b, whose only "
+        "node b1 is refused by the cpu request (asks 500m; b1 has 200m of 1 free).",
+    ),
+    pod(
+        "o08", "web-abc12-p0", 1,
+        f"stays Pending: {ZONE} lets it only into us-east1b, whose only node n3 is refused by taint x=y:NoSchedule.",
+    ),
+    pod("o11", "web-abc12-p0", 0, "can be scheduled: it fits on 2 nodes: a1, b1."),
+    pod(
+        "o14", "web-abc12-p0", 1,
+        f"stays Pending: {ZONE} lets it only into c, and there every node is refused by taint "
+        "node.kubernetes.io/not-ready:NoSchedule,NoExecute (c1, c2 are not ready).",
+    ),
+    pod(
+        "o15", "web-abc12-p0", 1,
+        f"stays Pending: {ZONE} lets it only into c, and there every node is refused by a cordon.",
+    ),
+    pod(
+        "o17", "agent-b1", 1,
+        "stays Pending: its DaemonSet made it for node b1, which is refused by the cpu request (asks 500m; b1 has 200m "
+        "of 1 free).",
+    ),
+    Case("o18.yaml", "deploy/web", 0, "Deployment shop/web wants 4 pods: 4 on nodes."),
+    pod("o26b", "x", 1, "stays Pending: PersistentVolumeClaim nope does not exist in namespace shop."),
+    pod(
+        "o26c", "n", 1,
+        "stays Pending: PersistentVolumeClaim data-web-1 is not bound yet, and its StorageClass imm binds it before a "
+        "node is chosen (volumeBindingMode Immediate).",
+    ),
+    pod(
+        "o27", "web-abc12-p0", 1,
+        "stays Pending: every node is refused by host port 80: taken by web-abc12-r0 on a1, web-abc12-r1 on b1.",
+    ),
+    pod(
+        "o28", "gpu-abc12-p0", 1,
+        f"stays Pending: {ZONE} lets it only into a, whose only node a1 is refused by the nvidia.com/gpu request (asks "
+        "1; a1 has 0 of 0 free, too small even if empty).",
+    ),
+    pod(
+        "o32", "web-abc12-p0", 1,
+        "stays Pending: every node is refused by the cpu request: asks 800m; of 2 nodes a1 has the most free, 200m of "
+        "1; all would have enough if empty.",
+    ),
+    pod(
+        "o33", "web-abc12-p0", 1,
+        "stays Pending: every node is refused by nodeSelector diskType=ssd: diskType is missing on a1, b1.",
+    ),
+    pod(
+        "o41", "x", 1,
+        "is bound to node gone, which does not exist: no kubelet will run it. The pod garbage collector deletes such a "
+        "pod; nothing creates it again.",
+    ),
+    pod("o43", "web-abc12-p0", 0, "can be scheduled: it fits on 2 nodes: a1, b1."),
+    pod(
+        "o45", "x", 1,
+        "stays Pending: every node is refused by claim c1, which one pod may use: claim c1 is in use by u on a1.",
+    ),
+    pod(
+        "o48", "web-abc12-p0", 1,
+        f"{ONLY_C} taint ToBeDeletedByClusterAutoscaler=1700000000:NoSchedule (c1 is being removed by the cluster "
+        "autoscaler).",
+    ),
+    pod("paused", "web-abc12-p0", 1, f"{ONLY_C} taint x=z:NoSchedule."),
+    Case(
+        "csi.json.gz", "pod/web", 1,
+        "Pod csi/web waits for its volume: the scheduler has chosen node a1, and PersistentVolumeClaim d has no volume "
+        "there yet; StorageClass dyn2 has it made by ebs.csi.aws.com.",
+        "csi",
+    ),
+    Case(
+        "nominated.json.gz", "pod/web-6d9db8d7fb-s2klq", 1,
+        "Pod nom/web-6d9db8d7fb-s2klq waits for pod nom/lowa (finalizer x/y) to end on node a1. The scheduler evicted "
+        "it to make room, and the pod goes to a1 once it has ended.",
+        "nom",
+    ),
+    Case(
+        "deadlock.json.gz", "pod/web-7557d7d7cc-nh9r8", 1,
+        f"Pod dl/web-7557d7d7cc-nh9r8 stays Pending: {ZONE} lets it only into c, whose only node cp is refused by "
+        "taint node-role.kubernetes.io/control-plane:NoSchedule.",
+        "dl",
+    ),
+    Case(
+        "uneven.json.gz", "pod/web-56bbb56c99-nwdcf", 1,
+        f"Pod un/web-56bbb56c99-nwdcf stays Pending: {ZONE} lets it into no domain: only 2 domains count, fewer than "
+        "minDomains 3, so that the minimum is 0, and each of them has 1 or more.",
+        "un",
+    ),
+)  # fmt: skip
+
+
+def explained(case: Case, *more: str) -> list[str]:
+    """The command about a case, without suggestions: other tests look at them."""
+    facts = ["--snapshot", str(CASES / case.file), "--suggestions", "0"]
+    return ["explain", case.target, "-n", case.namespace, *facts, *more]
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: f"{case.file}-{case.target}")
+def test_the_first_sentence_and_the_exit_code(
+    case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    code = run(explained(case))
+    paragraph = capsys.readouterr().out.split("\n\n")[0]
+
+    assert (case.code, case.sentence) == (code, " ".join(paragraph.split()).partition(" The same holds")[0])
+
+
+def test_every_case_has_an_answer() -> None:
+    """`m06md` is a manifest; another test has it."""
+    assert {case.file for case in ANSWERS} | {"m06md.yaml"} == {path.name for path in CASES.iterdir()}
+
+
+def document(case: Case, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """The JSON document of a case, which is as its schema says."""
+    run(explained(case, "-o", "json"))
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    jsonschema.validate(told, schemas.load("explanation"))
+    return told
+
+
+def answer(file: str, target: str) -> Case:
+    """The case with a name."""
+    return next(case for case in ANSWERS if (case.file, case.target) == (file, target))
+
+
+def test_one_outage_is_one_conflict(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its taints NoSchedule and NoExecute come together."""
+    told = document(answer("o14.yaml", "pod/web-abc12-p0"), capsys)
+    (conflict,) = told["conflicts"]
+
+    assert [item["text"] for item in conflict["requirements"]] == [
+        "taint node.kubernetes.io/not-ready:NoSchedule,NoExecute",
+        "topologySpreadConstraints[0] (topology.kubernetes.io/zone, maxSkew 1)",
+    ]
+    assert conflict["requirements"][0]["parts"] == [
+        "taint/node.kubernetes.io/not-ready:NoSchedule",
+        "taint/node.kubernetes.io/not-ready:NoExecute",
+    ]
+
+
+def test_the_two_sides_of_one_anti_affinity_are_one_conflict(capsys: pytest.CaptureFixture[str]) -> None:
+    told = document(answer("o05.yaml", "pod/web-new-1"), capsys)
+    (conflict,) = told["conflicts"]
+    (requirement,) = conflict["requirements"]
+
+    assert requirement["text"] == (
+        "pod anti-affinity on kubernetes.io/hostname against app=web (a rule of the running pods, too)"
+    )
+
+
+def test_the_headline_and_the_conflict_agree(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both say that zone c is the only one, and that an outage keeps the pod out of it."""
+    told = document(answer("P56-md3.yaml", "pod/web-abc12-p0"), capsys)
+    (cause,) = told["causes"]
+
+    assert [cause["narrowedBy"], cause["nodes"], [item["id"] for item in cause["refusedBy"]]] == [
+        ["constraint/0/topology.kubernetes.io/zone"],
+        ["c1"],
+        ["taint/node.kubernetes.io/unreachable:NoSchedule+taint/node.kubernetes.io/unreachable:NoExecute"],
+    ]
+    assert 1 == len(told["conflicts"])
+
+
+def test_a_claim_that_is_waited_for_is_a_fact(capsys: pytest.CaptureFixture[str]) -> None:
+    told = document(answer("csi.json.gz", "pod/web"), capsys)
+
+    assert told["verdict"] == "WaitsForVolume"
+    assert told["claims"] == [
+        {
+            "problem": "provisioning",
+            "namespace": "csi",
+            "name": "d",
+            "storageClass": "dyn2",
+            "provisioner": "ebs.csi.aws.com",
+            "volume": "",
+            "selectedNode": "a1",
+            "event": None,
+        }
+    ]
+
+
+def test_a_node_beside_the_chosen_one_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """The pod names no node; the scheduler has chosen one."""
+    run(explained(answer("csi.json.gz", "pod/web"), "--node", "b1"))
+    out = " ".join(capsys.readouterr().out.split())
+
+    assert (
+        "Node b1 is not looked at: the scheduler has chosen node a1 for the pod. It would also be refused by a volume "
+        "for claim d."
+    ) in out
+
+
+def test_a_preemptor_names_its_victim_and_its_node(capsys: pytest.CaptureFixture[str]) -> None:
+    told = document(answer("nominated.json.gz", "pod/web-6d9db8d7fb-s2klq"), capsys)
+
+    assert [told["verdict"], told["nominatedNode"], told["victims"]] == ["WaitsForPreemption", "a1", ["nom/lowa"]]
+    assert [told["lastMessage"]["standing"], told["lastMessage"]["changed"]] == [
+        "outdated",
+        ["pod nom/lowa was evicted to make room"],
+    ]
+
+
+def test_a_message_of_another_number_of_nodes_is_outdated(capsys: pytest.CaptureFixture[str]) -> None:
+    told = document(answer("o43.yaml", "pod/web-abc12-p0"), capsys)
+
+    assert [told["verdict"], told["lastMessage"]["standing"], told["lastMessage"]["changed"]] == [
+        "Schedulable",
+        "outdated",
+        ["the number of nodes was 1 and is 2"],
+    ]
+
+
+def test_a_soft_constraint_does_not_say_that_no_node_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    """A hard one refuses the nodes, and without it they would do."""
+    told = document(answer("o18.yaml", "deploy/web"), capsys)
+    soft = told["constraints"][1]
+
+    assert [(item["value"], item["usableNodes"], item["whyNot"]) for item in soft["domains"]] == [
+        ("a1", 1, "a hard constraint refuses its nodes, and only nodes that fit are scored"),
+        ("b1", 1, "a hard constraint refuses its nodes, and only nodes that fit are scored"),
+        ("c1", 1, ""),
+    ]
+    assert soft["notes"] == ["the pod fits into no other domain than c1, so the constraint decides nothing for it"]
+
+
+def test_pods_that_come_first_are_named_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first answer is about the pod that finds no node, the second about those that do."""
+    run(explained(answer("i1.yaml", "deploy/web"), "-o", "json"))
+    told = json.loads(capsys.readouterr().out)
+    jsonschema.validate(told, schemas.load("explanation"))
+    waits, placed = told["items"]
+
+    assert [waits["workload"]["finding"], waits["pod"]["name"], waits["verdict"]] == [
+        {"least": 3, "most": 3},
+        "web-abc12-p3",
+        "Pending",
+    ]
+    assert [item["pod"] for item in waits["assumed"]] == [f"shop/web-abc12-p{at}" for at in range(3)]
+    assert [placed["pod"]["name"], placed["verdict"], placed["others"]] == [
+        "web-abc12-p0",
+        "Schedulable",
+        ["web-abc12-p1", "web-abc12-p2"],
+    ]
+
+
+def test_a_manifest_on_a_cluster_without_nodes_is_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = tmp_path / "nodes.yaml"
+    facts.write_text("{apiVersion: v1, kind: NodeList, items: []}", encoding="utf-8")
+    code = run(["explain", "-f", str(CASES / "m06md.yaml"), "--snapshot", str(facts)])
+    out, err = capsys.readouterr()
+
+    assert [1, ""] == [code, err]
+    assert out.startswith(
+        "Deployment shop/web: 0 of 4 replicas placed, 4 Pending.\n\n"
+        "Pod shop/web-1 stays Pending: the cluster has no nodes.\n"
+        "The same holds for web-2, web-3, web-4.\n\nMessage:\n  no nodes available to schedule pods\n"
+    )
+
+
+def test_a_topology_given_as_a_snapshot_is_read_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = tmp_path / "topology.yaml"
+    facts.write_text("{apiVersion: kubectl-spread/v1, kind: Topology, nodeGroups: [{zones: 2}]}", encoding="utf-8")
+    answers = []
+    for option in ("--snapshot", "--topology"):
+        code = run(["explain", "-f", str(CASES / "m06md.yaml"), option, str(facts)])
+        answers.append((code, *capsys.readouterr()))
+
+    assert answers[0] == answers[1]
+    assert answers[0][1].startswith("Pod shop/web-1 can be scheduled: it fits on 2 nodes: node-a1, node-b1.\n")
+
+
+def facts_of_refused(tmp_path: Path, *, constraints: str, nodes: int = 2) -> str:
+    """A pod that fits on both nodes, and that the scheduler refused for spread; the message names `nodes` of them."""
+    message = (
+        f"0/{nodes} nodes are available: {nodes} node(s) didn't match pod topology spread constraints. no new claims "
+        f"to deallocate, preemption: 0/{nodes} nodes are available: {nodes} No preemption victims found for incoming "
+        "pod."
+    )
+    waiting = {
+        "metadata": {"name": "x", "namespace": "shop", "labels": {"app": "web"}},
+        "kind": "Pod",
+        "spec": {"containers": [{"name": "c"}], **json.loads(constraints)},
+        "status": {
+            "phase": "Pending",
+            "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}],
+        },
+    }
+    both = [
+        {"kind": "Node", "metadata": {"name": name, "labels": {"topology.kubernetes.io/zone": name}},
+         "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}
+        for name in ("a", "b")
+    ]  # fmt: skip
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({"kind": "List", "items": [*both, waiting]}), encoding="utf-8")
+    return str(path)
+
+
+HARD = (
+    '{"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", '
+    '"whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "differs"),
+    [
+        (
+            "{}",
+            (
+                "The pod has no constraint of its own, so the scheduler's configuration must have a hard default "
+                "constraint that is not known here: give it with --scheduler-config."
+            ),
+        ),
+        (HARD, "It must count other pods or other domains than the facts show."),
+    ],
+    ids=["without", "hard"],
+)
+def test_the_schedulers_newer_word_wins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], constraints: str, differs: str
+) -> None:
+    facts = facts_of_refused(tmp_path, constraints=constraints)
+    code = run(["explain", "pod/x", "-n", "shop", "--snapshot", facts, "-o", "json"])
+    told = json.loads(capsys.readouterr().out)
+    jsonschema.validate(told, schemas.load("explanation"))
+
+    assert (1, "Refused", []) == (code, told["verdict"], told["suggestions"])
+    assert told["summary"] == (
+        "Pod shop/x stays Pending: the scheduler refuses it on every node (2 node(s) didn't match pod topology spread "
+        f"constraints), although by what is known here it fits on 2 nodes: a, b. {differs}"
+    )
+    assert told["refusedFor"] == [
+        {"count": 2, "reason": "node(s) didn't match pod topology spread constraints", "kind": "spread"}
+    ]
+
+
+def test_an_outdated_refusal_wins_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = facts_of_refused(tmp_path, constraints=HARD, nodes=1)
+    code = run(["explain", "pod/x", "-n", "shop", "--snapshot", facts])
+
+    assert 0 == code
+    assert capsys.readouterr().out.startswith("Pod shop/x can be scheduled: it fits on 2 nodes: a, b.\n")
