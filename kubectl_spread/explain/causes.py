@@ -54,6 +54,6 @@ def _why(group: list[Requirement], among: Bools) -> str:
 
 def _text(group: list[Requirement]) -> str:
     if group[0].kind is not Kind.TAINT:
-        return f"{group[0].text} (a rule of the running pods, too)"
+        return group[0].text
     names = [item.key.rpartition(":") for item in group]
     return f"taint {names[0][0]}:{','.join(effect for _, _, effect in names)}"

@@ -18,7 +18,6 @@ from kubectl_spread.lint.wording import counted
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.objects.taints import WELL_KNOWN
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe
 
@@ -28,7 +27,7 @@ _MOST_REFUSALS = 4
 _BY_NAME = "metadata.name"  # the field by which a DaemonSet pins its pods
 
 # Requirements that say by their name why a node is refused.
-_SELF_EVIDENT = (Kind.CORDON, Kind.NODE_NAME)
+_SELF_EVIDENT = (Kind.CORDON, Kind.TAINT, Kind.NODE_NAME)
 _SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 
@@ -100,7 +99,7 @@ def _clause(found: Cause, explanation: Explanation) -> str:
             return _by_constraint(report, found)
     if not found.decisive:
         return _contradiction(found, explanation)
-    parts = [_named(item, explanation) for item in found.narrowing]
+    parts = [safe(item.text) for item in found.narrowing]
     verb = "leaves" if len(parts) == 1 else "leave"
     where = listed(found.decisive, most=_MOST_FEW)
     left = f"{' and '.join(parts)} {verb} only {where}"
@@ -116,18 +115,11 @@ def _report(requirement: Requirement, explanation: Explanation) -> Optional[Cons
     return reports.get(requirement.position or 0)
 
 
-def _named(requirement: Requirement, explanation: Explanation) -> str:
-    report = _report(requirement, explanation) if requirement.position is not None else None
-    return safe(requirement.text) if report is None else constraint_words(report)
-
-
 def _contradiction(found: Cause, explanation: Explanation) -> str:
     parts = []
     for item in found.narrowing:
         left = [name for name, fits in zip(explanation.node_names, item.allowed.tolist(), strict=True) if fits]
-        parts.append(
-            f"{_named(item, explanation)} leaves {f'only {listed(left, most=_MOST_FEW)}' if left else 'no node'}"
-        )
+        parts.append(f"{safe(item.text)} leaves {f'only {listed(left, most=_MOST_FEW)}' if left else 'no node'}")
     return f"no node meets all of these: {'; '.join(parts)}"
 
 
@@ -146,6 +138,8 @@ def _reasons(found: Cause, *, is_alone: bool = False) -> str:
         return f"{safe(only.requirement.text)}{f': {safe(only.why)}' if only.why else ''}"
     everywhere = [item for item in found.refusals if len(item.nodes) == len(found.decisive)]
     somewhere = [item for item in found.refusals if len(item.nodes) < len(found.decisive)]
+    if not everywhere:
+        return _several(somewhere)
     told = [_with_numbers(item) for item in everywhere[:_MOST_REFUSALS]]
     left = max(1, _MOST_REFUSALS - len(told))
     told += [f"{_with_numbers(item)} on {listed(item.nodes, most=_MOST_FEW)}" for item in somewhere[:left]]
@@ -153,11 +147,17 @@ def _reasons(found: Cause, *, is_alone: bool = False) -> str:
     return " and by ".join(told) + (f" and for {counted(more, 'more reason')}" if more else "")
 
 
+def _several(refusals: Sequence[Refusal]) -> str:
+    """`taint a:NoSchedule, taint b:NoSchedule`: reasons of which each node has another."""
+    more = len(refusals) - _MOST_REFUSALS
+    told = ", ".join(_with_numbers(item) for item in refusals[:_MOST_REFUSALS])
+    return told + (f" and {counted(more, 'more reason')}" if more > 0 else "")
+
+
 def _with_numbers(refusal: Refusal) -> str:
     """`the cpu request (asks 2; n1 has 1 of 4 free)`: also why, where the name does not say it."""
     item = refusal.requirement
-    is_plain_taint = item.kind is Kind.TAINT and item.key.partition(":")[0].partition("=")[0] not in WELL_KNOWN
-    is_evident = item.kind in _SELF_EVIDENT or is_plain_taint
+    is_evident = item.kind in _SELF_EVIDENT
     return safe(item.text) + (f" ({safe(refusal.why)})" if refusal.why and not is_evident else "")
 
 
@@ -165,11 +165,20 @@ def _by_constraint(report: ConstraintReport, found: Cause) -> str:
     words = constraint_words(report)
     if not report.domains:
         return f"no node has the label {safe(report.constraint.topology_key)}, which {words} asks for"
-    decisive = frozenset(found.decisive)
-    open_to = [domain for domain in report.domains if domain.fits and decisive]
+    open_to = [domain for domain in report.domains if domain.fits and found.decisive]
+    if not any(domain.eligible for domain in open_to):
+        return f"{words} lets it into no domain{_because_of_minimum(report)}{_uncounted(open_to, found)}"
+    return f"{words} {_only(open_to, found)}{_without_key(report)}"
+
+
+def _uncounted(open_to: Sequence[DomainReport], found: Cause) -> str:
+    """`. c does not count, and its only node c1 is refused by taint x`: domains that the constraint passes over."""
     if not open_to:
-        return f"{words} lets it into no domain{_below_minimum(report)}"
-    return f"{words} {_only(open_to, found)}{_because_of_minimum(report, open_to)}{_without_key(report)}"
+        return ""
+    where = listed((domain.value or '""' for domain in open_to), most=_MOST_NAMES)
+    verb, whose = ("does", "its") if len(open_to) == 1 else ("do", "their")
+    only = f"only node {safe(found.decisive[0])} is" if len(found.decisive) == 1 else "nodes are"
+    return f". {where} {verb} not count, and {whose} {only} refused by {_reasons(found)}"
 
 
 def _without_key(report: ConstraintReport) -> str:
@@ -194,23 +203,12 @@ def _only(open_to: Sequence[DomainReport], found: Cause) -> str:
     return f"lets it only into {where}, {_refused(found, which=False)}"
 
 
-def _because_of_minimum(report: ConstraintReport, open_to: Sequence[DomainReport]) -> str:
-    """Why the other domains are full, where minDomains is the reason."""
-    full = [domain.value or '""' for domain in report.domains if domain.eligible and domain not in open_to]
-    if not report.is_below_min_domains or not full:
-        return ""
-    verb = "is" if len(full) == 1 else "are"
-    return f"; {listed(full, most=_MOST_NAMES)} {verb} full, because {_too_few(report)}"
-
-
-def _below_minimum(report: ConstraintReport) -> str:
+def _because_of_minimum(report: ConstraintReport) -> str:
     if report.is_below_min_domains:
-        each = "it" if report.eligible_domains == 1 else "each of them"
-        return f": {_too_few(report)}, and {each} has {report.constraint.max_skew} or more"
+        have = counted(report.eligible_domains, "domain")
+        is_one = report.eligible_domains == 1
+        return (
+            f": there {'is' if is_one else 'are'} {have}, fewer than minDomains {report.min_domains}, so the minimum "
+            f"counts as 0, and {'it' if is_one else 'each of them'} has {report.constraint.max_skew} or more"
+        )
     return "" if report.eligible_domains else ", for none is counted"
-
-
-def _too_few(report: ConstraintReport) -> str:
-    have = counted(report.eligible_domains, "domain")
-    verb = "counts" if report.eligible_domains == 1 else "count"
-    return f"only {have} {verb}, fewer than minDomains {report.min_domains}, so that the minimum is 0"

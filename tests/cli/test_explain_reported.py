@@ -362,7 +362,7 @@ def test_one_domain_is_told_in_the_singular(explained: Explained) -> None:
     _, text, _ = explained("pod/web-2", node("n1"), pod("web-1", bound="n1", cpu="100m"), waiting)
 
     assert (
-        "lets it into no domain: only 1 domain counts, fewer than minDomains 3, so that the minimum is 0, and it has 1 "
+        "lets it into no domain: there is 1 domain, fewer than minDomains 3, so the minimum counts as 0, and it has 1 "
         "or more."
     ) in text
 
