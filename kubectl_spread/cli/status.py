@@ -105,7 +105,7 @@ def command(
     \b
     Exit codes:
       0  every DoNotSchedule constraint holds, and no pod of these workloads is Pending; or -o prometheus, which tells
-      1  one does not hold, a pod is Pending, or what is named does not exist
+      1  one does not hold or counts only some of the workload's pods, a pod is Pending, or what is named does not exist
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
       130  -w was interrupted

@@ -591,6 +591,13 @@ RULES: dict[str, RuleMeta] = dict(
             needs_facts=True,
             around=("StorageClass",),
         ),
+        _about_workloads(
+            "SPR917",
+            "partly-counted",
+            "the selector matches only some of the workload's running pods",
+            Severity.WARNING,
+            needs_facts=True,
+        ),
     )
 )
 

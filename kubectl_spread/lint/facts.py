@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # records that are there where there are facts
     from kubectl_spread.objects.account import Server
     from kubectl_spread.objects.account import Spread
     from kubectl_spread.objects.constraint import TopologySpreadConstraint
+    from kubectl_spread.objects.uncounted import Uncounted
     from kubectl_spread.objects.workload import Workload
 
 
@@ -46,6 +47,10 @@ class ClusterFacts(Protocol):
 
     def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Live]:
         """A hard constraint and the workload's pods that run; None where none of them does."""
+        ...
+
+    def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Uncounted]:
+        """The workload's running pods that a constraint's selector does not match, if it matches others."""
         ...
 
     def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:

@@ -43,6 +43,11 @@ _OF_CONSTRAINTS = (
             None if item.standing is Standing.UNKNOWN else int(item.standing in (Standing.VIOLATED, Standing.UNEVEN))
         ),
     ),
+    _Metric(
+        "kubectl_spread_constraint_uncounted_pods",
+        "Running pods of the workload that the constraint's selector does not match.",
+        lambda item: 0 if item.uncounted is None else len(item.uncounted.pods),
+    ),
 )
 _OF_WORKLOADS: tuple[tuple[str, str, Callable[[WorkloadStatus], int]], ...] = (
     ("kubectl_spread_workload_pods_running", "Pods on a node that are not terminating.", lambda item: item.running),

@@ -34,6 +34,8 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.uncounted import Uncounted
+from kubectl_spread.objects.uncounted import uncounted
 from kubectl_spread.objects.version import kubelet_minor
 from kubectl_spread.objects.workload import made_claims
 from kubectl_spread.objects.workload import replica_name
@@ -144,6 +146,13 @@ class KnownCluster:
         fullest = max((domain for domain in report.domains if domain.eligible), key=lambda domain: domain.matching)
         emptiest = () if report.is_below_min_domains else report.minimum_in
         return Live(fullest.value, fullest.matching, emptiest, report.global_minimum)
+
+    def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Uncounted]:
+        """The workload's running pods that a constraint's selector does not match, if it matches others."""
+        found = self._evidence_of(workload)
+        if found is None or not found.own:
+            return None
+        return uncounted(constraint, found.own, dict(found.cls.labels))
 
     def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
         """Where the pods that run would be if none of them did; None where not all of them would find a node."""

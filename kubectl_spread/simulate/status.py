@@ -28,6 +28,8 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.uncounted import Uncounted
+from kubectl_spread.objects.uncounted import uncounted
 from kubectl_spread.objects.workload import NAMED_BY_LABEL
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
@@ -46,6 +48,7 @@ from kubectl_spread.simulate.controllers import newest_hash
 class Standing(Enum):
     """How a constraint stands now.
 
+    PARTLY_COUNTED: the selector leaves running pods of the workload out, so that the counts say less than they seem to.
     UNEVEN is a ScheduleAnyway constraint whose domains are further apart than its maxSkew, which breaks no promise.
     """
 
@@ -53,6 +56,7 @@ class Standing(Enum):
     VIOLATED = "violated"
     UNEVEN = "uneven"
     NO_EFFECT = "no effect"
+    PARTLY_COUNTED = "partly counted"
     UNKNOWN = "unknown"
 
 
@@ -86,6 +90,14 @@ class ConstraintStatus(NamedTuple):
     standing: Standing
     reason: str = ""
     not_before: str = ""
+    uncounted: Optional[Uncounted] = None
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether it does not have to hold, or is known to."""
+        if self.when_unsatisfiable != DO_NOT_SCHEDULE:
+            return True
+        return self.standing not in (Standing.VIOLATED, Standing.PARTLY_COUNTED)
 
 
 class WorkloadStatus(NamedTuple):
@@ -113,8 +125,8 @@ class WorkloadStatus(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Whether no pod is Pending, and nothing that must hold is broken."""
-        return not self.pending and all(item.standing is not Standing.VIOLATED for item in self.constraints)
+        """Whether no pod is Pending, and what must hold is known to."""
+        return not self.pending and all(item.is_fine for item in self.constraints)
 
 
 def statuses(
@@ -192,7 +204,24 @@ def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> Wor
     if plugin is None:
         why = f"the profile {cls.scheduler_name} has no PodTopologySpread"
         return status._replace(constraints=_unknown(cls, why), why=why)
-    return status._replace(constraints=_constraints(cls, plugin, known, kind=key.kind))
+    found = _constraints(cls, plugin, known, kind=key.kind)
+    running = [pod for pod in staying if pod.node_name]
+    return status._replace(constraints=tuple(_with_uncounted(item, cls, running) for item in found))
+
+
+def _with_uncounted(item: ConstraintStatus, cls: PodClass, running: list[Pod]) -> ConstraintStatus:
+    """The status with what its selector leaves out of the workload's own running pods."""
+    if item.is_default:
+        return item
+    found = uncounted(cls.constraints[item.position], running, dict(cls.labels))
+    if found is None:
+        return item
+    is_silent = item.standing in (Standing.OK, Standing.UNEVEN)
+    return item._replace(
+        uncounted=found,
+        standing=Standing.PARTLY_COUNTED if is_silent else item.standing,
+        reason="; ".join(filter(None, (item.reason, found.sentence))),
+    )
 
 
 def _next_class(key: OwnerKey, own: list[Pod], known: _Known) -> PodClass:
