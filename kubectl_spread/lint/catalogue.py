@@ -204,7 +204,12 @@ RULES: dict[str, RuleMeta] = dict(
             fixes=UNSAFE,
         ),
         _about_workloads(
-            "SPR302", "unknown-well-known-key", "topologyKey is a misspelt label of Kubernetes", fixes=SAFE
+            "SPR302",
+            "unknown-well-known-key",
+            "topologyKey is a misspelt label of Kubernetes",
+            one_of=("topologySpreadConstraints", "affinity"),
+            needs_constraints=False,
+            fixes=frozenset({Safety.SAFE, Safety.UNSAFE}),
         ),
         _about_workloads(
             "SPR303",
@@ -319,9 +324,10 @@ RULES: dict[str, RuleMeta] = dict(
         _about_workloads(
             "SPR404",
             "revision-key-on-statefulset",
-            "a revision key lets a StatefulSet's updated pods pile up midway",
+            "a revision key lets updated pods pile up midway, where an update replaces them in place",
             Severity.INFO,
-            needs=("StatefulSet", "matchLabelKeys"),
+            needs=("matchLabelKeys",),
+            one_of=("StatefulSet", "Deployment", "Rollout"),
             is_opinion=True,
             fixes=UNSAFE,
         ),

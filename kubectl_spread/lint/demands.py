@@ -71,6 +71,29 @@ def own_terms(subject: Subject, kind: str) -> Iterator[OwnTerm]:
             )
 
 
+class Term(NamedTuple):
+    """An affinity or anti-affinity term to other pods; `route` leads to its topologyKey."""
+
+    topology_key: str
+    is_required: bool
+    repels: bool
+    route: Route
+
+
+def terms(subject: Subject) -> Iterator[Term]:
+    """Yield the terms of pod affinity and anti-affinity, preferred ones included."""
+    for kind in ("podAffinity", "podAntiAffinity"):
+        held = (subject.spec.get("affinity") or {}).get(kind) or {}
+        route = (*subject.spec_route, "affinity", kind)
+        for index, term in enumerate(mappings(held.get(REQUIRED))):
+            key = term.get("topologyKey") or ""
+            yield Term(key, True, kind == "podAntiAffinity", (*route, REQUIRED, index, "topologyKey"))
+        for index, entry in enumerate(mappings(held.get(PREFERRED))):
+            key = (entry.get("podAffinityTerm") or {}).get("topologyKey") or ""
+            where = (*route, PREFERRED, index, "podAffinityTerm", "topologyKey")
+            yield Term(key, False, kind == "podAntiAffinity", where)
+
+
 def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[OwnTerm]:
     """The required anti-affinity, over a constraint's key, to all the pods that it counts, and perhaps to others.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kubectl_spread.lint import demands
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.workload import RELEASE_LABELS
@@ -42,7 +43,10 @@ GATES: dict[str, Gate] = {
     "SPR214": lambda subject, _: not subject.constraints,
     "SPR215": _selects_volatile,
     "SPR216": _has_unusual_key,
-    "SPR302": _has_unusual_key,
+    "SPR302": lambda subject, project: (
+        _has_unusual_key(subject, project)
+        or any(term.topology_key not in _USUAL_KEYS for term in demands.terms(subject))
+    ),
     "SPR501": _is_among_others,
     "SPR502": _is_among_others,
     "SPR601": lambda _, project: project.target.minor is not None,

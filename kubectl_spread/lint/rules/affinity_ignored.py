@@ -1,8 +1,12 @@
 """`nodeAffinityPolicy: Ignore` counts domains that the pod may not use.
 
-The pod's nodeSelector or required node affinity keeps it out of some domains; with `Ignore` these count all the same,
-and as none of its pods ever runs there, the smallest domain stays at 0. Once each usable domain holds `maxSkew` pods,
-the rest stay Pending. With cluster facts the nodes decide whether there is such a domain.
+The pod's nodeSelector or required node affinity may keep it out of some domains. With `Ignore` these count all the
+same, and as none of its pods ever runs there, the smallest domain stays at 0. Once each usable domain holds `maxSkew`
+pods, the rest stay Pending.
+
+If the affinity is about the topology key itself, it names the domains that the pod may use, and this is an error. If it
+is about another label, it depends on the cluster whether a domain has no node with that label: this is a warning. With
+cluster facts the nodes decide.
 
 Example:
     apiVersion: apps/v1
@@ -40,6 +44,7 @@ from kubectl_spread.lint import demands
 from kubectl_spread.lint.accounts import accounts
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects import history
@@ -65,12 +70,23 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if pods is not None and pods <= constraint.max_skew and subject.workload.kind != "Pod":
             continue  # SPR204; a single Pod may be counted with others that run
         if constraint not in known or any(not domain.chosen for domain in known[constraint].counted):
+            is_certain = constraint in known or demands.node_values(subject, constraint.topology_key) is not None
             route = subject.route(constraint, _FIELD)
             yield Found(
-                "domains where the pod's node affinity admits no node are counted, and hold the minimum at 0: "
-                f"every other domain gets at most {constraint.max_skew}",
+                (_CERTAIN if is_certain else _POSSIBLE).format(constraint.max_skew),
                 subject.place(route),
                 subject.path(route),
                 "remove it: Honor is the default",
+                severity=None if is_certain else Severity.WARNING,
                 fix=Fix(f"write {HONOR}", (Put(route, HONOR),), is_safe=True),
             )
+
+
+_CERTAIN = (
+    "domains where the pod's node affinity admits no node are counted, and hold the minimum at 0: "
+    "every other domain gets at most {}"
+)
+_POSSIBLE = (
+    "a domain where the pod's node affinity admits no node would be counted, and would hold the minimum at 0: "
+    "every other domain would then get at most {}"
+)

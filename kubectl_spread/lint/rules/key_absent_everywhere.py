@@ -47,7 +47,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints over labels that no usable node has; a misspelt label is another rule's."""
     for constraint, account in accounts(subject, project):
         key = constraint.topology_key
-        if not constraint.is_hard or lacks_nowhere(account) or speaks_of(constraint, project):
+        if not constraint.is_hard or lacks_nowhere(account) or speaks_of(constraint.topology_key, project):
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(

@@ -60,7 +60,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     for constraint, account in known:
         key = constraint.topology_key
         lacking = [name for name in account.without_key if name not in told]
-        if not lacking or (constraint.is_hard and not lacks_nowhere(account)) or speaks_of(constraint, project):
+        if (
+            not lacking
+            or (constraint.is_hard and not lacks_nowhere(account))
+            or speaks_of(constraint.topology_key, project)
+        ):
             continue
         told.update(lacking)
         route = subject.route(constraint, "topologyKey")

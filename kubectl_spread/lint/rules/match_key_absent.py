@@ -26,7 +26,8 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Remove the key, or name the one that the controller sets: `controller-revision-hash` for a StatefulSet.
+Remove the key. For a label of your own that the pods should have, add it to the template instead. A StatefulSet needs
+no revision key, as it replaces its pods in place (SPR404).
 """
 
 from __future__ import annotations
@@ -37,11 +38,14 @@ from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rollout import replaces_in_place
 from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.topology_keys import is_reserved
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.workload import PER_POD_LABELS
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.objects.workload import REVISION_LABELS
 from kubectl_spread.text.edit import Put
 
 _NEAR = 0.8
@@ -63,9 +67,17 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                     f"the pods of this {subject.workload.kind} have no label `{key}`, so the key is left out",
                     subject.place(route),
                     subject.path(route),
-                    "remove the key, or give the pods the label",
+                    _hint(key),
                     fix=_fix(subject, constraint, index),
                 )
+
+
+def _hint(key: str) -> str:
+    """What to do; a label that controllers set is not one for a template."""
+    prefix = key.rpartition("/")[0]
+    if key in REVISION_LABELS or key in PER_POD_LABELS or is_reserved(prefix):
+        return "remove the key"
+    return "remove the key, or give the pods the label"
 
 
 def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> Fix:
@@ -74,6 +86,7 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
 
     key = constraint.match_label_keys[index]
     labels = subject.labels.keys() - {*constraint.selected_keys, *constraint.match_label_keys} - {*PER_POD_LABELS}
+    labels -= {subject.revision_label} if replaces_in_place(subject) else set()  # SPR404
     near = difflib.get_close_matches(key, sorted(labels), n=1, cutoff=_NEAR)
     if near:
         route = subject.route(constraint, "matchLabelKeys", index)

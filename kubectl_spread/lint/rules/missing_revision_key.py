@@ -4,6 +4,10 @@ While a Deployment is updated its old pods still run and are counted with the ne
 old and new together are even; when the old have gone, the new ones may not be, and nothing moves them. On a full
 cluster new pods may stay Pending for the sake of pods that are about to go.
 
+This applies if new pods start before old ones stop: `maxSurge` is above 0 (the default is 25 %), or an Argo Rollout is
+`blueGreen`. With `maxSurge: 0` each new pod fills the gap that an old one leaves, and counting both is right. With
+`type: Recreate` no old pod is left.
+
 Example:
     apiVersion: apps/v1
     kind: Deployment
@@ -38,6 +42,7 @@ from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rollout import surge_text
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects import history
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
@@ -46,16 +51,13 @@ from kubectl_spread.text.edit import Append
 from kubectl_spread.text.edit import Change
 from kubectl_spread.text.edit import Put
 
-_ROLLED = ("Deployment", "Rollout")  # they make pods of the new revision before those of the old one are gone
-
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find Deployments whose hard constraints do not tell revisions apart; once a workload."""
     if not history.stores("matchLabelKeys", project.target.minor):
         return  # nothing to be done
-    if subject.workload.kind not in _ROLLED:
-        return
-    if subject.is_recreated or project.replicas(subject).likely in (0, 1):
+    surge = surge_text(subject)
+    if not surge or project.replicas(subject).likely in (0, 1):
         return
     blind = [
         constraint
@@ -68,7 +70,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         first, *rest = blind
         route = subject.route(first, "matchLabelKeys")
         yield Found(
-            "a rolling update counts old pods with the new: the new ones can end up uneven",
+            "during a rolling update the old pods are counted too, so the new pods can end up unevenly spread "
+            f"({surge})",
             subject.place(route),
             subject.path(route),
             f"add matchLabelKeys: [{subject.revision_label}]",

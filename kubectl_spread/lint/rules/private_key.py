@@ -48,7 +48,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys without a prefix that are not meant to be a label of Kubernetes."""
     for constraint in subject.constraints:
         key = constraint.topology_key
-        if not key or "/" in key or speaks_of(constraint, project):
+        if not key or "/" in key or speaks_of(constraint.topology_key, project):
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(

@@ -1,9 +1,10 @@
-"""A revision key lets a StatefulSet's updated pods pile up midway.
+"""A revision key lets the updated pods of a StatefulSet pile up midway.
 
-A Deployment makes new pods beside the old ones; a StatefulSet deletes a pod and makes its successor, so the old and
-the new are never more than the replicas, and the gap left by the old pod is where its successor fits. With
-`controller-revision-hash` among the matchLabelKeys the successor does not see the old pods: the first ones updated may
-go where most of the old ones still are, and with a `partition` it stays so.
+A Deployment makes new pods beside the old ones. A StatefulSet deletes a pod and makes its successor, and so does a
+Deployment or Argo Rollout with `maxSurge: 0`: there are never more pods than replicas, and the successor fits into the
+gap that the old pod leaves. With `controller-revision-hash` (of a Deployment `pod-template-hash`) among the
+matchLabelKeys the successor does not see the old pods: the first ones updated may go where most of the old ones still
+are, and with a `partition` it stays so.
 
 Example:
     apiVersion: apps/v1
@@ -40,24 +41,24 @@ from kubectl_spread.lint import remedies
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rollout import replaces_in_place
 from kubectl_spread.lint.subject import Subject
-
-_KEY = "controller-revision-hash"
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
-    """Find constraints that tell the revisions of a StatefulSet apart."""
-    if project.replicas(subject).likely in (0, 1):
+    """Find constraints that tell revisions apart, where updates replace pods in place."""
+    if project.replicas(subject).likely in (0, 1) or not replaces_in_place(subject):
         return
+    key, kind = subject.revision_label, subject.workload.kind
+    who = "a StatefulSet" if kind == "StatefulSet" else f"with maxSurge 0 a {kind}"
     for constraint in subject.constraints:
-        keys = constraint.match_label_keys
-        if constraint.label_selector is None or _KEY not in keys:
+        if constraint.label_selector is None or key not in constraint.match_label_keys:
             continue
-        route = subject.route(constraint, "matchLabelKeys", keys.index(_KEY))
+        route = subject.route(constraint, "matchLabelKeys", constraint.match_label_keys.index(key))
         yield Found(
-            "a StatefulSet replaces its pods in place: with this key the first updated ones do not see the others",
+            f"{who} replaces its pods in place: with this key the first updated ones do not see the others",
             subject.place(route),
             subject.path(route),
-            f"remove {_KEY}",
-            fix=Fix("count the pods of all revisions", (remedies.without_match_key(subject, constraint, _KEY),)),
+            f"remove {key}",
+            fix=Fix("count the pods of all revisions", (remedies.without_match_key(subject, constraint, key),)),
         )

@@ -6,7 +6,8 @@ domain that has an old one, so it needs a domain more than there are replicas. W
 pods wait for it, and the update never ends. There is often one node more, which makes this an info for the hostname;
 there is seldom one zone more.
 
-A hard constraint that counts both revisions can stall an update likewise; see SPR401.
+A hard constraint that counts both revisions can stall an update likewise; see SPR401. A term over a misspelt key, which
+no node has, keeps no pods apart; see SPR302.
 
 Example:
     apiVersion: apps/v1
@@ -43,6 +44,7 @@ from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import ReplicaRange
+from kubectl_spread.lint.rules.unknown_well_known_key import is_absent
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.int_or_percent import percentage
 from kubectl_spread.objects.int_or_percent import scaled
@@ -60,7 +62,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     replicas = project.replicas(subject)
     if replicas.likely in (0, 1) or not _waits_for_new_pods(subject, replicas):
         return
-    terms = {term.topology_key: term for term in reversed(list(_between_revisions(subject)))}
+    terms = {
+        term.topology_key: term
+        for term in reversed(list(_between_revisions(subject)))
+        if not is_absent(term.topology_key, project)
+    }
     wider = [key for key in terms if key != HOSTNAME]
     for key in (wider or list(terms))[:1]:
         route = (*terms[key].route, "topologyKey")

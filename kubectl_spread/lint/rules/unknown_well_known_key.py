@@ -2,7 +2,9 @@
 
 `topology.kubernetes.io/hostname` and `kubernetes.io/zone` look right and exist nowhere: the labels are
 `kubernetes.io/hostname`, `topology.kubernetes.io/zone` and `topology.kubernetes.io/region`. With DoNotSchedule every
-node without the label is refused, so all pods stay Pending; with ScheduleAnyway no node is scored.
+node without the label is refused, so all pods stay Pending; with ScheduleAnyway no node is scored. The terms of pod
+affinity and anti-affinity have a `topologyKey`, too: required affinity over a label that no node has keeps all pods
+Pending, and anti-affinity keeps no pods apart.
 
 Example:
     apiVersion: apps/v1
@@ -39,20 +41,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import demands
 from kubectl_spread.lint import remedies
+from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.topology_keys import is_unknown
 from kubectl_spread.lint.topology_keys import meant
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.text.edit import Put
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that are nearly a well-known label, or that have a reserved prefix and are none."""
+    yield from _of_terms(subject, project)
     for constraint in subject.constraints:
-        if speaks_of(constraint, project) and not (constraint.is_hard and _has_nodes(subject)):
+        if speaks_of(constraint.topology_key, project) and not (constraint.is_hard and _has_nodes(subject)):
             known = meant(constraint.topology_key)
             is_certain = bool(known) and "/" in constraint.topology_key
             route = subject.route(constraint, "topologyKey")
@@ -81,12 +86,47 @@ def _has_nodes(subject: Subject) -> bool:
     return bool(wanted) and wanted == status.get("updatedReplicas") == status.get("readyReplicas")
 
 
-def speaks_of(constraint: TopologySpreadConstraint, project: Project) -> bool:
+def _of_terms(subject: Subject, project: Project) -> Iterator[Found]:
+    """Find such keys in the terms of pod affinity and anti-affinity."""
+    for term in demands.terms(subject):
+        needs_nodes = term.is_required and not term.repels
+        if not speaks_of(term.topology_key, project) or (needs_nodes and _has_nodes(subject)):
+            continue
+        known = meant(term.topology_key)
+        is_certain = bool(known) and "/" in term.topology_key
+        yield Found(
+            f"Kubernetes sets no node label `{term.topology_key}`; where nodes lack it, {_effect(term)}",
+            subject.place(term.route),
+            subject.path(term.route),
+            f"did you mean `{known}`?" if known else _RESERVED,
+            severity=None if is_certain else Severity.WARNING,
+            fix=_written(term, known) if is_certain else None,
+        )
+
+
+def _effect(term: demands.Term) -> str:
+    if term.is_required:
+        return "this term keeps no pods apart" if term.repels else "every node is refused"
+    return "this term has no effect"
+
+
+def _written(term: demands.Term, key: str) -> Fix:
+    """The key that is meant. Anti-affinity that comes into force may leave pods Pending."""
+    return Fix(f"write `{key}`", (Put(term.route, key),), is_safe=not (term.is_required and term.repels))
+
+
+def is_absent(key: str, project: Project) -> bool:
+    """Return whether no node has a label, as it is a misspelt one of Kubernetes."""
+    is_there = project.facts is not None and key in project.facts.node_keys
+    return "/" in key and not is_there and bool(meant(key))
+
+
+def speaks_of(key: str, project: Project) -> bool:
     """Whether this rule reports the key.
 
     Where nodes are known, SPR901 and SPR902 report a key without a prefix, and one that is like no well-known label.
     """
-    key, facts = constraint.topology_key, project.facts
+    facts = project.facts
     if facts is None:
         return bool(meant(key)) or is_unknown(key)
     return "/" in key and key not in facts.node_keys and bool(meant(key))
