@@ -218,7 +218,11 @@ def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str])
 def toleration(plain: Plain) -> Toleration:
     """One entry of `spec.tolerations`."""
     return Toleration(
-        plain.get("key") or "", plain.get("operator") or "", plain.get("value") or "", plain.get("effect") or ""
+        plain.get("key") or "",
+        plain.get("operator") or "",
+        plain.get("value") or "",
+        plain.get("effect") or "",
+        None if plain.get("tolerationSeconds") is None else max(0, int(plain["tolerationSeconds"])),
     )
 
 

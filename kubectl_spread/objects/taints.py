@@ -39,6 +39,7 @@ class Toleration(NamedTuple):
     operator: str = ""
     value: str = ""
     effect: str = ""
+    seconds: Optional[int] = None  # how long a NoExecute taint is tolerated; None for ever
 
     def tolerates(self, taint: Taint) -> bool:
         if self.effect and self.effect != taint.effect:
@@ -78,8 +79,8 @@ UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
 
 # What the DefaultTolerationSeconds admission plugin adds to every pod that does not say otherwise.
 DEFAULT_TOLERATIONS = (
-    Toleration("node.kubernetes.io/not-ready", "Exists", "", NO_EXECUTE),
-    Toleration("node.kubernetes.io/unreachable", "Exists", "", NO_EXECUTE),
+    Toleration("node.kubernetes.io/not-ready", "Exists", "", NO_EXECUTE, 300),
+    Toleration("node.kubernetes.io/unreachable", "Exists", "", NO_EXECUTE, 300),
 )
 
 

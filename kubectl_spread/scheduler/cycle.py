@@ -195,6 +195,12 @@ class Scheduler:
         if at is not None:
             self._nominated.setdefault(at, []).append(pod)
 
+    def renominate(self, pods: Sequence[Pod]) -> None:
+        """Forget all nominated pods but these."""
+        self._nominated = {}
+        for pod in pods:
+            self.nominate(pod)
+
     def filter(self, pod: Pod) -> Filtered:
         """Find the nodes that fit a pod."""
         if not self.columns.n:

@@ -12,7 +12,6 @@ from kubectl_spread.cluster.ownership import pods_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects import history
 from kubectl_spread.objects import read
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
@@ -28,27 +27,6 @@ from kubectl_spread.objects.workload import revision_label
 from kubectl_spread.objects.workload import Workload
 
 MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
-
-
-def as_stored(owner: Workload, minor: int) -> Workload:
-    """The workload without the fields of its pods that the API server of a release drops."""
-    spec = history.stored(owner.template.get("spec") or {}, minor).spec
-    return owner._replace(template={**owner.template, "spec": spec})
-
-
-def admitted(owner: Workload, cluster: Cluster) -> Workload:
-    """The workload with the priority of its pods' class, as the Priority admission plugin writes it.
-
-    Source: plugin/pkg/admission/priority/admission.go, admitPod (v1.36.2).
-    """
-    spec, classes = owner.template.get("spec") or {}, cluster.priority_classes
-    name = spec.get("priorityClassName") or ""
-    defaults = [item for item in classes.values() if item.is_default]
-    found = classes.get(name) if name else min(defaults, default=None)  # of several the lowest
-    if found is None or spec.get("priority") is not None:
-        return owner
-    policy = {"preemptionPolicy": found.preemption_policy} if found.preemption_policy else {}
-    return owner._replace(template={**owner.template, "spec": {**policy, **spec, "priority": found.value}})
 
 
 def as_running(owner: Workload, cluster: Cluster) -> Workload:

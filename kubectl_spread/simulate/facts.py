@@ -16,6 +16,8 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.stored import admitted
+from kubectl_spread.cluster.stored import as_stored
 from kubectl_spread.explain.constraints import constraint_reports
 from kubectl_spread.explain.constraints import ConstraintReport
 from kubectl_spread.explain.constraints import passes_all_but_spread
@@ -49,9 +51,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopolog
 from kubectl_spread.simulate import replicas
 from kubectl_spread.simulate import scale_down
 from kubectl_spread.simulate import search
-from kubectl_spread.simulate.controllers import admitted
 from kubectl_spread.simulate.controllers import as_running
-from kubectl_spread.simulate.controllers import as_stored
 from kubectl_spread.simulate.evidence import account_of
 from kubectl_spread.simulate.evidence import counts_of
 from kubectl_spread.simulate.evidence import domain_of

@@ -17,6 +17,8 @@ import numpy as np
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import MatchCounter
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.stored import admitted
+from kubectl_spread.cluster.stored import as_stored
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.objects import history
 from kubectl_spread.objects.plain import mappings
@@ -27,9 +29,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
-from kubectl_spread.simulate.controllers import admitted
 from kubectl_spread.simulate.controllers import as_running
-from kubectl_spread.simulate.controllers import as_stored
 from kubectl_spread.simulate.controllers import MAX_REPLICAS
 from kubectl_spread.simulate.controllers import missing_replicas
 from kubectl_spread.simulate.controllers import running_pods

@@ -12,6 +12,8 @@ from typing import Optional
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.stored import admitted
+from kubectl_spread.cluster.stored import as_stored
 from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Verdict
@@ -25,8 +27,6 @@ from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.simulate.controllers import admitted
-from kubectl_spread.simulate.controllers import as_stored
 from kubectl_spread.simulate.controllers import running_pods
 
 Plain = dict[str, Any]

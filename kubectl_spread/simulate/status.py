@@ -20,6 +20,8 @@ from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.stored import admitted
+from kubectl_spread.cluster.stored import as_stored
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.labels import Labels
@@ -40,8 +42,6 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_k
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubectl_spread.simulate.controllers import admitted
-from kubectl_spread.simulate.controllers import as_stored
 from kubectl_spread.simulate.controllers import newest_hash
 
 

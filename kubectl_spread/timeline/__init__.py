@@ -1,0 +1,1 @@
+"""What controllers and the scheduler make of a cluster over time."""

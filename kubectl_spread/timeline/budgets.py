@@ -1,0 +1,92 @@
+"""PodDisruptionBudgets: what each allows in a state.
+
+Source: pkg/controller/disruption/disruption.go, getExpectedPodCount, countHealthyPods, updatePdbStatus (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Budget
+from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.timeline.controllers import scale
+from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import P
+from kubectl_spread.timeline.state import Stage
+from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.world import World
+
+ALWAYS_ALLOW = "AlwaysAllow"
+
+
+class Status(NamedTuple):
+    """What a budget's controller writes: healthy pods now, healthy pods wanted, and evictions allowed."""
+
+    budget: Budget
+    current_healthy: int
+    desired_healthy: int
+    allowed: int
+
+
+def statuses(world: World, state: State) -> tuple[Status, ...]:
+    """Return the status of every budget."""
+    return tuple(_status(budget, world, state) for budget in world.facts[state.facts].budgets)
+
+
+def matching(world: World, cls: int, found: tuple[Status, ...]) -> list[Status]:
+    """Return the budgets that select the pods of a class."""
+    asked = world.classes[cls]
+    labels = dict(asked.labels)
+    return [
+        status
+        for status in found
+        if status.budget.namespace == asked.namespace and status.budget.selector.matches(labels)
+    ]
+
+
+def as_seen(world: World, state: State) -> tuple[Budget, ...]:
+    """Return the budgets with the numbers of now."""
+    return tuple(
+        status.budget._replace(disruptions_allowed=status.allowed, disrupted_pods=frozenset())
+        for status in statuses(world, state)
+    )
+
+
+def _status(budget: Budget, world: World, state: State) -> Status:
+    selected = [
+        pod
+        for pod in state.pods
+        if world.classes[pod.cls].namespace == budget.namespace
+        and budget.selector.matches(dict(world.classes[pod.cls].labels))
+    ]
+    others = [
+        pod
+        for pod in world.background
+        if pod.namespace == budget.namespace and budget.selector.matches(dict(pod.cls.labels))
+    ]
+    healthy = sum(pod.stage == Stage.READY and pod.end == End.ALIVE for pod in selected)
+    healthy += sum(_is_healthy(pod) for pod in others)
+    expected, desired = _wanted(budget, selected, others, world=world, state=state)
+    if expected <= 0 or desired is None:
+        return Status(budget, healthy, desired or 0, 0)
+    return Status(budget, healthy, desired, max(0, healthy - desired))
+
+
+def _is_healthy(pod: Pod) -> bool:
+    return bool(pod.node_name) and not pod.terminating and pod.is_ready is not False
+
+
+def _wanted(
+    budget: Budget, selected: list[P], others: list[Pod], *, world: World, state: State
+) -> tuple[int, Optional[int]]:
+    """Return how many pods there should be, and how many of them healthy; None where the budget asks for nothing."""
+    least, most = budget.min_available, budget.max_unavailable
+    if most is None and isinstance(least, int):
+        return len(selected) + len(others), least
+    expected = scale.expected(world, state, selected) + len(others)
+    if most is not None:
+        number = scaled(most, expected, round_up=True)
+        return expected, None if number is None else max(0, expected - number)
+    return expected, scaled(least, expected, round_up=True)

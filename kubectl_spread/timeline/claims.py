@@ -1,0 +1,144 @@
+"""Claims that StatefulSets make, and what schedulers and the volume controller make of claims.
+
+Source: pkg/controller/volume/persistentvolume/pv_controller.go; pkg/controller/statefulset/stateful_set_utils.go,
+getPersistentVolumeClaims (v1.36.2).
+Difference: a volume that a provisioner makes is reachable in the zone of the chosen node, or on that node alone where it
+has no zone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.objects import storage as objects
+from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.storage import Claim
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import Storage
+from kubectl_spread.objects.storage import Volume
+from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.world import World
+
+Plain = dict[str, Any]
+Made = tuple[tuple[str, str, str], ...]
+
+NEW = "new"  # exists, and nothing is known to be bound to it
+GONE = "gone"
+
+
+def storage_of(world: World, base: Storage, claims: Made) -> Storage:
+    """Return the storage objects once claims were made, bound or deleted."""
+    if not claims:
+        return base
+    found, volumes = dict(base.claims), dict(base.volumes)
+    for namespace, name, value in claims:
+        key = ObjectKey(namespace, name)
+        if value == GONE:
+            found.pop(key, None)
+            continue
+        claim = found.get(key) or _claim(world, key)
+        if claim is None:
+            continue
+        what, _, text = value.partition("/")
+        if what == "node":
+            volume = _provisioned(world, claim, text)
+            volumes[volume.name] = volume
+            text = volume.name
+        if what in ("node", "volume"):
+            claim = claim._replace(volume_name=text, is_bind_completed=True)
+            volumes[text] = volumes[text]._replace(claim=key, claim_uid=claim.uid, is_available=False)
+        found[key] = claim
+    return base._replace(claims=found, volumes=dict(sorted(volumes.items())))
+
+
+def ensure(draft: Draft, owner: int, ordinal: int) -> None:
+    """Make the claims of a StatefulSet's pod that do not exist; each is bound at once to a volume that waits for it."""
+    world = draft.world
+    key = world.keys[owner]
+    for template in world.claim_templates.get(owner, {}):
+        name = f"{template}-{key.name}-{ordinal}"
+        if exists(draft, key.namespace, name):
+            continue
+        claim = _claim(world, ObjectKey(key.namespace, name))
+        if claim is not None:
+            storage = storage_of(world, world.facts[draft.facts].cluster.storage, draft.claims)
+            volume = _bound_at_once(claim, storage)
+            put(draft, key.namespace, name, NEW if volume is None else f"volume/{volume.name}")
+
+
+def exists(draft: Draft, namespace: str, name: str) -> bool:
+    """Return whether a claim exists now."""
+    for other, known, value in draft.claims:
+        if (other, known) == (namespace, name):
+            return value != GONE
+    return ObjectKey(namespace, name) in draft.world.facts[draft.facts].cluster.storage.claims
+
+
+def put(draft: Draft, namespace: str, name: str, value: str) -> None:
+    """Remember what became of a claim."""
+    others = [item for item in draft.claims if item[:2] != (namespace, name)]
+    draft.claims = tuple(sorted([*others, (namespace, name, value)]))
+
+
+def _claim(world: World, key: ObjectKey) -> Optional[Claim]:
+    """Return the claim that a StatefulSet makes; None where no template has its name."""
+    for owner, templates in world.claim_templates.items():
+        workload = world.keys[owner]
+        for name, template in templates.items():
+            if key.namespace == workload.namespace and key.name.startswith(f"{name}-{workload.name}-"):
+                plain = {**template, "metadata": {"name": key.name, "namespace": key.namespace, "uid": key.name}}
+                claim = objects.claim(plain)
+                classes = world.cluster.storage.classes
+                default = next((item.name for item in classes.values() if item.is_default), "")
+                return claim if claim.names_class else claim._replace(storage_class=default)
+    return None
+
+
+def _bound_at_once(claim: Claim, storage: Storage) -> Optional[Volume]:
+    """Return the volume that the controller binds without waiting for a pod: the smallest that suits."""
+    own = [volume for volume in storage.volumes.values() if volume.claim == claim.key and not volume.claim_uid]
+    if own:
+        return own[0]
+    storage_class = storage.classes.get(claim.storage_class)
+    if storage_class is not None and storage_class.waits:
+        return None
+    taken = {other.volume_name for other in storage.claims.values()}
+    free = [
+        volume
+        for volume in storage.volumes.values()
+        if volume.claim is None
+        and volume.name not in taken
+        and volume.storage_class == claim.storage_class
+        and volume.capacity >= claim.request
+        and claim.access_modes <= volume.access_modes
+    ]
+    return min(free, key=lambda volume: volume.capacity, default=None)
+
+
+def _provisioned(world: World, claim: Claim, node: str) -> Volume:
+    """Return a volume made for a claim where its first pod runs."""
+    labels = next((item.labels for item in world.facts[0].cluster.nodes if item.name == node), {})
+    key, value = (
+        (ZONE, labels[ZONE])
+        if ZONE in labels
+        else ("kubernetes.io/hostname", labels.get("kubernetes.io/hostname", node))
+    )
+    term = NodeSelectorTerm((Requirement(key, "In", (value,)),), ())
+    name = f"provisioned-{claim.key.namespace}-{claim.key.name}"
+    return Volume(
+        name,
+        claim.storage_class,
+        claim.request,
+        claim.access_modes,
+        claim.volume_mode,
+        (term,),
+        {},
+        False,
+        False,
+        claim.key,
+        claim.uid,
+        None,
+    )

@@ -1,0 +1,277 @@
+"""Deployment: the arithmetic of a rollout and of scaling, on the sizes of its ReplicaSets.
+
+Source: pkg/controller/deployment/deployment_controller.go, syncDeployment; rolling.go; recreate.go; sync.go, scale;
+util/deployment_util.go, NewRSNewReplicas, ResolveFenceposts (v1.36.2).
+Difference: minReadySeconds is no time: a ready pod is available.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.timeline.controllers import replicaset
+from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import Move
+from kubectl_spread.timeline.state import P
+from kubectl_spread.timeline.state import Stage
+from kubectl_spread.timeline.world import World
+
+
+class Spec(NamedTuple):
+    """What is asked of a Deployment; surge and unavailable are numbers or percentages as written."""
+
+    replicas: int
+    rev: int
+    surge: object = "25%"
+    unavailable: object = "25%"
+    is_recreate: bool = False
+    is_paused: bool = False
+
+    def fenceposts(self) -> tuple[int, int]:
+        """Return how many pods more and how many fewer there may be (ResolveFenceposts)."""
+        surge = scaled(self.surge, self.replicas, round_up=True) or 0
+        unavailable = scaled(self.unavailable, self.replicas, round_up=False) or 0
+        if not surge and not unavailable:
+            unavailable = 1
+        return surge, unavailable
+
+    @property
+    def max_surge(self) -> int:
+        return 0 if self.is_recreate else self.fenceposts()[0]
+
+    @property
+    def max_unavailable(self) -> int:
+        """Return how many pods fewer there may be (MaxUnavailable)."""
+        if self.is_recreate or not self.replicas:
+            return 0
+        return min(self.fenceposts()[1], self.replicas)
+
+
+class Set(NamedTuple):
+    """A ReplicaSet of the Deployment: its size, and the numbers that its annotations hold."""
+
+    rev: int
+    size: int
+    desired: int
+    most: int
+
+
+class Own(NamedTuple):
+    """What is remembered of a Deployment; `sets` from the oldest to the youngest."""
+
+    spec: int
+    sets: tuple[Set, ...] = ()
+    order: tuple[int, ...] = ()  # revisions, the one that was used last at the end
+
+
+class Sync(NamedTuple):
+    """One reconciliation: the sets afterwards, and whether old pods make room for new ones."""
+
+    sets: tuple[Set, ...]
+    is_scale_down: bool
+
+
+def sync(spec: Spec, own: Own, pods: Iterable[P]) -> Optional[Sync]:
+    """Return what one reconciliation changes; None where it changes nothing.
+
+    Args:
+        spec: what is asked for.
+        own: the ReplicaSets.
+        pods: of the Deployment, terminating ones too.
+    """
+    pods = list(pods)
+    available = [_available(item.rev, pods) for item in own.sets]
+    if spec.is_paused or any(item.size and item.desired != spec.replicas for item in own.sets):
+        return _scale(spec, own.sets, available)
+    if spec.is_recreate:
+        return _recreate(spec, own.sets, pods)
+    return _new_set(spec, own.sets) or _old_sets(spec, own.sets, available)
+
+
+def _available(rev: int, pods: Sequence[P]) -> int:
+    return sum(pod.rev == rev and pod.stage == Stage.READY and pod.end == End.ALIVE for pod in pods)
+
+
+def _sized(item: Set, size: int, spec: Spec) -> Set:
+    """Return a set with another size; its annotations are written along with it (ScaleReplicaSet)."""
+    return Set(item.rev, size, spec.replicas, spec.replicas + spec.max_surge)
+
+
+def _is_new(item: Set, spec: Spec) -> bool:
+    return item.rev == spec.rev
+
+
+def _with_new(spec: Spec, sets: tuple[Set, ...], size: int) -> Optional[Sync]:
+    """Return the sets once the newest has a size, made where it is missing; None where it has."""
+    found = next((item for item in sets if _is_new(item, spec)), None)
+    if found is None:
+        made = _sized(Set(spec.rev, 0, 0, 0), size, spec)
+        return Sync((*sets, made), is_scale_down=False)
+    if found.size == size:
+        return None
+    changed = tuple(_sized(item, size, spec) if item is found else item for item in sets)
+    return Sync(changed, is_scale_down=False)
+
+
+def _new_set(spec: Spec, sets: tuple[Set, ...]) -> Optional[Sync]:
+    """Return the sets once the new one has grown as far as it may (reconcileNewReplicaSet)."""
+    size = sum(item.size for item in sets if _is_new(item, spec))
+    if size > spec.replicas:
+        return _with_new(spec, sets, spec.replicas)
+    total = sum(item.size for item in sets)
+    room = max(0, spec.replicas + spec.max_surge - total)
+    return _with_new(spec, sets, size + min(room, spec.replicas - size))
+
+
+def _old_sets(spec: Spec, sets: tuple[Set, ...], available: list[int]) -> Optional[Sync]:
+    """Return the sets once old ones have shrunk as far as they may (reconcileOldReplicaSets)."""
+    old = [at for at, item in enumerate(sets) if not _is_new(item, spec) and item.size]
+    new = [at for at, item in enumerate(sets) if _is_new(item, spec)]
+    if not old:
+        return None
+    least = spec.replicas - spec.max_unavailable
+    new_unavailable = sum(sets[at].size - available[at] for at in new)
+    most_down = sum(item.size for item in sets) - least - new_unavailable
+    if most_down <= 0:
+        return None
+    sizes = [item.size for item in sets]
+    cleaned = 0
+    for at in old:  # cleanupUnhealthyReplicas
+        down = min(most_down - cleaned, max(0, sizes[at] - available[at]))
+        sizes[at] -= down
+        cleaned += down
+    room = max(0, sum(available) - least)
+    for at in old:  # scaleDownOldReplicaSetsForRollingUpdate
+        down = min(room, sizes[at])
+        sizes[at] -= down
+        room -= down
+    changed = tuple(
+        _sized(item, size, spec) if size != item.size else item for item, size in zip(sets, sizes, strict=True)
+    )
+    return Sync(changed, is_scale_down=True) if changed != sets else None
+
+
+def _recreate(spec: Spec, sets: tuple[Set, ...], pods: Sequence[P]) -> Optional[Sync]:
+    """Return the sets once all old pods go, or are gone (rolloutRecreate)."""
+    if any(item.size and not _is_new(item, spec) for item in sets):
+        changed = tuple(item if _is_new(item, spec) else _sized(item, 0, spec) for item in sets)
+        return Sync(changed, is_scale_down=False)
+    if any(pod.rev != spec.rev for pod in pods):
+        return None
+    return _with_new(spec, sets, spec.replicas)
+
+
+def _scale(spec: Spec, sets: tuple[Set, ...], available: list[int]) -> Optional[Sync]:
+    """Return the sets after a scaling event (scale)."""
+    alive = [item for item in sets if item.size]
+    new = next((item for item in sets if _is_new(item, spec)), None)
+    if len(alive) <= 1:
+        only = alive[0] if alive else new or (sets[-1] if sets else None)
+        if only is None or only.size == spec.replicas:
+            return None
+        changed = tuple(_sized(item, spec.replicas, spec) if item is only else item for item in sets)
+        return Sync(changed, is_scale_down=False)
+    if new is not None and _is_saturated(new, spec, available[sets.index(new)]):
+        changed = tuple(item if item is new or not item.size else _sized(item, 0, spec) for item in sets)
+        return Sync(changed, is_scale_down=False) if changed != sets else None
+    if spec.is_recreate:
+        return None
+    changed = _proportional(spec, sets)
+    return Sync(changed, is_scale_down=False) if changed != sets else None
+
+
+def _is_saturated(new: Set, spec: Spec, available: int) -> bool:
+    return new.size == spec.replicas == new.desired == available
+
+
+def _proportional(spec: Spec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
+    """Return the sets with what is to be added or removed shared among them by size."""
+    allowed = spec.replicas + spec.max_surge if spec.replicas else 0
+    total = sum(item.size for item in sets)
+    add = allowed - total
+    order = [at for at, item in enumerate(sets) if item.size]
+    # Of equal ones the younger comes first to grow, the older to shrink.
+    order.sort(key=lambda at: (-sets[at].size, -at if add > 0 else at))
+    given, sizes = 0, [item.size for item in sets]
+    for at in order:
+        share = _share(sets[at], spec, total=total, left=add - given) if add and add != given else 0
+        sizes[at] += share
+        given += share
+    sizes[order[0]] = max(0, sizes[order[0]] + add - given)
+    return tuple(_sized(item, size, spec) if item.size else item for item, size in zip(sets, sizes, strict=True))
+
+
+def _share(item: Set, spec: Spec, *, total: int, left: int) -> int:
+    """Return what one set gets of all that is added, or loses (GetReplicaSetProportion)."""
+    if not spec.replicas:
+        share = -item.size
+    else:
+        before = item.most or total
+        share = _rounded(item.size * (spec.replicas + spec.max_surge), before) - item.size
+    return min(share, left) if left > 0 else max(share, left)
+
+
+def _rounded(amount: int, by: int) -> int:
+    """Return a quotient of numbers that are not negative, half away from zero."""
+    return (2 * amount + by) // (2 * by)
+
+
+def act(draft: Draft, owner: int) -> bool:
+    """Do all that needs no choice: grow, and create missing pods; return whether something changed."""
+    own: Own = draft.sets[owner]
+    spec: Spec = draft.world.specs[own.spec]
+    found = sync(spec, own, draft.of(owner))
+    if found is not None and not found.is_scale_down:
+        put(draft, owner, found.sets)
+        return True
+    return any([replicaset.create_missing(draft, owner, rev=item.rev, size=item.size) for item in own.sets])
+
+
+def put(draft: Draft, owner: int, sets: tuple[Set, ...]) -> None:
+    """Write the sizes of the ReplicaSets."""
+    own: Own = draft.sets[owner]
+    before = {item.rev: item.size for item in own.sets}
+    for item in sets:
+        if item.size != before.get(item.rev, 0):
+            draft.moves.append(Move(Kind.SCALED, owner=owner, rev=item.rev, count=item.size))
+    draft.sets[owner] = own._replace(sets=sets)
+
+
+def scale_down(draft: Draft, owner: int) -> bool:
+    """Let old ReplicaSets shrink; return whether they may."""
+    own: Own = draft.sets[owner]
+    found = sync(draft.world.specs[own.spec], own, draft.of(owner))
+    if found is None or not found.is_scale_down:
+        return False
+    put(draft, owner, found.sets)
+    return True
+
+
+def excess(world: World, pods: Sequence[P], owner: int, own: Own) -> list[tuple[P, ...]]:  # noqa: ARG001
+    """Return every choice of the pods that one ReplicaSet has to delete now; empty where none has to."""
+    for item in own.sets:
+        mine = replicaset.active(pods, owner, item.rev)
+        if len(mine) > item.size:
+            related = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
+            return replicaset.victims(mine, related, len(mine) - item.size)
+    return []
+
+
+def is_complete(world: World, pods: Sequence[P], owner: int, own: Own) -> bool:
+    """Return whether the rollout is over (DeploymentComplete)."""
+    spec: Spec = world.specs[own.spec]
+    mine = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
+    updated = [pod for pod in mine if pod.rev == spec.rev]
+    return len(mine) == len(updated) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
+
+
+def previous(own: Own, spec: Spec) -> Optional[int]:
+    """Return the revision that an undo goes back to; None where there is none."""
+    older = [rev for rev in own.order if rev != spec.rev]
+    return older[-1] if older else None

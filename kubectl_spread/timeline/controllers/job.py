@@ -1,0 +1,75 @@
+"""Job: so many pods at a time; nothing ends by itself here.
+
+Source: pkg/controller/job/job_controller.go, manageJob; indexed_job_utils.go, firstPendingIndexes (v1.36.2).
+Difference: no pod succeeds or fails, so that neither completions nor backoffLimit are ever reached.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kubectl_spread.timeline.controllers import replicaset
+from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.state import P
+from kubectl_spread.timeline.state import PENDING
+from kubectl_spread.timeline.world import World
+
+
+class Spec(NamedTuple):
+    """What is asked of a Job: `replicas` pods at a time."""
+
+    replicas: int
+    rev: int
+    is_indexed: bool = False
+
+
+class Own(NamedTuple):
+    """What its controller remembers."""
+
+    spec: int
+
+
+def act(draft: Draft, owner: int) -> bool:
+    """Create missing pods; return whether there were any."""
+    spec: Spec = draft.world.specs[draft.sets[owner].spec]
+    mine = [pod for pod in draft.of(owner) if replicaset.is_active(pod)]
+    missing = spec.replicas - len(mine)
+    if missing <= 0:
+        return False
+    if not spec.is_indexed:
+        for _ in range(missing):
+            draft.create(spec.rev)
+        return True
+    there = {pod.ordinal for pod in mine}
+    for index in [index for index in range(spec.replicas) if index not in there][:missing]:
+        draft.create(spec.rev, index)
+    return True
+
+
+def excess(world: World, pods: Sequence[P], owner: int, own: Own) -> list[tuple[P, ...]]:
+    """Return every choice of the pods that have to go now (ActivePods: nodes and costs decide nothing)."""
+    spec: Spec = world.specs[own.spec]
+    mine = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
+    count = len(mine) - spec.replicas
+    if count <= 0:
+        return []
+    if spec.is_indexed:
+        return [tuple(sorted(mine, key=lambda pod: -pod.ordinal)[:count])]
+    ranked = sorted(mine, key=_rank)
+    last = _rank(ranked[count - 1])
+    certain = [pod for pod in ranked if _rank(pod) < last]
+    tied = [pod for pod in ranked if _rank(pod) == last]
+    return [(*certain, *rest) for rest in replicaset.choices(tied, count - len(certain))]
+
+
+def _rank(pod: P) -> tuple[int, ...]:
+    return (pod.node != PENDING, pod.stage, pod.age)
+
+
+def is_complete(world: World, pods: Sequence[P], owner: int, own: Own) -> bool:
+    """Return whether all pods that may run have a node."""
+    spec: Spec = world.specs[own.spec]
+    counts = Counter(pod.node != PENDING for pod in pods if pod.owner == owner and replicaset.is_active(pod))
+    return counts[True] == spec.replicas and not counts[False]

@@ -1,0 +1,128 @@
+"""ReplicaSet and ReplicationController: as many active pods as asked for, and which ones go.
+
+Source: pkg/controller/replicaset/replica_set.go, manageReplicas, getPodsToDelete; pkg/controller/controller_utils.go,
+ActivePodsWithRanks.Less (v1.36.2).
+Differences: UIDs and the order of the controller's map decide nothing here, every choice among equals is possible. The
+restart count of containers is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
+from typing import NamedTuple
+
+from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import P
+from kubectl_spread.timeline.state import PENDING
+from kubectl_spread.timeline.state import Stage
+from kubectl_spread.timeline.world import World
+
+Plain = dict[str, Any]
+
+
+class Spec(NamedTuple):
+    """What is asked of a ReplicaSet that no Deployment owns."""
+
+    replicas: int
+    rev: int
+
+
+class Own(NamedTuple):
+    """What its controller remembers."""
+
+    spec: int
+
+
+def is_active(pod: P) -> bool:
+    """Return whether a pod counts for its ReplicaSet (IsPodActive)."""
+    return pod.end in (End.ALIVE, End.LOST)
+
+
+def active(pods: Iterable[P], owner: int, rev: int) -> list[P]:
+    """Return the active pods of one ReplicaSet."""
+    return [pod for pod in pods if pod.owner == owner and pod.rev == rev and is_active(pod)]
+
+
+def create_missing(draft: Draft, owner: int, *, rev: int, size: int) -> bool:
+    """Create the pods that are missing; return whether there were any."""
+    missing = size - len(active(draft.pods, owner, rev))
+    for _ in range(missing):
+        draft.create(rev)
+    return missing > 0
+
+
+def act(draft: Draft, owner: int) -> bool:
+    """Create missing pods of a ReplicaSet of its own."""
+    spec: Spec = draft.world.specs[draft.sets[owner].spec]
+    return create_missing(draft, owner, rev=spec.rev, size=spec.replicas)
+
+
+def excess(world: World, pods: Sequence[P], owner: int, own: Own) -> list[tuple[P, ...]]:
+    """Return every choice of the pods that have to go now; empty where none has to."""
+    spec: Spec = world.specs[own.spec]
+    mine = active(pods, owner, spec.rev)
+    return victims(mine, mine, len(mine) - spec.replicas)
+
+
+def is_complete(world: World, pods: Sequence[P], owner: int, own: Own) -> bool:
+    """Return whether all pods are ready."""
+    spec: Spec = world.specs[own.spec]
+    mine = active(pods, owner, spec.rev)
+    return len(mine) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
+
+
+def victims(pods: Sequence[P], related: Sequence[P], count: int) -> list[tuple[P, ...]]:
+    """Return every choice of pods that may be deleted, chosen on one snapshot.
+
+    Args:
+        pods: the active pods of the ReplicaSet.
+        related: active pods of all ReplicaSets of the same controller, these included.
+        count: how many go.
+    """
+    if count <= 0:
+        return []
+    if count >= len(pods):
+        return [tuple(pods)]
+    on_node = Counter(pod.node for pod in related)
+    ranked = sorted(pods, key=lambda pod: _rank(pod, on_node))
+    last = _rank(ranked[count - 1], on_node)
+    certain = [pod for pod in ranked if _rank(pod, on_node) < last]
+    tied = [pod for pod in ranked if _rank(pod, on_node) == last]
+    return [(*certain, *rest) for rest in choices(tied, count - len(certain))]
+
+
+def _rank(pod: P, on_node: Counter[int]) -> tuple[int, ...]:
+    """Return what decides: no node, phase, not ready, cheap, many related pods on the node, ready for a short time."""
+    is_running = pod.stage in (Stage.UNREADY, Stage.READY)
+    return (
+        pod.node != PENDING,
+        is_running,
+        pod.stage == Stage.READY,
+        pod.cost,
+        -on_node[pod.node],
+        pod.age,
+    )
+
+
+def choices(pods: Sequence[P], count: int) -> Iterator[tuple[P, ...]]:
+    """Yield every way to take some of the pods, where equal pods are interchangeable."""
+    kinds = sorted(Counter(pods).items())
+    yield from _taken(kinds, count)
+
+
+def _taken(kinds: Sequence[tuple[P, int]], count: int) -> Iterator[tuple[P, ...]]:
+    if count == 0:
+        yield ()
+        return
+    if not kinds:
+        return
+    (pod, there), *others = kinds
+    room = sum(number for _, number in others)
+    for taken in range(max(0, count - room), min(there, count) + 1):
+        for rest in _taken(others, count - taken):
+            yield (*[pod] * taken, *rest)

@@ -1,0 +1,21 @@
+"""The scale subresource: how many pods the controllers of some pods want."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kubectl_spread.timeline.state import P
+from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.world import World
+
+_SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
+
+
+def expected(world: World, state: State, pods: Iterable[P]) -> int:
+    """Return the sum of `spec.replicas` of the distinct controllers of some pods; pods without one are ignored."""
+    total = 0
+    for owner in {pod.owner for pod in pods if pod.owner >= 0}:
+        own = state.sets[owner]
+        if own is not None and world.keys[owner].kind in _SCALED:
+            total += world.specs[own.spec].replicas
+    return total

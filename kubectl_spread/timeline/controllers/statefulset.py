@@ -1,0 +1,184 @@
+"""StatefulSet: pods with names of their own, one after another or all at once.
+
+Source: pkg/controller/statefulset/stateful_set_control.go, updateStatefulSet, processReplica, processCondemned,
+rollingUpdateStatefulSet (v1.36.2). MaxUnavailableStatefulSet is off, as in that release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.timeline import claims
+from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import Move
+from kubectl_spread.timeline.state import P
+from kubectl_spread.timeline.state import PENDING
+from kubectl_spread.timeline.state import Stage
+from kubectl_spread.timeline.world import World
+
+
+class Spec(NamedTuple):
+    """What is asked of a StatefulSet."""
+
+    replicas: int
+    rev: int
+    start: int = 0
+    is_parallel: bool = False
+    is_on_delete: bool = False
+    partition: int = 0
+    deletes_claims: bool = False  # of ordinals that are scaled away
+
+    @property
+    def ordinals(self) -> range:
+        return range(self.start, self.start + self.replicas)
+
+
+class Own(NamedTuple):
+    """What is remembered: the revision that pods below the partition get."""
+
+    spec: int
+    current: int
+
+
+def act(draft: Draft, owner: int) -> bool:
+    """Run the controller once; return whether it did something."""
+    own: Own = draft.sets[owner]
+    spec: Spec = draft.world.specs[own.spec]
+    by_ordinal = {pod.ordinal: pod for pod in draft.of(owner)}
+    if _finish(draft, owner, spec=spec, by_ordinal=by_ordinal):
+        return True
+    done = _replicas(draft, owner, spec=spec, by_ordinal=by_ordinal)
+    if done is None:
+        done = _condemned(draft, spec, by_ordinal)
+    if done is None:
+        done = _update(draft, spec, by_ordinal)
+    return bool(done)
+
+
+def _finish(draft: Draft, owner: int, *, spec: Spec, by_ordinal: dict[int, P]) -> bool:
+    """Let the update revision become the current one once all pods have it and are ready."""
+    own: Own = draft.sets[owner]
+    if own.current == spec.rev or spec.is_on_delete or set(by_ordinal) != set(spec.ordinals):
+        return False
+    if not all(pod.rev == spec.rev and is_healthy(pod) for pod in by_ordinal.values()):
+        return False
+    draft.sets[owner] = own._replace(current=spec.rev)
+    return True
+
+
+def is_healthy(pod: Optional[P]) -> bool:
+    """Return whether a pod runs, is ready and is not on its way out."""
+    return pod is not None and pod.stage == Stage.READY and pod.end in (End.ALIVE, End.LOST)
+
+
+def _replicas(draft: Draft, owner: int, *, spec: Spec, by_ordinal: dict[int, P]) -> Optional[bool]:
+    """Create what is missing; None where nothing is in the way of what comes next."""
+    done = False
+    for ordinal in spec.ordinals:
+        if ordinal not in by_ordinal:
+            _create(draft, owner, spec=spec, ordinal=ordinal)
+            done = True
+            if not spec.is_parallel:
+                return True
+        elif not spec.is_parallel and not is_healthy(by_ordinal[ordinal]):
+            return False
+    return True if done else None
+
+
+def _create(draft: Draft, owner: int, *, spec: Spec, ordinal: int) -> None:
+    own: Own = draft.sets[owner]
+    is_below = not spec.is_on_delete and ordinal < spec.start + spec.partition
+    claims.ensure(draft, owner, ordinal)
+    draft.create(own.current if is_below else spec.rev, ordinal)
+
+
+def _condemned(draft: Draft, spec: Spec, by_ordinal: dict[int, P]) -> Optional[bool]:
+    """Delete pods out of range from the highest on; None where nothing is in the way of an update."""
+    condemned = sorted((ordinal for ordinal in by_ordinal if ordinal not in spec.ordinals), reverse=True)
+    in_range = [by_ordinal.get(ordinal) for ordinal in spec.ordinals]
+    unhealthy = [pod for pod in in_range if not is_healthy(pod)]
+    # Upstream looks at the condemned ones from the last to the first.
+    unhealthy += [pod for ordinal in condemned if not is_healthy(pod := by_ordinal[ordinal])]
+    first = unhealthy[0] if unhealthy else None
+    done = False
+    for ordinal in condemned:
+        pod = by_ordinal[ordinal]
+        if pod.end not in (End.ALIVE, End.LOST):
+            if not spec.is_parallel:
+                return False
+            continue
+        if not spec.is_parallel and not is_healthy(pod) and pod is not first:
+            return False
+        draft.delete([pod])
+        done = True
+        if not spec.is_parallel:
+            return True
+    return True if done else None
+
+
+def _update(draft: Draft, spec: Spec, by_ordinal: dict[int, P]) -> bool:
+    """Delete the highest pod of an old revision, unless a higher one is not ready again."""
+    if spec.is_on_delete:
+        return False
+    for ordinal in reversed(spec.ordinals):
+        if ordinal < spec.start + spec.partition:
+            return False
+        pod = by_ordinal.get(ordinal)
+        if pod is not None and pod.rev != spec.rev and pod.end in (End.ALIVE, End.LOST):
+            draft.delete([pod])
+            return True
+        if not is_healthy(pod):
+            return False
+    return False
+
+
+def pod_is_gone(draft: Draft, pod: P) -> None:
+    """Delete the claims of an ordinal that was scaled away, where the retention policy says so."""
+    own: Own = draft.sets[pod.owner]
+    spec: Spec = draft.world.specs[own.spec]
+    if not spec.deletes_claims or pod.ordinal in spec.ordinals:
+        return
+    key = draft.world.keys[pod.owner]
+    for template in draft.world.claim_templates.get(pod.owner, {}):
+        claims.put(draft, key.namespace, f"{template}-{key.name}-{pod.ordinal}", claims.GONE)
+        draft.moves.append(Move(Kind.DELETED, owner=pod.owner, text=f"{template}-{key.name}-{pod.ordinal}"))
+
+
+def waits_for_ready(world: World, pods: Sequence[P], owner: int, own: Own) -> list[P]:
+    """Return the bound pods for whose readiness the controller waits."""
+    spec: Spec = world.specs[own.spec]
+    bound = [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == End.ALIVE]
+    if not spec.is_parallel:
+        return bound
+    mine = [pod for pod in pods if pod.owner == owner]
+    is_updating = not spec.is_on_delete and any(pod.rev != spec.rev for pod in mine)
+    return bound if is_updating else []
+
+
+def waits_for_end(pod: P) -> bool:  # noqa: ARG001 (the name is taken until the pod is gone)
+    """Return whether the controller waits until a terminating pod is gone."""
+    return True
+
+
+def is_complete(world: World, pods: Sequence[P], owner: int, own: Own) -> bool:
+    """Return whether `kubectl rollout status` is satisfied."""
+    spec: Spec = world.specs[own.spec]
+    mine = [pod for pod in pods if pod.owner == owner and pod.end in (End.ALIVE, End.LOST)]
+    ready = [pod for pod in mine if pod.stage == Stage.READY]
+    if len(ready) < spec.replicas or len(mine) != spec.replicas:
+        return False
+    updated = sum(pod.rev == spec.rev for pod in mine)
+    if spec.is_on_delete:
+        return True
+    return updated >= spec.replicas - spec.partition
+
+
+def not_created(world: World, pods: Sequence[P], owner: int, own: Own) -> int:
+    """Return how many ordinals have no pod."""
+    spec: Spec = world.specs[own.spec]
+    there = {pod.ordinal for pod in pods if pod.owner == owner and pod.node != PENDING or pod.owner == owner}
+    return len(set(spec.ordinals) - there)

@@ -1,0 +1,284 @@
+"""Steps of the user, carried out on a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from typing import Any
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.timeline import nodes
+from kubectl_spread.timeline import reading
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.controllers import deployment
+from kubectl_spread.timeline.controllers.replicaset import choices
+from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import Move
+from kubectl_spread.timeline.state import NO_ORDINAL
+from kubectl_spread.timeline.state import P
+from kubectl_spread.timeline.state import PENDING
+from kubectl_spread.timeline.state import Stage
+from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.world import Facts
+from kubectl_spread.timeline.world import same_template
+from kubectl_spread.timeline.world import World
+
+Slot = tuple[int, int, int, int, int, bool]  # what stays the same of a pod while it is on its node
+
+
+def slot(pod: P) -> Slot:
+    """Return what names a pod as long as it is where it is."""
+    return (pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new)
+
+
+def do(world: World, state: State, op: steps.Op) -> list[Draft]:
+    """Return the states right after a step, before anybody reacts; several where a choice is random."""
+    if isinstance(op, (steps.DeleteSome, steps.PatchSome)):
+        return [_on_pods(world, state, op, pods) for pods in _matching(world, state, op.match, count=op.count)]
+    draft = Draft(world, state)
+    _DOERS[type(op)](draft, op)
+    return [draft]
+
+
+def _matching(world: World, state: State, match: steps.Match, *, count: int) -> list[tuple[P, ...]]:
+    owner = world.find_owner(match.key)
+    node = world.node_at.get(match.node, PENDING) if match.node else None
+    found = [
+        pod
+        for pod in state.pods
+        if pod.owner == owner
+        and pod.end == End.ALIVE
+        and (node is None or pod.node == node)
+        and (not match.ordinals or pod.ordinal in match.ordinals)
+        and (not match.is_pending or pod.node == PENDING)
+    ]
+    return list(choices(found, min(count or len(found), len(found))))
+
+
+def _on_pods(world: World, state: State, op: steps.Op, pods: tuple[P, ...]) -> Draft:
+    draft = Draft(world, state)
+    if isinstance(op, steps.DeleteSome):
+        draft.todo = (("delete", tuple(map(slot, pods))), *draft.todo)
+    elif isinstance(op, steps.PatchSome):
+        for pod in pods:
+            draft.replace(pod, _patched(world, pod, op))
+    return draft
+
+
+def _patched(world: World, pod: P, op: steps.PatchSome) -> P:
+    cls = world.classes[pod.cls]
+    if op.labels:
+        cls = cls._replace(labels=tuple(sorted({**dict(cls.labels), **dict(op.labels)}.items())))
+    stage = Stage.UNREADY if op.is_unready and pod.node != PENDING else pod.stage
+    owner = pod.owner
+    selector = world.cluster.owner_selectors.get(_selecting(world, pod)) if op.labels else None
+    if selector is not None and not selector.matches(dict(cls.labels)):
+        owner = -1
+    return pod._replace(cls=world.class_index(cls), stage=stage, cost=op.cost or pod.cost, owner=owner)
+
+
+def _selecting(world: World, pod: P) -> OwnerKey:
+    owner = world.classes[pod.cls].owner
+    return OwnerKey("", "", "") if owner is None else OwnerKey(owner.kind, world.classes[pod.cls].namespace, owner.name)
+
+
+def _apply(draft: Draft, op: steps.Apply) -> None:
+    workload = op.controller.workload
+    world = draft.world
+    if workload.kind not in reading.KINDS:
+        world.notes[f"{workload.key}: what its controller does is not simulated"] = None
+        return
+    owner = world.owner(OwnerKey(workload.kind, workload.namespace, workload.name))
+    spec = reading.spec_of(world, owner, op.controller)
+    draft.sets += [None] * (owner + 1 - len(draft.sets))
+    own = draft.sets[owner]
+    draft.sets[owner] = reading.own_of(world, owner, spec) if own is None else reading.changed(own, world, spec)
+
+
+def _with_spec(draft: Draft, key: OwnerKey, change: Callable[[Any], Any]) -> None:
+    owner = draft.world.find_owner(key)
+    own = None if owner is None or owner >= len(draft.sets) else draft.sets[owner]
+    if own is None or owner is None:
+        draft.world.notes[f"{key.kind} {key.namespace}/{key.name} is not in the facts"] = None
+        return
+    spec = draft.world.spec(change(draft.world.specs[own.spec]))
+    draft.sets[owner] = reading.changed(own, draft.world, spec)
+
+
+def _scale(draft: Draft, op: steps.Scale) -> None:
+    _with_spec(draft, op.key, lambda spec: spec._replace(replicas=op.replicas))
+
+
+def _pause(draft: Draft, op: steps.Pause) -> None:
+    _with_spec(draft, op.key, lambda spec: spec._replace(is_paused=op.is_paused))
+
+
+def _restart(draft: Draft, op: steps.Restart) -> None:
+    world = draft.world
+
+    def restarted(spec: Any) -> Any:
+        rev = world.revisions[spec.rev]
+        metadata = rev.workload.template.get("metadata") or {}
+        times = sum(item.owner == rev.owner for item in world.revisions)
+        annotations = {**(metadata.get("annotations") or {}), RESTARTED_AT: f"revision {times + 1}"}
+        template = {**rev.workload.template, "metadata": {**metadata, "annotations": annotations}}
+        known = next(
+            (
+                item
+                for item in world.revisions
+                if item.owner == rev.owner and same_template(item.workload.template, template)
+            ),
+            None,
+        )
+        made = known or world.revision(rev.owner, rev.workload._replace(template=template, known_hash=""))
+        return spec._replace(rev=made.index)
+
+    _with_spec(draft, op.key, restarted)
+
+
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
+
+
+def _undo(draft: Draft, op: steps.Undo) -> None:
+    owner = draft.world.find_owner(op.key)
+    own = None if owner is None else draft.sets[owner]
+    if not isinstance(own, deployment.Own):
+        return
+    before = deployment.previous(own, draft.world.specs[own.spec])
+    if before is not None:
+        _with_spec(draft, op.key, lambda spec: spec._replace(rev=before))
+
+
+def _delete(draft: Draft, op: steps.Delete) -> None:
+    owner = draft.world.find_owner(op.key)
+    if owner is None or owner >= len(draft.sets):
+        return
+    draft.sets[owner] = None
+    draft.delete(draft.of(owner))
+
+
+def _delete_pods(draft: Draft, op: steps.DeletePods) -> None:
+    draft.todo = (("delete", _slots(draft, op.uids)), *draft.todo)
+
+
+def _evict(draft: Draft, op: steps.Evict) -> None:
+    draft.todo = (("evict", _slots(draft, op.uids)), *draft.todo)
+
+
+def _slots(draft: Draft, uids: Iterable[str]) -> tuple[Slot, ...]:
+    known = draft.world.slot_of
+    return tuple(known[uid] for uid in uids if uid in known)
+
+
+def _nodes_of(draft: Draft, names: Iterable[str]) -> list[int]:
+    at = draft.world.node_at
+    return [at[name] for name in names if name in at and draft.world.node(draft.facts, at[name]) is not None]
+
+
+def _change(draft: Draft, op: steps.Op, names: Iterable[str], change: Callable[[Any], Any]) -> None:
+    """Change nodes that exist."""
+    found = _nodes_of(draft, names)
+
+    def changed(facts: Facts) -> Facts:
+        return nodes.with_nodes(facts, [(at, change(facts.nodes[at])) for at in found])
+
+    draft.facts = draft.world.changed_facts(draft.facts, repr(op), changed)
+
+
+def _cordon(draft: Draft, op: steps.Cordon) -> None:
+    _change(draft, op, op.nodes, lambda node: nodes.cordoned(node, is_cordoned=op.is_cordoned))
+
+
+def _taint(draft: Draft, op: steps.TaintNodes) -> None:
+    _change(draft, op, op.nodes, lambda node: nodes.tainted(node, op.taint))
+
+
+def _untaint(draft: Draft, op: steps.Untaint) -> None:
+    _change(draft, op, op.nodes, lambda node: nodes.untainted(node, op.key, op.effect))
+
+
+def _drain(draft: Draft, op: steps.Drain) -> None:
+    _change(draft, op, op.nodes, lambda node: nodes.cordoned(node, is_cordoned=True))
+    found = tuple(_nodes_of(draft, op.nodes))
+    draft.todo = (*(("drain", at) for at in found), *draft.todo)
+
+
+def _change_nodes(draft: Draft, op: steps.ChangeNodes) -> None:
+    changed = [(draft.world.node_index(node.name), node) for node in op.nodes]
+    draft.facts = draft.world.changed_facts(draft.facts, repr(op), lambda facts: nodes.with_nodes(facts, changed))
+
+
+def _delete_nodes(draft: Draft, op: steps.DeleteNodes) -> None:
+    gone = _nodes_of(draft, op.nodes)
+    draft.facts = draft.world.changed_facts(
+        draft.facts, repr(op), lambda facts: nodes.with_nodes(facts, [(at, None) for at in gone])
+    )
+    for pod in list(draft.pods):
+        if pod.node in gone:
+            draft.replace(pod, pod._replace(end=End.LOST))
+        elif pod.nominated in gone:
+            draft.replace(pod, pod._replace(nominated=PENDING))
+
+
+def _nodes_down(draft: Draft, op: steps.NodesDown) -> None:
+    found = frozenset(_nodes_of(draft, op.nodes))
+    draft.facts = draft.world.changed_facts(
+        draft.facts, repr(op), lambda facts: nodes.with_down(facts, facts.down | found)
+    )
+    for pod in list(draft.pods):
+        if pod.node in found:
+            end = End.HELD if pod.end in (End.TERMINATING, End.PREEMPTED) else pod.end
+            draft.replace(pod, pod._replace(stage=Stage.UNREADY, end=end))
+
+
+def _nodes_up(draft: Draft, op: steps.NodesUp) -> None:
+    found = frozenset(_nodes_of(draft, op.nodes))
+    draft.facts = draft.world.changed_facts(
+        draft.facts, repr(op), lambda facts: nodes.with_down(facts, facts.down - found)
+    )
+    for pod in list(draft.pods):
+        if pod.node not in found:
+            continue
+        made = draft.world.revisions[pod.rev] if pod.rev >= 0 else None
+        becomes_ready = made is None or made.becomes_ready
+        end = End.TERMINATING if pod.end == End.HELD and (made is None or made.ends) else pod.end
+        draft.replace(pod, pod._replace(stage=Stage.BOUND if becomes_ready else Stage.UNREADY, end=end))
+
+
+def _change_facts(draft: Draft, op: steps.ChangeFacts) -> None:
+    kept = ("namespaces", "services", "budgets", "storage", "priority_classes")
+    parts = {name: getattr(op.cluster, name) for name in kept}
+    draft.facts = draft.world.changed_facts(
+        draft.facts, f"facts {id(op.cluster)}", lambda facts: facts._replace(cluster=facts.cluster._replace(**parts))
+    )
+    draft.world.keep(op.cluster)
+
+
+def _create_pod(draft: Draft, op: steps.CreatePod) -> None:
+    pod = P(-1, -1, NO_ORDINAL, draft.world.class_index(op.cls), PENDING, Stage.WAITING)
+    draft.pods.append(pod)
+    draft.moves.append(Move(Kind.CREATED, pod, text=op.name))
+
+
+_DOERS: dict[type, Callable[[Draft, Any], None]] = {
+    steps.Apply: _apply,
+    steps.Scale: _scale,
+    steps.Pause: _pause,
+    steps.Restart: _restart,
+    steps.Undo: _undo,
+    steps.Delete: _delete,
+    steps.DeletePods: _delete_pods,
+    steps.Evict: _evict,
+    steps.Cordon: _cordon,
+    steps.TaintNodes: _taint,
+    steps.Untaint: _untaint,
+    steps.Drain: _drain,
+    steps.ChangeNodes: _change_nodes,
+    steps.DeleteNodes: _delete_nodes,
+    steps.NodesDown: _nodes_down,
+    steps.NodesUp: _nodes_up,
+    steps.ChangeFacts: _change_facts,
+    steps.CreatePod: _create_pod,
+}

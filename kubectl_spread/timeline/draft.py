@@ -1,0 +1,91 @@
+"""A state while something happens to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import Move
+from kubectl_spread.timeline.state import NO_ORDINAL
+from kubectl_spread.timeline.state import P
+from kubectl_spread.timeline.state import PENDING
+from kubectl_spread.timeline.state import Stage
+from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.state import Step
+from kubectl_spread.timeline.world import World
+
+
+class Draft:
+    """Pods and controllers that may be changed, with a record of the moves."""
+
+    def __init__(self, world: World, state: State) -> None:
+        self.world = world
+        self.pods: list[P] = list(state.pods)
+        self.sets: list[Any] = list(state.sets)
+        self.facts = state.facts
+        self.todo = state.todo
+        self.claims = state.claims
+        self.moves: list[Move] = []
+
+    def step(self) -> Step:
+        """Return what happened, and the state it led to."""
+        return Step(tuple(self.moves), self.state())
+
+    def state(self) -> State:
+        self.pods.sort()
+        return State(tuple(self.pods), tuple(self.sets), self.facts, self.todo, self.claims)
+
+    def create(self, rev: int, ordinal: int = NO_ORDINAL, *, node: str = "") -> None:
+        """Let a controller create a pod; `node` is that of a DaemonSet's."""
+        made = self.world.revisions[rev]
+        cls = self.world.cls_of(rev, ordinal, node)
+        pod = P(made.owner, rev, ordinal, cls, PENDING, Stage.WAITING)
+        bound_to = self.world.classes[cls].node_name
+        if bound_to and bound_to in self.world.node_at:
+            pod = pod._replace(node=self.world.node_at[bound_to], stage=self._stage_of_bound(rev))
+        self.pods.append(pod)
+        self.moves.append(Move(Kind.CREATED, pod))
+
+    def bind(self, pod: P, node: int, *, others: int = 0) -> None:
+        """Let the scheduler bind a pod."""
+        self.replace(pod, pod._replace(node=node, nominated=PENDING, stage=self._stage_of_bound(pod.rev)))
+        self.moves.append(Move(Kind.SCHEDULED, pod, node, others=others))
+
+    def _stage_of_bound(self, rev: int) -> int:
+        return Stage.BOUND if rev < 0 or self.world.revisions[rev].becomes_ready else Stage.UNREADY
+
+    def make_ready(self, pod: P) -> None:
+        self.replace(pod, pod._replace(stage=Stage.READY))
+        self.moves.append(Move(Kind.READY, pod, pod.node))
+
+    def delete(self, pods: Iterable[P], kind: Kind = Kind.DELETED) -> None:
+        """Ask for the deletion of pods: one that has no node is gone at once."""
+        for pod in pods:
+            if pod.end != End.ALIVE:
+                continue
+            self.moves.append(Move(kind, pod, pod.node))
+            if pod.node == PENDING:
+                self.pods.remove(pod)
+            else:
+                self.replace(pod, pod._replace(end=self._end(pod, kind)))
+
+    def _end(self, pod: P, kind: Kind) -> int:
+        if pod.rev >= 0 and not self.world.revisions[pod.rev].ends:
+            return End.HELD
+        if pod.node in self.world.facts[self.facts].down:
+            return End.HELD
+        return End.PREEMPTED if kind is Kind.PREEMPTED else End.TERMINATING
+
+    def remove(self, pod: P) -> None:
+        """Let a pod's deletion finish."""
+        self.pods.remove(pod)
+        self.moves.append(Move(Kind.GONE, pod, pod.node))
+
+    def replace(self, pod: P, other: P) -> None:
+        self.pods[self.pods.index(pod)] = other
+
+    def of(self, owner: int) -> list[P]:
+        """Return the pods of a workload."""
+        return [pod for pod in self.pods if pod.owner == owner]

@@ -1,0 +1,150 @@
+"""Walks through the states that can be reached: all of them, some at random, or one."""
+
+from __future__ import annotations
+
+import heapq
+import random
+import time
+from collections import deque
+from collections.abc import Callable
+from collections.abc import Iterable
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.timeline.moves import Moves
+from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.state import Step
+
+Canonical = Callable[[State], State]
+_MOST_STEPS = 100_000  # of one run, after which it counts as endless
+
+
+class Found(NamedTuple):
+    """What a walk found.
+
+    steady: states in which nothing is left to happen. is_exhaustive: there are no others. states: how many were
+    visited. came_from: for each visited state the one before, along a shortest way. loops: a state that a random run came
+    back to for ever.
+    """
+
+    steady: tuple[State, ...]
+    is_exhaustive: bool
+    states: int
+    came_from: dict[State, Optional[State]]
+    runs: int = 0
+    loops: tuple[State, ...] = ()
+
+
+def everything(
+    moves: Moves,
+    starts: Iterable[State],
+    *,
+    canonical: Canonical,
+    max_states: int,
+    deadline: Optional[float] = None,
+) -> Found:
+    """Visit every state, nearest first, until there are no more or a limit is reached.
+
+    Args:
+        moves: what may happen.
+        starts: where to begin.
+        canonical: the state that stands for all that are the same but for interchangeable nodes.
+        max_states: how many states are visited at most.
+        deadline: a `time.monotonic()` at which to stop.
+    """
+    came_from: dict[State, Optional[State]] = {canonical(start): None for start in starts}
+    queue = deque(came_from)
+    steady: list[State] = []
+    while queue:
+        if len(came_from) > max_states or (deadline is not None and time.monotonic() > deadline):
+            return Found(tuple(steady), False, len(came_from), came_from)
+        state = queue.popleft()
+        steps = moves.after(state)
+        if not steps:
+            steady.append(state)
+        for step in steps:
+            after = canonical(step.state)
+            if after not in came_from:
+                came_from[after] = state
+                queue.append(after)
+    return Found(tuple(steady), _has_end(steady), len(came_from), came_from)
+
+
+def _has_end(steady: list[State]) -> bool:
+    return bool(steady)
+
+
+def one(moves: Moves, start: State, choose: Callable[[list[Step]], Step], *, deadline: Optional[float] = None) -> Found:
+    """Follow one way to its end; `choose` takes one of the steps."""
+    state = start
+    came_from: dict[State, Optional[State]] = {state: None}
+    for at in range(_MOST_STEPS):
+        steps = moves.after(state)
+        if not steps:
+            return Found((state,), False, len(came_from), came_from, runs=1)
+        after = choose(steps).state
+        if after not in came_from:
+            came_from[after] = state
+        state = after
+        if deadline is not None and at % 16 == 0 and time.monotonic() > deadline:
+            break
+        if at > 50 * len(came_from) + 1000:
+            break  # it goes round in circles
+    return Found((), False, len(came_from), came_from, runs=1, loops=(state,))
+
+
+def first(steps: list[Step]) -> Step:
+    """Choose what comes first: the scheduler is faster than deletions, these than readiness."""
+    return steps[0]
+
+
+def at_random(seed: int) -> Callable[[list[Step]], Step]:
+    """Return a chooser that takes any step, the same ones for the same seed."""
+    generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
+    return generator.choice
+
+
+def towards(
+    moves: Moves,
+    starts: Iterable[State],
+    distance: Callable[[State], float],
+    *,
+    is_there: Callable[[State], bool],
+    max_states: int,
+    any_state: bool = False,
+) -> tuple[Optional[State], int]:
+    """Look for a way to a steady state, states that seem nearer first.
+
+    Args:
+        moves: what may happen.
+        starts: where to begin.
+        distance: how far a state seems to be.
+        is_there: whether a steady state is the one.
+        max_states: how many are visited at most.
+        any_state: whether it need not be steady.
+
+    Returns:
+        The state, None where it was not found; and how many states were visited, negative where there are no others.
+    """
+    seen = set()
+    heap: list[tuple[float, int, State]] = []
+    number = 0
+    for start in starts:
+        seen.add(start)
+        heapq.heappush(heap, (distance(start), number, start))
+        number -= 1
+    while heap:
+        if len(seen) > max_states:
+            return None, len(seen)
+        _, _, state = heapq.heappop(heap)
+        if any_state and is_there(state):
+            return state, len(seen)
+        steps = moves.after(state)
+        if not steps and is_there(state):
+            return state, len(seen)
+        for step in steps:
+            if step.state not in seen:
+                seen.add(step.state)
+                number -= 1  # of equally near ones the latest first
+                heapq.heappush(heap, (distance(step.state), number, step.state))
+    return None, -len(seen)

@@ -1,0 +1,280 @@
+"""The scheduler, asked about many states of one cluster.
+
+One scheduler is kept for each version of the facts. From one state to the next pods are bound and taken away, and its
+plugins follow; an answer is remembered for the pods it depends on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.scheduler.beyond import not_evaluated
+from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.scheduler.preemption import dry_run
+from kubectl_spread.scheduler.preemption import post_filter
+from kubectl_spread.scheduler.preemption import preference
+from kubectl_spread.timeline import budgets
+from kubectl_spread.timeline.claims import Made
+from kubectl_spread.timeline.claims import storage_of
+from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import P
+from kubectl_spread.timeline.state import PENDING
+from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.world import World
+
+_LONGEST_LOG = 100_000  # bindings and removals, after which a scheduler starts anew
+_MOST_SCHEDULERS = 64
+
+Seen = tuple[tuple[int, int, int, int], ...]  # class, node, end as a scheduler sees it, and how many
+
+
+class Eviction(NamedTuple):
+    """A way to make room: a node, and the pods that go."""
+
+    node: int
+    victims: tuple[P, ...]
+
+
+class Answer(NamedTuple):
+    """What a scheduler says of a pod: nodes any of which it may take; or none."""
+
+    hosts: tuple[int, ...]
+
+
+class Oracle:
+    """Answers for every state of a world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._schedulers: dict[tuple[int, int, Made], _Kept] = {}
+        self._answers: dict[tuple[object, ...], tuple[int, ...]] = {}
+        self._predictable: dict[int, bool] = {}
+
+    def hosts(self, pod: P, state: State, *, without_ending: bool = False) -> tuple[int, ...]:
+        """Return the nodes that a pending pod may be bound to, all equally good; none where it stays Pending.
+
+        Args:
+            pod: the pod.
+            state: the moment.
+            without_ending: as if every pod that is on its way out and can end had gone.
+        """
+        if not self.is_predictable(pod.cls):
+            return ()
+        seen = _seen(state.pods, without_ending=without_ending)
+        nominated = _nominated(state.pods)
+        key = (pod.cls, pod.nominated, state.facts, state.claims, seen, nominated)
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = self._ask(pod, state, seen)
+        return found
+
+    def _ask(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
+        kept = self._kept(state)
+        kept.show(seen, state.pods)
+        asked = kept.pod(pod)
+        filtered = kept.scheduler.filter(asked)
+        if not filtered.feasible.any():
+            return ()
+        try:
+            found = kept.scheduler.hosts(asked, filtered)
+        except ScoreError:
+            return ()
+        return tuple(kept.world_node[at] for at in found.tolist())
+
+    def evictions(self, pod: P, state: State) -> tuple[Eviction, ...]:
+        """Return the ways in which a pod that fits nowhere may make room by preemption, all equally good."""
+        if not self.is_predictable(pod.cls) or not self._has_lower(pod, state):
+            return ()
+        kept, asked, filtered = self._refused(pod, state)
+        if filtered.rejection is not None:
+            return ()
+        found = dry_run(asked, filtered, kept.scheduler)
+        if found.chosen is None:
+            return ()
+        best = preference(found.chosen)
+        return tuple(
+            Eviction(
+                kept.world_node[kept.columns.index[item.node]],
+                tuple(kept.state_pod[victim.uid] for victim in item.victims),
+            )
+            for item in found.candidates
+            if preference(item) == best and all(victim.uid in kept.state_pod for victim in item.victims)
+        )
+
+    def _has_lower(self, pod: P, state: State) -> bool:
+        """Return whether a bound pod has a lower priority."""
+        classes = self._world.classes
+        priority = classes[pod.cls].priority
+        if any(other.node != PENDING and classes[other.cls].priority < priority for other in state.pods):
+            return True
+        return any(other.cls.priority < priority for other in self._world.background)
+
+    def message(self, pod: P, state: State) -> str:
+        """Return what the scheduler writes about a pod that fits nowhere."""
+        cls = self._world.classes[pod.cls]
+        if cls.gates or cls.scheduler_name not in self._world.profiles:
+            return ""
+        kept, asked, filtered = self._refused(pod, state)
+        if filtered.feasible.any():
+            return ""
+        return filtered.diagnosis().message(post_filter(asked, filtered, kept.scheduler).message)
+
+    def _refused(self, pod: P, state: State) -> tuple[_Kept, Pod, Filtered]:
+        kept = self._kept(state)
+        kept.show(_seen(state.pods), state.pods)
+        kept.allow(budgets.as_seen(self._world, state))
+        asked = kept.pod(pod)
+        return kept, asked, kept.scheduler.filter(asked)
+
+    def is_predictable(self, cls: int) -> bool:
+        """Return whether a scheduler looks at pods of a class, and nothing decides that is not evaluated here."""
+        found = self._predictable.get(cls)
+        if found is None:
+            world, asked = self._world, self._world.classes[cls]
+            beyond = not_evaluated(asked, world.profiles.get(asked.scheduler_name), world.cluster)
+            for what in beyond:
+                world.notes[f"{what} of the pods of {_owner_text(asked)}"] = None
+            found = self._predictable[cls] = not beyond and not asked.gates
+        return found
+
+    def reserved(self, pod: P, node: int, state: State) -> Made:
+        """Return what becomes of the claims if a pod is bound to a node."""
+        if not self._world.classes[pod.cls].volumes:
+            return state.claims
+        return self._kept(state).reserved(pod, node, state)
+
+    def _kept(self, state: State) -> _Kept:
+        key = (len(self._world.revisions), state.facts, state.claims)
+        found = self._schedulers.get(key)
+        if found is None or len(found.columns.bound_pods) > _LONGEST_LOG:
+            if len(self._schedulers) >= _MOST_SCHEDULERS:
+                del self._schedulers[next(iter(self._schedulers))]
+            found = self._schedulers[key] = _Kept(self._world, state)
+        return found
+
+
+class _Kept:
+    """A scheduler for one version of the facts, and the pods that it sees now."""
+
+    def __init__(self, world: World, state: State) -> None:
+        self._world = world
+        facts = world.facts[state.facts]
+        cluster = facts.cluster._replace(storage=storage_of(world, facts.cluster.storage, state.claims))
+        self.columns = Columns(cluster._replace(pods=world.background))
+        self.scheduler = Scheduler(self.columns, world.profiles, all_nodes=True)
+        self.world_node = [world.node_at[node.name] for node in cluster.nodes]
+        self._column = {at: self.columns.index[node.name] for at, node in enumerate(facts.nodes) if node is not None}
+        self._shown: dict[tuple[int, int, int], list[Pod]] = {}
+        self._seen: Seen = ()
+        self._made = 0
+        self._nominated: tuple[P, ...] = ()
+        self.state_pod: dict[str, P] = {}
+        self._cluster = self.columns.cluster
+
+    def show(self, seen: Seen, pods: Iterable[P]) -> None:
+        """Bind and remove pods until the scheduler sees those of a state."""
+        if seen != self._seen:
+            self._show(dict(((cls, node, end), count) for cls, node, end, count in seen))
+            self._seen = seen
+        self._name(pods)
+        nominated = tuple(pod for pod in pods if pod.nominated != PENDING and pod.node == PENDING)
+        if nominated != self._nominated:
+            self._nominated = nominated
+            self.scheduler.renominate([self.pod(pod, number=at) for at, pod in enumerate(nominated)])
+
+    def _show(self, wanted: dict[tuple[int, int, int], int]) -> None:
+        for key, shown in list(self._shown.items()):
+            for _ in range(len(shown) - wanted.get(key, 0)):
+                self.columns.unbind(shown.pop(), self._column[key[1]])
+        for key, count in wanted.items():
+            shown = self._shown.setdefault(key, [])
+            at = self._column.get(key[1])
+            for _ in range(count - len(shown) if at is not None else 0):
+                self._made += 1
+                pod = self._bound(key)
+                self.columns.bind(pod, self._column[key[1]])
+                shown.append(pod)
+
+    def _bound(self, key: tuple[int, int, int]) -> Pod:
+        cls, node, end = key
+        name = f"pod-{self._made}"
+        return Pod(
+            name,
+            name,
+            self._world.classes[cls],
+            self._world.node_names[node],
+            terminating=end != End.ALIVE,
+            is_preempted=end == End.PREEMPTED,
+        )
+
+    def _name(self, pods: Iterable[P]) -> None:
+        """Remember which pod of the state each bound pod stands for."""
+        self.state_pod = {}
+        left: dict[tuple[int, int, int], int] = {}
+        for pod in pods:
+            key = (pod.cls, pod.node, _end(pod))
+            shown = self._shown.get(key)
+            at = left.get(key, 0)
+            if shown is not None and at < len(shown):
+                self.state_pod[shown[at].uid] = pod
+                left[key] = at + 1
+
+    def pod(self, pod: P, *, number: int = -1) -> Pod:
+        """Return a waiting pod as a scheduler sees it; `number` tells those that are nominated apart."""
+        nominated = self._world.node_names[pod.nominated] if pod.nominated != PENDING else ""
+        if number < 0 and nominated:
+            number = self._nominated.index(pod) if pod in self._nominated else -1
+        name = f"waiting-{number}"
+        return Pod(name, name, self._world.classes[pod.cls], nominated_node=nominated)
+
+    def allow(self, allowed: tuple[budgets.Budget, ...]) -> None:
+        """Tell preemption how many evictions each budget allows now."""
+        self.columns.cluster = self._cluster._replace(budgets=allowed)
+
+    def reserved(self, pod: P, node: int, state: State) -> Made:
+        """Return the claims after the pod has taken what it needs; this scheduler itself stays as it is."""
+        other = _Kept(self._world, state)
+        before = dict(other.columns.storage.claims)
+        volumes = dict(other.columns.storage.volumes)
+        other.scheduler.bind(other.pod(pod), other._column[node])
+        storage = other.columns.storage
+        found = {(namespace, name): value for namespace, name, value in state.claims}
+        for key, claim in storage.claims.items():
+            if claim is not before.get(key):
+                found[key.namespace, key.name] = f"node/{claim.selected_node}"
+        for name, volume in storage.volumes.items():
+            if volume is not volumes.get(name) and volume.claim is not None:
+                found[volume.claim.namespace, volume.claim.name] = f"volume/{name}"
+        return tuple(sorted((namespace, name, value) for (namespace, name), value in found.items()))
+
+
+def _end(pod: P) -> int:
+    """What a scheduler sees of a pod's end."""
+    if pod.end in (End.ALIVE, End.LOST):
+        return End.ALIVE
+    return End.PREEMPTED if pod.end == End.PREEMPTED else End.TERMINATING
+
+
+def _seen(pods: tuple[P, ...], *, without_ending: bool = False) -> Seen:
+    counts = Counter(
+        (pod.cls, pod.node, _end(pod))
+        for pod in pods
+        if pod.node != PENDING and not (without_ending and pod.end in (End.TERMINATING, End.PREEMPTED))
+    )
+    return tuple(sorted((*key, count) for key, count in counts.items()))
+
+
+def _nominated(pods: tuple[P, ...]) -> tuple[tuple[int, int], ...]:
+    return tuple((pod.cls, pod.nominated) for pod in pods if pod.nominated != PENDING and pod.node == PENDING)
+
+
+def _owner_text(cls: object) -> str:
+    owner = getattr(cls, "owner", None)
+    return "a pod" if owner is None else f"{owner.kind} {owner.name}"

@@ -1,0 +1,111 @@
+"""Controllers' specs, as the cluster facts have them, in the form that the controllers here work with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_spread.cluster.snapshot import Controller
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.timeline.controllers import daemonset
+from kubectl_spread.timeline.controllers import deployment
+from kubectl_spread.timeline.controllers import job
+from kubectl_spread.timeline.controllers import replicaset
+from kubectl_spread.timeline.controllers import statefulset
+from kubectl_spread.timeline.world import World
+
+Plain = dict[str, Any]
+
+KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
+
+
+def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str = "") -> int:
+    """Return the index of a workload's spec; a template that is new makes a revision."""
+    workload = controller.workload
+    rev = world.revision(owner, workload, known_hash=known_hash).index
+    made = _MAKERS[workload.kind](workload, controller.spec, rev)
+    if workload.kind == "StatefulSet":
+        world.claim_templates[owner] = {
+            name: item
+            for item in mappings(controller.spec.get("volumeClaimTemplates"))
+            if (name := (item.get("metadata") or {}).get("name"))
+        }
+    return world.spec(made)
+
+
+def _deployment(workload: Workload, spec: Plain, rev: int) -> deployment.Spec:
+    strategy = fields(spec.get("strategy"))
+    rolling = fields(strategy.get("rollingUpdate"))
+    return deployment.Spec(
+        workload.replicas or 0,
+        rev,
+        _given(rolling, "maxSurge", "25%"),
+        _given(rolling, "maxUnavailable", "25%"),
+        strategy.get("type") == "Recreate",
+        spec.get("paused") is True,
+    )
+
+
+def _statefulset(workload: Workload, spec: Plain, rev: int) -> statefulset.Spec:
+    strategy = fields(spec.get("updateStrategy"))
+    partition = fields(strategy.get("rollingUpdate")).get("partition")
+    retention = fields(spec.get("persistentVolumeClaimRetentionPolicy"))
+    return statefulset.Spec(
+        workload.replicas or 0,
+        rev,
+        workload.first_ordinal,
+        spec.get("podManagementPolicy") == "Parallel",
+        strategy.get("type") == "OnDelete",
+        partition if type(partition) is int else 0,
+        retention.get("whenScaled") == "Delete",
+    )
+
+
+def _daemonset(workload: Workload, spec: Plain, rev: int) -> daemonset.Spec:  # noqa: ARG001
+    strategy = fields(spec.get("updateStrategy"))
+    rolling = fields(strategy.get("rollingUpdate"))
+    return daemonset.Spec(
+        rev, _given(rolling, "maxSurge", 0), _given(rolling, "maxUnavailable", 1), strategy.get("type") == "OnDelete"
+    )
+
+
+def _replicaset(workload: Workload, spec: Plain, rev: int) -> replicaset.Spec:  # noqa: ARG001
+    return replicaset.Spec(workload.replicas or 0, rev)
+
+
+def _job(workload: Workload, spec: Plain, rev: int) -> job.Spec:  # noqa: ARG001
+    return job.Spec(workload.replicas or 0, rev, workload.is_indexed)
+
+
+_MAKERS: dict[str, Any] = {
+    "Deployment": _deployment,
+    "StatefulSet": _statefulset,
+    "DaemonSet": _daemonset,
+    "ReplicaSet": _replicaset,
+    "ReplicationController": _replicaset,
+    "Job": _job,
+}
+
+
+def _given(rolling: Plain, field: str, default: object) -> object:
+    value = rolling.get(field)
+    return default if value is None else value
+
+
+def own_of(world: World, owner: int, spec: int) -> Any:
+    """Return what the controller of a workload remembers that was just created."""
+    kind = world.keys[owner].kind
+    if kind == "Deployment":
+        return deployment.Own(spec, order=(world.specs[spec].rev,))
+    if kind == "StatefulSet":
+        return statefulset.Own(spec, world.specs[spec].rev)
+    return {"DaemonSet": daemonset.Own, "Job": job.Own}.get(kind, replicaset.Own)(spec)
+
+
+def changed(own: Any, world: World, spec: int) -> Any:
+    """Return what a controller remembers once its spec has changed."""
+    if not isinstance(own, deployment.Own):
+        return own._replace(spec=spec)
+    rev = world.specs[spec].rev
+    return own._replace(spec=spec, order=(*(item for item in own.order if item != rev), rev))

@@ -1,0 +1,103 @@
+"""States of a cluster over time: which pods are where, and what each controller remembers."""
+
+from __future__ import annotations
+
+from enum import Enum
+from enum import IntEnum
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+PENDING = -1  # the node of a pod that has none
+NO_ORDINAL = -1
+
+
+class Stage(IntEnum):
+    """How far a pod has come; the order is that of victims: the lowest are deleted first."""
+
+    WAITING = 0  # without a node
+    BOUND = 1  # has a node and will become ready
+    UNREADY = 2  # runs and does not become ready
+    READY = 3
+
+
+class End(IntEnum):
+    """Whether a pod is on its way out."""
+
+    ALIVE = 0
+    TERMINATING = 1
+    PREEMPTED = 2  # terminating, because the scheduler evicted it
+    HELD = 3  # terminating, and nothing lets it end
+    LOST = 4  # its node was deleted; the pod garbage collector removes it
+
+
+class P(NamedTuple):
+    """A pod, as far as its future depends on it; equal ones are interchangeable.
+
+    owner: index of its workload in the world, -1 without one. rev: of its revision. ordinal: of a StatefulSet's or an
+    indexed Job's pod. cls: index of its PodClass. node: index of its node in the world. nominated: as node. is_new:
+    made since the beginning. age: the higher, the longer it is ready; 0 where nothing is known.
+    """
+
+    owner: int
+    rev: int
+    ordinal: int
+    cls: int
+    node: int
+    stage: int
+    end: int = End.ALIVE
+    nominated: int = PENDING
+    is_new: bool = True
+    age: int = 0
+    cost: int = 0
+
+
+class State(NamedTuple):
+    """A moment: the pods, sorted; what each controller remembers; the cluster's facts; what the user still does.
+
+    facts: index of the world's facts. claims: what was made of claims since the beginning, sorted.
+    """
+
+    pods: tuple[P, ...]
+    sets: tuple[Any, ...]
+    facts: int
+    todo: tuple[Any, ...] = ()
+    claims: tuple[tuple[str, str, str], ...] = ()
+
+
+class Kind(Enum):
+    """What happened."""
+
+    DONE = "done"  # a step of the user
+    CREATED = "created"
+    SCHEDULED = "scheduled"
+    READY = "ready"
+    DELETED = "deleted"
+    GONE = "gone"
+    SCALED = "scaled"
+    EVICTED = "evicted"
+    REFUSED = "refused"
+    PREEMPTED = "preempted"
+
+
+class Move(NamedTuple):
+    """Something that happened to a pod, or to a workload; the pod is as it was before, but for a created one.
+
+    node: where to, or where. count: of pods, or the new size of a set. others: how many nodes were as good.
+    """
+
+    kind: Kind
+    pod: Optional[P] = None
+    node: int = PENDING
+    count: int = 1
+    others: int = 0
+    owner: int = -1
+    rev: int = -1
+    text: str = ""
+
+
+class Step(NamedTuple):
+    """One move and all that follows from it at once, with the state it leads to."""
+
+    moves: tuple[Move, ...]
+    state: State

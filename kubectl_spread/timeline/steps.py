@@ -1,0 +1,166 @@
+"""What a user does, as data: kubectl's verbs, and what happens to nodes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Union
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Controller
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.taints import Taint
+
+
+class Become(NamedTuple):
+    """Whatever differs between the facts and another cluster is done: workloads, nodes, claims, pods."""
+
+    cluster: Cluster
+
+
+class Apply(NamedTuple):
+    """A workload is created, or changed."""
+
+    controller: Controller
+
+
+class Scale(NamedTuple):
+    """A workload gets another number of replicas."""
+
+    key: OwnerKey
+    replicas: int
+
+
+class Restart(NamedTuple):
+    """A workload's template gets an annotation, as `kubectl rollout restart` writes it."""
+
+    key: OwnerKey
+
+
+class Undo(NamedTuple):
+    """A Deployment goes back to its revision before."""
+
+    key: OwnerKey
+
+
+class Pause(NamedTuple):
+    """A Deployment is paused, or goes on."""
+
+    key: OwnerKey
+    is_paused: bool = True
+
+
+class Delete(NamedTuple):
+    """A workload is deleted, with its pods."""
+
+    key: OwnerKey
+
+
+class Match(NamedTuple):
+    """Pods of one workload that have all that is named; an empty tuple of ordinals stands for any."""
+
+    key: OwnerKey
+    node: str = ""
+    ordinals: tuple[int, ...] = ()
+    is_pending: bool = False
+
+
+class DeleteSome(NamedTuple):
+    """Pods of a workload are deleted, one after the other; `count` of them, 0 for all that match."""
+
+    match: Match
+    count: int = 0
+
+
+class DeletePods(NamedTuple):
+    """Pods are deleted, one after the other; by their uids."""
+
+    uids: tuple[str, ...]
+
+
+class Evict(NamedTuple):
+    """Pods are evicted through the API, tried again while a budget refuses it; by their uids."""
+
+    uids: tuple[str, ...]
+
+
+class PatchSome(NamedTuple):
+    """Running pods of a workload get other labels or another cost, or stop being ready."""
+
+    match: Match
+    count: int = 0
+    labels: tuple[tuple[str, str], ...] = ()
+    cost: int = 0
+    is_unready: bool = False
+
+
+class Drain(NamedTuple):
+    """Nodes are cordoned; then the pods of one after the other are evicted, but for DaemonSets'."""
+
+    nodes: tuple[str, ...]
+
+
+class Cordon(NamedTuple):
+    """Nodes are cordoned, or uncordoned."""
+
+    nodes: tuple[str, ...]
+    is_cordoned: bool = True
+
+
+class TaintNodes(NamedTuple):
+    """Nodes get a taint."""
+
+    nodes: tuple[str, ...]
+    taint: Taint
+
+
+class Untaint(NamedTuple):
+    """Nodes lose the taints of a key, all effects or one."""
+
+    nodes: tuple[str, ...]
+    key: str
+    effect: str = ""
+
+
+class ChangeNodes(NamedTuple):
+    """Nodes become others of the same names, or are new."""
+
+    nodes: tuple[Node, ...]
+
+
+class DeleteNodes(NamedTuple):
+    """Node objects are deleted; the pod garbage collector removes their pods."""
+
+    nodes: tuple[str, ...]
+
+
+class NodesDown(NamedTuple):
+    """Kubelets do not answer any more."""
+
+    nodes: tuple[str, ...]
+
+
+class NodesUp(NamedTuple):
+    """Kubelets answer again."""
+
+    nodes: tuple[str, ...]
+
+
+class ChangeFacts(NamedTuple):
+    """Services, budgets, claims, volumes and namespaces become those of another cluster."""
+
+    cluster: Cluster
+
+
+class CreatePod(NamedTuple):
+    """A pod without a controller is created."""
+
+    name: str
+    cls: PodClass
+
+
+Op = Union[
+    Become, Apply, Scale, Restart, Undo, Pause, Delete, DeleteSome, DeletePods, Evict, PatchSome, Drain, Cordon, TaintNodes,
+    Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp, ChangeFacts, CreatePod,
+]  # fmt: skip

@@ -1,0 +1,225 @@
+"""What does not change while time passes, or is numbered when it appears: nodes, workloads, revisions, pod classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Budget
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.stored import admitted
+from kubectl_spread.cluster.stored import as_stored
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.replica import controller_of
+from kubectl_spread.objects.replica import daemon
+from kubectl_spread.objects.replica import replica
+from kubectl_spread.objects.replica import selected_by_controller
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.timeline.state import NO_ORDINAL
+
+Plain = dict[str, Any]
+
+_ORDINAL_LABELS = ("statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index")
+_INDEX_LABEL = "batch.kubernetes.io/job-completion-index"
+
+
+class Kubelet(NamedTuple):
+    """How pods behave once they are bound; by default all become ready, and end when they are deleted."""
+
+    is_never_ready: Callable[[Workload], bool] = lambda _: False
+    never_ends: Callable[[Workload], bool] = lambda _: False
+
+
+class Facts(NamedTuple):
+    """The cluster without its pods: another one for each change of a node, a Service, a budget.
+
+    nodes: by index in the world; None where a node does not exist. down: indices of nodes that do not answer.
+    """
+
+    nodes: tuple[Optional[Node], ...]
+    cluster: Cluster
+    down: frozenset[int] = frozenset()
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        return self.cluster.budgets
+
+
+class Revision(NamedTuple):
+    """One template of a workload; `number` is as kubectl's rollout history counts."""
+
+    index: int
+    owner: int
+    workload: Workload
+    name: str
+    becomes_ready: bool = True
+    ends: bool = True
+
+
+class World:
+    """Numbers for everything that states refer to."""
+
+    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], *, kubelet: Optional[Kubelet] = None) -> None:
+        self.cluster = cluster
+        self.profiles = profiles
+        self.kubelet = kubelet or Kubelet()
+        self.keys: list[OwnerKey] = []
+        self.revisions: list[Revision] = []
+        self.classes: list[PodClass] = []
+        self.specs: list[Any] = []
+        self.node_names: list[str] = [node.name for node in cluster.nodes]
+        self.node_at = {name: at for at, name in enumerate(self.node_names)}
+        self.facts: list[Facts] = [Facts(cluster.nodes, cluster._replace(pods=()))]
+        self.background: tuple[Pod, ...] = ()
+        self.names: dict[Any, list[str]] = {}  # of the pods of the beginning, by what they are
+        self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
+        self.notes: dict[str, None] = {}
+        self.ops: list[Any] = []  # the steps of the user, by number
+        self.slot_of: dict[str, Any] = {}  # by uid of a pod of the beginning
+        self._clusters: list[Cluster] = []  # so that an id() stays theirs
+        self._class_at: dict[PodClass, int] = {}
+        self._owner_at: dict[OwnerKey, int] = {}
+        self._cls_of: dict[tuple[int, int, str], int] = {}
+        self._shapes: dict[int, int] = {}
+        self._shape_at: dict[PodClass, int] = {}
+        self._next_facts: dict[Any, int] = {}
+
+    @property
+    def minor(self) -> int:
+        return next(iter(self.profiles.values())).minor
+
+    def owner(self, key: OwnerKey) -> int:
+        """Return the index of a workload, a new one where it is not known."""
+        at = self._owner_at.get(key)
+        if at is None:
+            at = self._owner_at[key] = len(self.keys)
+            self.keys.append(key)
+        return at
+
+    def find_owner(self, key: OwnerKey) -> Optional[int]:
+        """Return the index of a workload; None where it is not known."""
+        return self._owner_at.get(key)
+
+    def spec(self, spec: Any) -> int:
+        """Return the index of a controller's spec; equal ones have one."""
+        if spec not in self.specs:
+            self.specs.append(spec)
+        return self.specs.index(spec)
+
+    def revision(self, owner: int, written: Workload, *, known_hash: str = "") -> Revision:
+        """Return the revision of a workload that has the template, a new one where there is none."""
+        stored = as_stored(admitted(written, self.cluster), self.minor)
+        for known in self.revisions:
+            if known.owner == owner and same_template(known.workload.template, stored.template):
+                return known
+        name = known_hash or written.known_hash or stored._replace(known_hash="").revision_hash
+        workload = stored._replace(known_hash=name)
+        made = Revision(
+            len(self.revisions),
+            owner,
+            workload,
+            name,
+            not self.kubelet.is_never_ready(workload),
+            not self.kubelet.never_ends(workload),
+        )
+        self.revisions.append(made)
+        self._know_selector(workload)
+        return made
+
+    def _know_selector(self, workload: Workload) -> None:
+        """Let default constraints take over the selector of the controller that makes the pods."""
+        if workload.selector is None or workload.kind in ("Pod", "Job"):
+            return
+        controller = controller_of(workload)
+        key = OwnerKey(controller.kind, workload.namespace, controller.name)
+        selectors = {**self.cluster.owner_selectors, key: selected_by_controller(workload)}
+        self.cluster = self.cluster._replace(owner_selectors=selectors)
+        self.facts = [facts._replace(cluster=facts.cluster._replace(owner_selectors=selectors)) for facts in self.facts]
+
+    def class_index(self, cls: PodClass) -> int:
+        """Return the index of a pod class."""
+        at = self._class_at.get(cls)
+        if at is None:
+            at = self._class_at[cls] = len(self.classes)
+            self.classes.append(cls)
+        return at
+
+    def cls_of(self, rev: int, ordinal: int = NO_ORDINAL, node: str = "") -> int:
+        """Return the class of a pod that a controller makes of a revision; `node` is that of a DaemonSet's pod."""
+        key = (rev, ordinal, node)
+        at = self._cls_of.get(key)
+        if at is None:
+            workload = self.revisions[rev].workload
+            if workload.kind == "DaemonSet":
+                pod = daemon(workload, node)
+            else:
+                pod = replica(workload, max(0, ordinal - workload.first_ordinal))
+            at = self._cls_of[key] = self.class_index(pod.cls)
+        return at
+
+    def shape(self, cls: int) -> int:
+        """Return a number that is the same for pods that differ in their ordinal alone, where nothing depends on it."""
+        found = self._shapes.get(cls)
+        if found is None:
+            full = self.classes[cls]
+            bare = full if full.volumes else full._replace(labels=_without_ordinal(full.labels))
+            found = self._shapes[cls] = self._shape_at.setdefault(bare, len(self._shape_at))
+        return found
+
+    def node_index(self, name: str) -> int:
+        """Return the index of a node, a new one where it is not known."""
+        at = self.node_at.get(name)
+        if at is None:
+            at = self.node_at[name] = len(self.node_names)
+            self.node_names.append(name)
+        return at
+
+    def changed_facts(self, facts: int, key: Any, change: Callable[[Facts], Facts]) -> int:
+        """Return the index of facts after a change, which is made once for each `key`."""
+        found = self._next_facts.get((facts, key))
+        if found is None:
+            made = change(self.facts[facts])
+            missing = len(self.node_names) - len(made.nodes)
+            made = made._replace(nodes=(*made.nodes, *[None] * missing))
+            cluster = made.cluster._replace(nodes=tuple(node for node in made.nodes if node is not None))
+            found = len(self.facts)
+            self.facts.append(made._replace(cluster=cluster))
+            self._next_facts[facts, key] = found
+        return found
+
+    def keep(self, cluster: Cluster) -> None:
+        """Let a cluster that is known by its identity stay alive."""
+        self._clusters.append(cluster)
+
+    def node(self, facts: int, at: int) -> Optional[Node]:
+        """Return a node as it is now; None where it does not exist."""
+        nodes = self.facts[facts].nodes
+        return nodes[at] if 0 <= at < len(nodes) else None
+
+
+def same_template(one: Plain, other: Plain) -> bool:
+    """Return whether two templates are equal but for the hash that a Deployment adds.
+
+    Source: pkg/controller/deployment/util/deployment_util.go, EqualIgnoreHash (v1.36.2).
+    """
+    return _without_hash(one) == _without_hash(other)
+
+
+def _without_hash(template: Plain) -> Plain:
+    metadata = template.get("metadata") or {}
+    labels = metadata.get("labels") or {}
+    kept = {key: value for key, value in labels.items() if key != POD_TEMPLATE_HASH}
+    rest = {key: value for key, value in metadata.items() if key not in ("labels", "creationTimestamp") and value}
+    return {"metadata": {**rest, "labels": kept}, "spec": template.get("spec") or {}}
+
+
+def _without_ordinal(labels: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((key, value) for key, value in labels if key not in _ORDINAL_LABELS and key != _INDEX_LABEL)
