@@ -2,8 +2,8 @@
 
 Source: pkg/controller/volume/persistentvolume/pv_controller.go; pkg/controller/statefulset/stateful_set_utils.go,
 getPersistentVolumeClaims (v1.36.2).
-Difference: a volume that a provisioner makes is reachable in the zone of the chosen node, or on that node alone where it
-has no zone.
+Difference: a volume that a provisioner makes is reachable in the zone of the chosen node, or on that node alone where
+it has no zone.
 """
 
 from __future__ import annotations

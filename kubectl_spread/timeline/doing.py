@@ -22,7 +22,6 @@ from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.state import Stage
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.world import Facts
-from kubectl_spread.timeline.world import same_template
 from kubectl_spread.timeline.world import World
 
 Slot = tuple[int, int, int, int, int, bool]  # what stays the same of a pod while it is on its node
@@ -36,13 +35,13 @@ def slot(pod: P) -> Slot:
 def do(world: World, state: State, op: steps.Op) -> list[Draft]:
     """Return the states right after a step, before anybody reacts; several where a choice is random."""
     if isinstance(op, (steps.DeleteSome, steps.PatchSome)):
-        return [_on_pods(world, state, op, pods) for pods in _matching(world, state, op.match, count=op.count)]
+        return [_on_pods(world, state, op, pods) for pods in _matching(world, state, op.match, limit=op.limit)]
     draft = Draft(world, state)
     _DOERS[type(op)](draft, op)
     return [draft]
 
 
-def _matching(world: World, state: State, match: steps.Match, *, count: int) -> list[tuple[P, ...]]:
+def _matching(world: World, state: State, match: steps.Match, *, limit: int) -> list[tuple[P, ...]]:
     owner = world.find_owner(match.key)
     node = world.node_at.get(match.node, PENDING) if match.node else None
     found = [
@@ -54,7 +53,7 @@ def _matching(world: World, state: State, match: steps.Match, *, count: int) -> 
         and (not match.ordinals or pod.ordinal in match.ordinals)
         and (not match.is_pending or pod.node == PENDING)
     ]
-    return list(choices(found, min(count or len(found), len(found))))
+    return list(choices(found, min(limit or len(found), len(found))))
 
 
 def _on_pods(world: World, state: State, op: steps.Op, pods: tuple[P, ...]) -> Draft:
@@ -116,26 +115,21 @@ def _pause(draft: Draft, op: steps.Pause) -> None:
 
 
 def _restart(draft: Draft, op: steps.Restart) -> None:
-    world = draft.world
+    _with_spec(draft, op.key, lambda spec: spec._replace(rev=_restarted(draft.world, spec.rev, op)))
 
-    def restarted(spec: Any) -> Any:
-        rev = world.revisions[spec.rev]
+
+def _restarted(world: World, before: int, op: steps.Restart) -> int:
+    """Return the revision that a restart makes; the same one in every state."""
+    found = world.restarted.get((before, id(op)))
+    if found is None:
+        rev = world.revisions[before]
         metadata = rev.workload.template.get("metadata") or {}
         times = sum(item.owner == rev.owner for item in world.revisions)
         annotations = {**(metadata.get("annotations") or {}), RESTARTED_AT: f"revision {times + 1}"}
         template = {**rev.workload.template, "metadata": {**metadata, "annotations": annotations}}
-        known = next(
-            (
-                item
-                for item in world.revisions
-                if item.owner == rev.owner and same_template(item.workload.template, template)
-            ),
-            None,
-        )
-        made = known or world.revision(rev.owner, rev.workload._replace(template=template, known_hash=""))
-        return spec._replace(rev=made.index)
-
-    _with_spec(draft, op.key, restarted)
+        made = world.revision(rev.owner, rev.workload._replace(template=template, known_hash=""))
+        found = world.restarted[before, id(op)] = made.at
+    return found
 
 
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"

@@ -23,8 +23,8 @@ class Found(NamedTuple):
     """What a walk found.
 
     steady: states in which nothing is left to happen. is_exhaustive: there are no others. states: how many were
-    visited. came_from: for each visited state the one before, along a shortest way. loops: a state that a random run came
-    back to for ever.
+    visited. came_from: for each visited state the one before, along a shortest way. loops: a state that a random run
+    came back to for ever.
     """
 
     steady: tuple[State, ...]
@@ -74,15 +74,22 @@ def _has_end(steady: list[State]) -> bool:
     return bool(steady)
 
 
-def one(moves: Moves, start: State, choose: Callable[[list[Step]], Step], *, deadline: Optional[float] = None) -> Found:
+def one(
+    moves: Moves,
+    start: State,
+    choose: Callable[[list[Step]], Step],
+    *,
+    canonical: Canonical = lambda state: state,
+    deadline: Optional[float] = None,
+) -> Found:
     """Follow one way to its end; `choose` takes one of the steps."""
-    state = start
+    state = canonical(start)
     came_from: dict[State, Optional[State]] = {state: None}
     for at in range(_MOST_STEPS):
         steps = moves.after(state)
         if not steps:
             return Found((state,), False, len(came_from), came_from, runs=1)
-        after = choose(steps).state
+        after = canonical(choose(steps).state)
         if after not in came_from:
             came_from[after] = state
         state = after

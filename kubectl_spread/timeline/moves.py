@@ -1,8 +1,8 @@
 """What may happen next in a state.
 
 A state's steps are: the scheduler binds a waiting pod, or evicts others for it; pods become ready and a controller that
-waited for them goes on; a deletion finishes; old pods make room in a rollout; the user's next command, or eviction; a taint
-removes a pod. Whatever needs no choice follows at once: controllers create what is missing.
+waited for them goes on; a deletion finishes; old pods make room in a rollout; the user's next command, or eviction; a
+taint removes a pod. Whatever needs no choice follows at once: controllers create what is missing.
 
 Reductions, none of which loses an outcome:
 * a pod becomes ready only when its controller goes on because of it, or when nothing else is left to happen;
@@ -226,7 +226,7 @@ class Moves:
             return
         if item[0] == "op":
             for draft in doing.do(self._world, _without(state, item), self._world.ops[item[1]]):
-                draft.moves.insert(0, Move(Kind.DONE, count=item[1]))
+                draft.moves.insert(0, Move(Kind.DONE, number=item[1]))
                 yield self.settled(draft)
         elif item[0] == "delete":
             yield from self._deletions(state, item)

@@ -64,12 +64,12 @@ def with_down(facts: Facts, down: frozenset[int]) -> Facts:
     for at, node in enumerate(facts.nodes):
         if node is None:
             continue
-        node = untainted(node, UNREACHABLE, "")
+        now = untainted(node, UNREACHABLE, "")
         if at in down:
-            node = tainted(node, Taint(UNREACHABLE, "", NO_SCHEDULE))
+            now = tainted(now, Taint(UNREACHABLE, "", NO_SCHEDULE))
         if at in evicting:
-            node = tainted(node, Taint(UNREACHABLE, "", NO_EXECUTE))
-        changed.append((at, node))
+            now = tainted(now, Taint(UNREACHABLE, "", NO_EXECUTE))
+        changed.append((at, now))
     return with_nodes(facts, changed)._replace(down=down)
 
 

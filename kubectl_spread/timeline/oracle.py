@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
-from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.snapshot import Budget
+from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Filtered
@@ -33,6 +34,14 @@ _LONGEST_LOG = 100_000  # bindings and removals, after which a scheduler starts 
 _MOST_SCHEDULERS = 64
 
 Seen = tuple[tuple[int, int, int, int], ...]  # class, node, end as a scheduler sees it, and how many
+
+
+class Involved(Exception):  # noqa: N818 (no error: the world has to be made with more pods)
+    """Pods of the background take part after all; `keys` are their workloads."""
+
+    def __init__(self, keys: frozenset[OwnerKey]) -> None:
+        super().__init__(keys)
+        self.keys = keys
 
 
 class Eviction(NamedTuple):
@@ -99,14 +108,22 @@ class Oracle:
         if found.chosen is None:
             return ()
         best = preference(found.chosen)
+        ways = [item for item in found.candidates if preference(item) == best]
+        self._involve(victim for item in ways for victim in item.victims if victim.uid not in kept.state_pod)
         return tuple(
             Eviction(
                 kept.world_node[kept.columns.index[item.node]],
-                tuple(kept.state_pod[victim.uid] for victim in item.victims),
+                tuple(kept.state_pod[victim.uid] for victim in item.victims if victim.uid in kept.state_pod),
             )
-            for item in found.candidates
-            if preference(item) == best and all(victim.uid in kept.state_pod for victim in item.victims)
+            for item in ways
         )
+
+    def _involve(self, victims: Iterable[Pod]) -> None:
+        """Ask for a world in which the workloads of some pods take part."""
+        cluster = self._world.cluster
+        keys = frozenset(key for pod in victims if (key := cluster.top_owner(pod)) is not None)
+        if keys:
+            raise Involved(keys)
 
     def _has_lower(self, pod: P, state: State) -> bool:
         """Return whether a bound pod has a lower priority."""
@@ -181,7 +198,7 @@ class _Kept:
     def show(self, seen: Seen, pods: Iterable[P]) -> None:
         """Bind and remove pods until the scheduler sees those of a state."""
         if seen != self._seen:
-            self._show(dict(((cls, node, end), count) for cls, node, end, count in seen))
+            self._show({(cls, node, end): count for cls, node, end, count in seen})
             self._seen = seen
         self._name(pods)
         nominated = tuple(pod for pod in pods if pod.nominated != PENDING and pod.node == PENDING)
@@ -234,7 +251,7 @@ class _Kept:
         name = f"waiting-{number}"
         return Pod(name, name, self._world.classes[pod.cls], nominated_node=nominated)
 
-    def allow(self, allowed: tuple[budgets.Budget, ...]) -> None:
+    def allow(self, allowed: tuple[Budget, ...]) -> None:
         """Tell preemption how many evictions each budget allows now."""
         self.columns.cluster = self._cluster._replace(budgets=allowed)
 

@@ -23,7 +23,7 @@ KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "Statefu
 def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str = "") -> int:
     """Return the index of a workload's spec; a template that is new makes a revision."""
     workload = controller.workload
-    rev = world.revision(owner, workload, known_hash=known_hash).index
+    rev = world.revision(owner, workload, known_hash=known_hash).at
     made = _MAKERS[workload.kind](workload, controller.spec, rev)
     if workload.kind == "StatefulSet":
         world.claim_templates[owner] = {

@@ -83,13 +83,14 @@ class Kind(Enum):
 class Move(NamedTuple):
     """Something that happened to a pod, or to a workload; the pod is as it was before, but for a created one.
 
-    node: where to, or where. count: of pods, or the new size of a set. others: how many nodes were as good.
+    node: where to, or where. number: the new size of a set, or that of the user's step. others: how many nodes were as
+    good.
     """
 
     kind: Kind
     pod: Optional[P] = None
     node: int = PENDING
-    count: int = 1
+    number: int = 1
     others: int = 0
     owner: int = -1
     rev: int = -1

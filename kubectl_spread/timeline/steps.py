@@ -67,10 +67,10 @@ class Match(NamedTuple):
 
 
 class DeleteSome(NamedTuple):
-    """Pods of a workload are deleted, one after the other; `count` of them, 0 for all that match."""
+    """Pods of a workload are deleted, one after the other; at most `limit` of them, 0 for all that match."""
 
     match: Match
-    count: int = 0
+    limit: int = 0
 
 
 class DeletePods(NamedTuple):
@@ -89,7 +89,7 @@ class PatchSome(NamedTuple):
     """Running pods of a workload get other labels or another cost, or stop being ready."""
 
     match: Match
-    count: int = 0
+    limit: int = 0
     labels: tuple[tuple[str, str], ...] = ()
     cost: int = 0
     is_unready: bool = False
@@ -161,6 +161,6 @@ class CreatePod(NamedTuple):
 
 
 Op = Union[
-    Become, Apply, Scale, Restart, Undo, Pause, Delete, DeleteSome, DeletePods, Evict, PatchSome, Drain, Cordon, TaintNodes,
-    Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp, ChangeFacts, CreatePod,
+    Become, Apply, Scale, Restart, Undo, Pause, Delete, DeleteSome, DeletePods, Evict, PatchSome, Drain, Cordon,
+    TaintNodes, Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp, ChangeFacts, CreatePod,
 ]  # fmt: skip

@@ -56,7 +56,7 @@ class Facts(NamedTuple):
 class Revision(NamedTuple):
     """One template of a workload; `number` is as kubectl's rollout history counts."""
 
-    index: int
+    at: int
     owner: int
     workload: Workload
     name: str
@@ -83,11 +83,14 @@ class World:
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
         self.notes: dict[str, None] = {}
         self.ops: list[Any] = []  # the steps of the user, by number
+        self.restarted: dict[tuple[int, int], int] = {}  # the revision by that before and the step's identity
         self.slot_of: dict[str, Any] = {}  # by uid of a pod of the beginning
+        self._on_node: Optional[dict[str, list[Pod]]] = None
         self._clusters: list[Cluster] = []  # so that an id() stays theirs
         self._class_at: dict[PodClass, int] = {}
         self._owner_at: dict[OwnerKey, int] = {}
         self._cls_of: dict[tuple[int, int, str], int] = {}
+        self._known: dict[int, PodClass] = {}  # by revision, of a pod that runs
         self._shapes: dict[int, int] = {}
         self._shape_at: dict[PodClass, int] = {}
         self._next_facts: dict[Any, int] = {}
@@ -157,13 +160,24 @@ class World:
         key = (rev, ordinal, node)
         at = self._cls_of.get(key)
         if at is None:
-            workload = self.revisions[rev].workload
-            if workload.kind == "DaemonSet":
-                pod = daemon(workload, node)
-            else:
-                pod = replica(workload, max(0, ordinal - workload.first_ordinal))
-            at = self._cls_of[key] = self.class_index(pod.cls)
+            at = self._cls_of[key] = self.class_index(self._made(rev, ordinal, node))
         return at
+
+    def _made(self, rev: int, ordinal: int, node: str) -> PodClass:
+        workload, known = self.revisions[rev].workload, self._known.get(rev)
+        if workload.kind == "DaemonSet":
+            return daemon(workload, node).cls
+        if known is not None:
+            return known if ordinal == NO_ORDINAL else _with_ordinal(known, workload, ordinal)
+        return replica(workload, max(0, ordinal - workload.first_ordinal)).cls
+
+    def known_class(self, rev: int, cls: PodClass) -> None:
+        """Let pods of a revision be as one that runs."""
+        self._known[rev] = cls
+
+    def never_ready(self, rev: int) -> None:
+        """Let pods of a revision run without becoming ready."""
+        self.revisions[rev] = self.revisions[rev]._replace(becomes_ready=False)
 
     def shape(self, cls: int) -> int:
         """Return a number that is the same for pods that differ in their ordinal alone, where nothing depends on it."""
@@ -195,6 +209,14 @@ class World:
             self._next_facts[facts, key] = found
         return found
 
+    def on_node(self, name: str) -> list[Pod]:
+        """Return the pods of the background on a node."""
+        if self._on_node is None:
+            self._on_node = {}
+            for pod in self.background:
+                self._on_node.setdefault(pod.node_name, []).append(pod)
+        return self._on_node.get(name, [])
+
     def keep(self, cluster: Cluster) -> None:
         """Let a cluster that is known by its identity stay alive."""
         self._clusters.append(cluster)
@@ -223,3 +245,15 @@ def _without_hash(template: Plain) -> Plain:
 
 def _without_ordinal(labels: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     return tuple((key, value) for key, value in labels if key not in _ORDINAL_LABELS and key != _INDEX_LABEL)
+
+
+def _with_ordinal(cls: PodClass, workload: Workload, ordinal: int) -> PodClass:
+    """Return the class of another pod of a StatefulSet or an indexed Job."""
+    labels = dict(cls.labels)
+    before = labels.get(_ORDINAL_LABELS[0], "")
+    name = f"{workload.name}-{ordinal}"
+    found = {_ORDINAL_LABELS[0]: name, _ORDINAL_LABELS[1]: str(ordinal), _INDEX_LABEL: str(ordinal)}
+    labels.update({key: value for key, value in found.items() if key in labels})
+    made = {f"{template}-{before}": f"{template}-{name}" for template in workload.claim_templates}
+    volumes = tuple(volume._replace(claim=made.get(volume.claim, volume.claim)) for volume in cls.volumes)
+    return cls._replace(labels=tuple(sorted(labels.items())), volumes=volumes)

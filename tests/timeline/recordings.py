@@ -6,9 +6,9 @@ import copy
 import gzip
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from typing import Iterator
 from typing import NamedTuple
 from typing import Optional
 
@@ -17,8 +17,8 @@ from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects import read
 from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.workload import workload
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import workload
 from kubectl_spread.scheduler.config import profiles
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.state import End
@@ -38,9 +38,8 @@ RESTARTED = "kubectl.kubernetes.io/restartedAt"
 def read_folder(folder: Path) -> Iterator[Plain]:
     """Yield the scenarios of all recordings in a folder."""
     for path in sorted(folder.glob("*.ndjson*")):
-        opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-        with opened as lines:
-            yield from map(json.loads, lines)
+        whole = path.read_bytes()
+        yield from map(json.loads, (gzip.decompress(whole) if path.suffix == ".gz" else whole).splitlines())
 
 
 def _annotation(owner: Workload, name: str) -> str:
@@ -106,7 +105,9 @@ class Scenario:
         known = self._applied[key]
         known["restarted"] = f"restart {self._restarts}"
         stored = known["plain"] = copy.deepcopy(known["plain"])
-        stored["spec"]["template"].setdefault("metadata", {}).setdefault("annotations", {})[RESTARTED] = known["restarted"]
+        stored["spec"]["template"].setdefault("metadata", {}).setdefault("annotations", {})[RESTARTED] = known[
+            "restarted"
+        ]
         yield steps.Apply(Controller(workload(stored, item["kind"], namespace=NAMESPACE), spec=stored["spec"]))
 
     def _patch(self, item: Plain) -> Iterator[steps.Op]:
@@ -160,7 +161,7 @@ class Scenario:
     def _delete(self, item: Plain) -> Iterator[steps.Op]:
         yield steps.Delete(_key(f"{item['kind']}/{item['name']}"))
 
-    def _after(self, seconds: float) -> Iterator[steps.Op]:  # noqa: ARG002
+    def _after(self, seconds: float) -> Iterator[steps.Op]:
         yield from ()
 
 
@@ -256,7 +257,7 @@ def _node(world: World, pod: P) -> Optional[str]:
 def revision_number(world: World, rev: int) -> int:
     """Return the number of a template in the order of first use."""
     owner = world.revisions[rev].owner
-    return [item.index for item in world.revisions if item.owner == owner].index(rev) + 1
+    return [item.at for item in world.revisions if item.owner == owner].index(rev) + 1
 
 
 def without_ordinals(pods: Counter[Seen]) -> Counter[Seen]:

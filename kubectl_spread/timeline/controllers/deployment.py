@@ -230,7 +230,8 @@ def act(draft: Draft, owner: int) -> bool:
     if found is not None and not found.is_scale_down:
         put(draft, owner, found.sets)
         return True
-    return any([replicaset.create_missing(draft, owner, rev=item.rev, size=item.size) for item in own.sets])
+    created = [replicaset.create_missing(draft, owner, rev=item.rev, size=item.size) for item in own.sets]
+    return any(created)
 
 
 def put(draft: Draft, owner: int, sets: tuple[Set, ...]) -> None:
@@ -239,7 +240,7 @@ def put(draft: Draft, owner: int, sets: tuple[Set, ...]) -> None:
     before = {item.rev: item.size for item in own.sets}
     for item in sets:
         if item.size != before.get(item.rev, 0):
-            draft.moves.append(Move(Kind.SCALED, owner=owner, rev=item.rev, count=item.size))
+            draft.moves.append(Move(Kind.SCALED, owner=owner, rev=item.rev, number=item.size))
     draft.sets[owner] = own._replace(sets=sets)
 
 

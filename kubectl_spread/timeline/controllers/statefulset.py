@@ -180,5 +180,5 @@ def is_complete(world: World, pods: Sequence[P], owner: int, own: Own) -> bool:
 def not_created(world: World, pods: Sequence[P], owner: int, own: Own) -> int:
     """Return how many ordinals have no pod."""
     spec: Spec = world.specs[own.spec]
-    there = {pod.ordinal for pod in pods if pod.owner == owner and pod.node != PENDING or pod.owner == owner}
+    there = {pod.ordinal for pod in pods if (pod.owner == owner and pod.node != PENDING) or pod.owner == owner}
     return len(set(spec.ordinals) - there)

@@ -1,0 +1,289 @@
+"""What became of a cluster: steady states in the terms of its objects, and how they came about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Iterable
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.timeline.controllers import daemonset
+from kubectl_spread.timeline.controllers import deployment
+from kubectl_spread.timeline.controllers import job
+from kubectl_spread.timeline.controllers import replicaset
+from kubectl_spread.timeline.controllers import statefulset
+from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import Move
+from kubectl_spread.timeline.state import NO_ORDINAL
+from kubectl_spread.timeline.state import P
+from kubectl_spread.timeline.state import PENDING
+from kubectl_spread.timeline.state import Stage
+from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.world import World
+
+
+class PodState(NamedTuple):
+    """A pod in a steady state; `node` is empty where it is Pending, `message` says why."""
+
+    owner: Optional[OwnerKey]
+    name: str
+    revision: str
+    ordinal: Optional[int]
+    node: str
+    is_ready: bool
+    is_terminating: bool
+    nominated: str
+    is_original: bool
+    message: str = ""
+    number: int = 0  # of the revision, in the order of first use
+
+    @property
+    def is_pending(self) -> bool:
+        return not self.node and not self.is_terminating
+
+
+class WorkloadState(NamedTuple):
+    """A workload in a steady state; `not_created`: pods that its controller holds back."""
+
+    desired: int
+    ready: int
+    updated: int
+    pending: int
+    not_created: int
+    is_complete: bool
+
+
+class Blocked(NamedTuple):
+    """An eviction that is refused for ever."""
+
+    pod: PodState
+    cause: str
+
+
+class Event(NamedTuple):
+    """One thing that happened on the way; `pod` is empty where it happened to a workload."""
+
+    kind: Kind
+    owner: Optional[OwnerKey]
+    pod: str
+    revision: int
+    node: str
+    size: int = 1
+    others: int = 0
+    text: str = ""
+
+
+class Outcome:
+    """One steady state."""
+
+    def __init__(
+        self, view: View, state: State, *, path: Callable[[], tuple[Move, ...]], is_steady: bool = True
+    ) -> None:
+        self._view = view
+        self._path = path
+        self.state = state
+        self.is_steady = is_steady
+        self.pods = view.pods(state)
+        self.workloads = view.workloads(state)
+        self.blocked = view.blocked(state)
+        self.restarts = view.restarts(state)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every workload is as it should be, and nothing is Pending or refused."""
+        return (
+            self.is_steady
+            and not self.blocked
+            and not self.pending
+            and all(item.is_complete for item in self.workloads.values())
+        )
+
+    @property
+    def pending(self) -> tuple[PodState, ...]:
+        return tuple(pod for pod in self.pods if pod.is_pending)
+
+    @property
+    def newly_pending(self) -> tuple[PodState, ...]:
+        """Return the Pending pods of workloads that had fewer of them in the beginning."""
+        before = self._view.pending_before
+        after = Counter(pod.owner for pod in self.pending)
+        return tuple(pod for pod in self.pending if after[pod.owner] > before[pod.owner])
+
+    def counts(self, key: OwnerKey, topology_key: str) -> dict[str, int]:
+        """Return how many pods of a workload each domain has; those on their way out are left out."""
+        return self._view.counts(self.state, key, topology_key)
+
+    def trace(self) -> tuple[Event, ...]:
+        """Return what happened on the way, the shortest that was found."""
+        return tuple(self._view.event(move) for move in self._path())
+
+
+class View:
+    """Turns states of a world into the terms of its objects."""
+
+    def __init__(self, world: World, start: State, *, message: Callable[[P, State], str]) -> None:
+        self.world = world
+        self._start = start
+        self._message = message
+        self.pending_before = Counter(
+            self._key(pod) for pod in start.pods if pod.node == PENDING and pod.end == End.ALIVE
+        )
+
+    def _key(self, pod: P) -> Optional[OwnerKey]:
+        return self.world.keys[pod.owner] if pod.owner >= 0 else None
+
+    def pods(self, state: State) -> tuple[PodState, ...]:
+        names: dict[object, list[str]] = {key: list(found) for key, found in self.world.names.items()}
+        return tuple(self._pod(pod, state, names) for pod in state.pods)
+
+    def _pod(self, pod: P, state: State, names: dict[object, list[str]]) -> PodState:
+        key = self._key(pod)
+        revision = self.world.revisions[pod.rev].name if pod.rev >= 0 else ""
+        is_pending = pod.node == PENDING and pod.end == End.ALIVE
+        return PodState(
+            key,
+            self.name(pod, names),
+            revision,
+            pod.ordinal if pod.ordinal != NO_ORDINAL and key is not None and key.kind != "DaemonSet" else None,
+            self._node(pod.node),
+            pod.stage == Stage.READY,
+            pod.end not in (End.ALIVE, End.LOST),
+            self._node(pod.nominated),
+            not pod.is_new,
+            self._message(pod, state) if is_pending else "",
+            self.number(pod.rev),
+        )
+
+    def name(self, pod: P, names: Optional[dict[object, list[str]]] = None) -> str:
+        """Return a pod's name; of a new pod whose name is drawn at random, that of its workload and `-*`."""
+        known = self.world.names if names is None else names
+        found = known.get((pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new))
+        if not pod.is_new and found:
+            return found.pop(0) if names is not None else found[0]
+        key = self._key(pod)
+        if key is None:
+            return ""
+        if key.kind == "StatefulSet" or (key.kind == "Job" and pod.ordinal != NO_ORDINAL):
+            return f"{key.name}-{pod.ordinal}"
+        return f"{key.name}-*"
+
+    def number(self, rev: int) -> int:
+        """Return the number of a revision among those of its workload, from 1; 0 without one."""
+        if rev < 0:
+            return 0
+        owner = self.world.revisions[rev].owner
+        return [item.at for item in self.world.revisions if item.owner == owner].index(rev) + 1
+
+    def _node(self, at: int) -> str:
+        return "" if at == PENDING else self.world.node_names[at]
+
+    def workloads(self, state: State) -> dict[OwnerKey, WorkloadState]:
+        return {
+            self.world.keys[owner]: self._workload(state, owner)
+            for owner, own in enumerate(state.sets)
+            if own is not None
+        }
+
+    def _workload(self, state: State, owner: int) -> WorkloadState:
+        spec = self.world.specs[state.sets[owner].spec]
+        mine = [pod for pod in state.pods if pod.owner == owner and pod.end in (End.ALIVE, End.LOST)]
+        desired = spec.replicas if hasattr(spec, "replicas") else len(mine)
+        return WorkloadState(
+            desired,
+            sum(pod.stage == Stage.READY for pod in mine),
+            sum(pod.rev == spec.rev for pod in mine),
+            sum(pod.node == PENDING for pod in mine),
+            max(0, desired - len(mine)),
+            is_complete(self.world, state, owner),
+        )
+
+    def blocked(self, state: State) -> tuple[Blocked, ...]:
+        by_slot = {(p.owner, p.rev, p.ordinal, p.cls, p.node, p.is_new): p for p in state.pods}
+        return tuple(
+            Blocked(self._pod(by_slot[item[1]], state, {}), item[2])
+            for item in state.todo
+            if item[0] == "blocked" and item[1] in by_slot
+        )
+
+    def restarts(self, state: State) -> dict[OwnerKey, int]:
+        before = Counter(pod.owner for pod in self._start.pods if pod.end == End.ALIVE and not pod.is_new)
+        after = Counter(pod.owner for pod in state.pods if pod.end == End.ALIVE and not pod.is_new)
+        return {self.world.keys[owner]: before[owner] - after[owner] for owner in before if owner >= 0}
+
+    def counts(self, state: State, key: OwnerKey, topology_key: str) -> dict[str, int]:
+        owner = self.world.find_owner(key)
+        found = dict.fromkeys(self.domains(state, topology_key), 0)
+        for pod in state.pods:
+            node = self.world.node(state.facts, pod.node)
+            if pod.owner == owner and pod.end == End.ALIVE and node is not None and topology_key in node.labels:
+                found[node.labels[topology_key]] += 1
+        return found
+
+    def domains(self, state: State, topology_key: str) -> list[str]:
+        """Return the domains of a key, sorted."""
+        nodes = self.world.facts[state.facts].nodes
+        return sorted({node.labels[topology_key] for node in nodes if node is not None and topology_key in node.labels})
+
+    def event(self, move: Move) -> Event:
+        """Return a move in the terms of objects."""
+        owner, rev = (move.pod.owner, move.pod.rev) if move.pod is not None else (move.owner, move.rev)
+        key = self.world.keys[owner] if owner >= 0 else None
+        name = "" if move.pod is None else self.name(move.pod)
+        return Event(move.kind, key, name, self.number(rev), self._node(move.node), move.number, move.others, move.text)
+
+
+def is_complete(world: World, state: State, owner: int) -> bool:
+    """Return whether what `kubectl rollout status` waits for has come."""
+    own = state.sets[owner]
+    if isinstance(own, daemonset.Own):
+        return daemonset.is_complete(world, state, owner)
+    module = {
+        deployment.Own: deployment,
+        statefulset.Own: statefulset,
+        replicaset.Own: replicaset,
+        job.Own: job,
+    }[type(own)]
+    found: bool = module.is_complete(world, state.pods, owner, own)
+    return found
+
+
+def skews(view: View, states: Iterable[State]) -> dict[tuple[OwnerKey, str], int]:
+    """Return the largest difference between two domains on the way, for each key that a workload's constraints have."""
+    found: dict[tuple[OwnerKey, str], int] = {}
+    world = view.world
+    keys = {
+        owner: {
+            item.topology_key for rev in world.revisions if rev.owner == owner for item in _constraints(world, rev.at)
+        }
+        for owner in range(len(world.keys))
+    }
+    for state in states:
+        for owner, own in enumerate(state.sets):
+            for topology_key in keys[owner] if own is not None else ():
+                counts = view.counts(state, world.keys[owner], topology_key).values()
+                at = (world.keys[owner], topology_key)
+                found[at] = max(found.get(at, 0), max(counts, default=0) - min(counts, default=0))
+    return found
+
+
+def _constraints(world: World, rev: int) -> tuple[TopologySpreadConstraint, ...]:
+    workload = world.revisions[rev].workload
+    if workload.kind == "DaemonSet":
+        return ()
+    return world.classes[world.cls_of(rev, workload.first_ordinal)].constraints
+
+
+def fewest_ready(world: World, states: Iterable[State]) -> dict[OwnerKey, int]:
+    """Return the fewest ready pods of each workload on the way."""
+    found: dict[OwnerKey, int] = {}
+    for state in states:
+        ready = Counter(pod.owner for pod in state.pods if pod.stage == Stage.READY and pod.end == End.ALIVE)
+        for owner, own in enumerate(state.sets):
+            if own is not None:
+                key = world.keys[owner]
+                found[key] = min(found.get(key, ready[owner]), ready[owner])
+    return found

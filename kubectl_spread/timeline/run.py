@@ -1,0 +1,353 @@
+"""Steps of a user, played on a cluster until nothing is left to happen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from enum import Enum
+from typing import cast
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.timeline import answer
+from kubectl_spread.timeline import explore
+from kubectl_spread.timeline import reading
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.answer import Outcome
+from kubectl_spread.timeline.answer import View
+from kubectl_spread.timeline.become import steps_to
+from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.explore import Found
+from kubectl_spread.timeline.loading import load
+from kubectl_spread.timeline.loading import with_owners
+from kubectl_spread.timeline.moves import Moves
+from kubectl_spread.timeline.oracle import Involved
+from kubectl_spread.timeline.oracle import Oracle
+from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import Move
+from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.symmetry import Symmetry
+from kubectl_spread.timeline.world import Kubelet
+from kubectl_spread.timeline.world import World
+
+Written = Union[steps.Op, Sequence[steps.Op]]
+_MOST_STARTS = 64  # outcomes of a step from which the next one is played
+
+
+class Mode(Enum):
+    """How much is looked at."""
+
+    ALL = "all"
+    SAMPLE = "sample"
+    FIRST = "first"
+
+
+class Limits(NamedTuple):
+    """How far to go: states of an exhaustive search, random runs, seconds for each step.
+
+    patience_s: within a step time passes for so long; tolerationSeconds up to this end.
+    """
+
+    mode: Mode = Mode.ALL
+    max_states: int = 20_000
+    samples: int = 100
+    seconds: Optional[float] = None
+    seed: int = 0
+    patience_s: float = float("inf")
+
+
+class StepAnswer(NamedTuple):
+    """What became of one step.
+
+    outcomes: distinct ones; nodes that are interchangeable are one. is_exact: there are no others. states: visited.
+    runs: at random. fewest_ready, worst_skew: on the way, in everything that was visited.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    is_exact: bool
+    states: int
+    runs: int
+    fewest_ready: dict[OwnerKey, int]
+    worst_skew: dict[tuple[OwnerKey, str], int]
+    symmetry: Symmetry
+    is_endless: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether everything completes in every outcome, for certain."""
+        return self.is_exact and bool(self.outcomes) and all(item.is_complete for item in self.outcomes)
+
+    @property
+    def may_wedge(self) -> bool:
+        """Return whether something does not complete in some outcome that was found."""
+        return self.is_endless or any(not item.is_complete for item in self.outcomes)
+
+    def counts(self, key: OwnerKey, topology_key: str) -> dict[str, tuple[int, int]]:
+        """Return the fewest and most pods of a workload in each domain, over all outcomes."""
+        alike = self.symmetry.alike(topology_key)
+        found: dict[object, tuple[int, int]] = {}
+        domains: dict[str, object] = {}
+        for outcome in self.outcomes:
+            for domain, count in outcome.counts(key, topology_key).items():
+                kind = domains[domain] = alike.get(domain, domain)
+                least, most = found.get(kind, (count, count))
+                found[kind] = (min(least, count), max(most, count))
+        return {domain: found[kind] for domain, kind in domains.items()}
+
+
+class Answer(NamedTuple):
+    """What became of all steps; notes: what was not simulated."""
+
+    steps: tuple[StepAnswer, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def last(self) -> StepAnswer:
+        return self.steps[-1]
+
+
+def play(
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    written: Iterable[Written],
+    *,
+    limits: Optional[Limits] = None,
+    kubelet: Optional[Kubelet] = None,
+) -> Answer:
+    """Play steps one after the other, each until nothing is left to happen.
+
+    Args:
+        cluster: the facts.
+        profiles: of the scheduler, by name.
+        written: steps; a sequence of operations is one step, done without waiting in between.
+        limits: how far to go.
+        kubelet: how pods behave.
+    """
+    cluster = with_owners(cluster)
+    ops = _expanded(cluster, written)
+    touched, nodes = _touched(cluster, ops)
+    while True:
+        try:
+            return _Player(
+                cluster, profiles, ops, limits or Limits(), touched=touched, nodes=nodes, kubelet=kubelet
+            ).run()
+        except Involved as involved:
+            if involved.keys <= touched:
+                raise
+            touched = touched | involved.keys
+
+
+def _expanded(cluster: Cluster, written: Iterable[Written]) -> list[tuple[steps.Op, ...]]:
+    found = []
+    for item in written:
+        ops: list[steps.Op] = []
+        for op in _as_step(item):
+            if isinstance(op, steps.Become):
+                ops += steps_to(cluster, op.cluster)
+                cluster = op.cluster
+            else:
+                ops.append(op)
+        found.append(tuple(ops))
+    return found
+
+
+def _as_step(item: Written) -> Sequence[steps.Op]:
+    """Return the operations of a step; one alone is a NamedTuple."""
+    return (cast(steps.Op, item),) if hasattr(item, "_fields") else item
+
+
+def _touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozenset[OwnerKey], frozenset[str]]:
+    """Return the workloads and the nodes that steps are about."""
+    keys: set[OwnerKey] = set()
+    nodes: set[str] = set()
+    uids: set[str] = set()
+    for op in (op for step in ops for op in step):
+        if isinstance(op, steps.Apply):
+            owner = op.controller.workload
+            keys.add(OwnerKey(owner.kind, owner.namespace, owner.name))
+        elif isinstance(op, (steps.DeleteSome, steps.PatchSome)):
+            keys.add(op.match.key)
+        elif isinstance(op, (steps.DeletePods, steps.Evict)):
+            uids.update(op.uids)
+        elif isinstance(op, (steps.Drain, steps.DeleteNodes, steps.NodesDown, steps.NodesUp, steps.TaintNodes)):
+            nodes.update(op.nodes)
+        elif isinstance(op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete)):
+            keys.add(op.key)
+        elif isinstance(op, steps.ChangeNodes):
+            nodes.update(node.name for node in op.nodes)
+    keys |= {key for pod in cluster.pods if pod.uid in uids and (key := cluster.top_owner(pod)) is not None}
+    return frozenset(keys), frozenset(nodes)
+
+
+class _Player:
+    def __init__(
+        self,
+        cluster: Cluster,
+        profiles: Mapping[str, Profile],
+        ops: list[tuple[steps.Op, ...]],
+        limits: Limits,
+        *,
+        touched: Collection[OwnerKey],
+        nodes: Collection[str],
+        kubelet: Optional[Kubelet],
+    ) -> None:
+        loaded = load(cluster, profiles, touched=touched, nodes=nodes, kubelet=kubelet)
+        self._world: World = loaded.world
+        self._start = loaded.state
+        self._limits = limits
+        self._ops = ops
+        self._named = _named(ops) | self._nodes_of_pods(ops)
+        self._oracle = Oracle(self._world)
+        self._moves = Moves(self._world, self._oracle, patience_s=limits.patience_s)
+        self._prepare()
+
+    def _nodes_of_pods(self, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
+        """Return the nodes of the pods that steps name."""
+        uids = {
+            uid for step in ops for op in step if isinstance(op, (steps.DeletePods, steps.Evict)) for uid in op.uids
+        }
+        known = self._world.slot_of
+        return frozenset(self._world.node_names[known[uid][4]] for uid in uids if uid in known and known[uid][4] >= 0)
+
+    def _prepare(self) -> None:
+        """Number everything that the steps bring along before anything is compared."""
+        for op in (op for step in self._ops for op in step):
+            if isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
+                owner = op.controller.workload
+                at = self._world.owner(OwnerKey(owner.kind, owner.namespace, owner.name))
+                reading.spec_of(self._world, at, op.controller)
+
+    def run(self) -> Answer:
+        starts: tuple[State, ...] = (self._start,)
+        found: list[StepAnswer] = []
+        is_exact = True
+        for ops in self._ops:
+            first = len(self._world.ops)
+            self._world.ops += ops
+            todo = tuple(("op", first + at) for at in range(len(ops)))
+            begun = [self._begun(start, todo) for start in starts]
+            step = self._step(begun, is_exact=is_exact)
+            found.append(step)
+            is_exact = step.is_exact and len(step.outcomes) <= _MOST_STARTS
+            starts = tuple(item.state for item in step.outcomes[:_MOST_STARTS])
+        return Answer(tuple(found), tuple(self._world.notes))
+
+    def _begun(self, start: State, todo: tuple[object, ...]) -> State:
+        """Return the beginning of a step: what controllers had to do without it is done."""
+        pods = tuple(sorted(pod._replace(is_new=False) if pod.is_new else pod for pod in start.pods))
+        return self._moves.settled(Draft(self._world, start._replace(pods=pods, todo=todo))).state
+
+    def _step(self, starts: list[State], *, is_exact: bool) -> StepAnswer:
+        view = View(self._world, starts[0], message=self._oracle.message) if starts else None
+        if view is None:
+            return StepAnswer((), False, 0, 0, {}, {}, Symmetry(self._world, self._start, self._named))
+        symmetries = [Symmetry(self._world, start, self._named) for start in starts]
+        found = self._look(starts, symmetries)
+        states = [state for item in found for state in item.came_from]
+        outcomes: dict[State, Outcome] = {}
+        for item, start, symmetry in zip(found, starts, symmetries, strict=True):
+            own = View(self._world, start, message=self._oracle.message)
+            for state in (*item.steady, *item.loops):
+                path = _Path(self._moves, symmetry, start, item, state)
+                is_steady = state not in item.loops
+                outcomes.setdefault(state._replace(), Outcome(own, state, path=path, is_steady=is_steady))
+        return StepAnswer(
+            tuple(outcomes.values()),
+            is_exact and all(item.is_exhaustive for item in found),
+            sum(item.states for item in found),
+            sum(item.runs for item in found),
+            answer.fewest_ready(self._world, states),
+            answer.skews(view, states),
+            symmetries[0],
+            any(item.loops for item in found),
+        )
+
+    def _look(self, starts: list[State], symmetries: list[Symmetry]) -> list[Found]:
+        limits = self._limits
+        deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
+        found = []
+        for start, symmetry in zip(starts, symmetries, strict=True):
+            if limits.mode is Mode.FIRST:
+                found.append(explore.one(self._moves, start, explore.first, deadline=deadline))
+                continue
+            if limits.mode is Mode.ALL:
+                item = explore.everything(
+                    self._moves,
+                    [start],
+                    canonical=symmetry.canonical,
+                    max_states=limits.max_states,
+                    deadline=deadline,
+                )
+                if item.is_exhaustive:
+                    found.append(item)
+                    continue
+            found.append(self._sampled(start, symmetry, runs=max(1, limits.samples // len(starts)), deadline=deadline))
+        return found
+
+    def _sampled(self, start: State, symmetry: Symmetry, *, runs: int, deadline: Optional[float]) -> Found:
+        """Follow random ways, the first one by name among them."""
+        came_from: dict[State, Optional[State]] = {}
+        steady: dict[State, None] = {}
+        loops: dict[State, None] = {}
+        done = 0
+        for at in range(runs):
+            chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
+            one = explore.one(self._moves, start, chooser, canonical=symmetry.canonical)
+            done += 1
+            for state, before in one.came_from.items():
+                came_from.setdefault(state, before)
+            steady.update(dict.fromkeys(one.steady))
+            loops.update(dict.fromkeys(one.loops))
+            if deadline is not None and time.monotonic() > deadline + 1:
+                break
+        return Found(tuple(steady), False, len(came_from), came_from, runs=done, loops=tuple(loops))
+
+
+def _named(ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
+    """Return the nodes that steps name."""
+    found: set[str] = set()
+    for op in (op for step in ops for op in step):
+        for name in getattr(op, "nodes", ()):
+            found.add(name if isinstance(name, str) else name.name)
+        match = getattr(op, "match", None)
+        if match is not None and match.node:
+            found.add(match.node)
+    return frozenset(found)
+
+
+class _Path:
+    """The way from the beginning to a state, found again when somebody asks."""
+
+    def __init__(self, moves: Moves, symmetry: Symmetry, start: State, found: Found, end: State) -> None:
+        self._moves = moves
+        self._symmetry = symmetry
+        self._start = start
+        self._found = found
+        self._end = end
+
+    def __call__(self) -> tuple[Move, ...]:
+        """Return the moves."""
+        way: list[State] = []
+        state: Optional[State] = self._end
+        while state is not None:
+            way.append(state)
+            state = self._found.came_from.get(state)
+        way.reverse()
+        made: list[Move] = []
+        now = self._start
+        canonical = self._symmetry.canonical
+        for wanted in way[1:]:
+            step = next((item for item in self._moves.after(now) if canonical(item.state) == wanted), None)
+            if step is None:
+                before = way[way.index(wanted) - 1]
+                step = next(item for item in self._moves.after(before) if canonical(item.state) == wanted)
+            made += step.moves
+            now = step.state
+        return tuple(move for move in made if move.kind is not Kind.DONE or move.number >= 0)

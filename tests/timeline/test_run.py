@@ -1,0 +1,216 @@
+"""Steps of a user, played on small clusters until nothing is left to happen."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.answer import Event
+from kubectl_spread.timeline.run import Answer
+from kubectl_spread.timeline.run import Limits
+from kubectl_spread.timeline.run import Mode
+from kubectl_spread.timeline.run import play
+from kubectl_spread.timeline.state import Kind
+
+Plain = dict[str, Any]
+ZONE = "topology.kubernetes.io/zone"
+HOSTNAME = "kubernetes.io/hostname"
+WEB = OwnerKey("Deployment", "app", "web")
+
+
+def node(name: str, zone: str, *, cpu: str = "16", pods: str = "110") -> Plain:
+    labels = {HOSTNAME: name, ZONE: zone}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "status": {"allocatable": {"cpu": cpu, "memory": "64Gi", "pods": pods}},
+    }
+
+
+def deployment(replicas: int, *, hard: Optional[str] = ZONE, cpu: str = "100m", **spec: Any) -> Plain:
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": hard,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    container = {"name": "c", "image": "pause", "resources": {"requests": {"cpu": cpu}}}
+    pod = {"containers": [container], "topologySpreadConstraints": [constraint] if hard else []}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "app"},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": pod},
+            **spec,
+        },
+    }
+
+
+def run(objects: list[Plain], *written: steps.Op, **limits: Any) -> Answer:
+    """Let the workloads come first, then the steps."""
+    settle: tuple[steps.Op, ...] = ()
+    return play(cluster_of(objects), profiles(), [settle, *written], limits=Limits(**limits))
+
+
+THREE_ZONES = [node("a1", "a"), node("b1", "b"), node("c1", "c")]
+
+
+def test_a_rolling_update_can_leave_a_zone_empty() -> None:
+    """KEP-895: old pods are counted, so that new ones can end up uneven; this is one of the outcomes."""
+    answer = run([*THREE_ZONES, deployment(3)], steps.Restart(WEB))
+
+    assert answer.last.is_exact
+    assert answer.last.is_complete
+    assert answer.last.counts(WEB, ZONE) == {"a": (0, 2), "b": (0, 2), "c": (0, 2)}
+    assert answer.last.fewest_ready == {WEB: 3}
+    assert answer.last.outcomes[0].restarts == {WEB: 3}
+
+
+def test_a_surge_that_finds_no_room_wedges() -> None:
+    """Every node is full: the one pod more stays Pending, and no old pod goes."""
+    nodes = [node(name, name[0], pods="1") for name in ("a1", "b1", "c1")]
+    answer = run([*nodes, deployment(3)], steps.Restart(WEB))
+
+    (outcome,) = answer.last.outcomes
+    assert answer.last.is_exact
+    assert answer.last.may_wedge
+    assert [pod.message for pod in outcome.pending] == [
+        (
+            "0/3 nodes are available: 3 Too many pods. no new claims to deallocate, "
+            "preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."
+        )
+    ]
+    assert outcome.workloads[WEB]._asdict() == {
+        "desired": 3,
+        "ready": 3,
+        "updated": 1,
+        "pending": 1,
+        "not_created": 0,
+        "is_complete": False,
+    }
+    assert outcome.restarts == {WEB: 0}
+
+
+def test_the_way_to_an_outcome_is_told() -> None:
+    """As events, in the order they happen."""
+    nodes = [node("a1", "a", pods="1")]
+    answer = run([*nodes, deployment(1)], steps.Restart(WEB))
+
+    assert answer.last.outcomes[0].trace() == (
+        Event(Kind.DONE, None, "", 0, "", 1 - 1),
+        Event(Kind.SCALED, WEB, "", 2, "", 1),
+        Event(Kind.CREATED, WEB, "web-*", 2, ""),
+    )
+
+
+def test_what_became_of_another_cluster() -> None:
+    """A cluster in which a template differs is a rollout."""
+    before = cluster_of([*THREE_ZONES, deployment(3)])
+    after = cluster_of([*THREE_ZONES, deployment(3, cpu="200m")])
+    answer = play(before, profiles(), [(), steps.Become(after)])
+
+    assert answer.last.is_complete
+    assert answer.last.outcomes[0].restarts == {WEB: 3}
+
+
+def test_random_ways_are_never_exact() -> None:
+    answer = run([*THREE_ZONES, deployment(3)], steps.Restart(WEB), mode=Mode.SAMPLE, samples=20)
+
+    assert not answer.last.is_exact
+    assert answer.last.runs == 20
+    assert {outcome.is_complete for outcome in answer.last.outcomes} == {True}
+
+
+def test_one_way_is_quick_and_never_certain() -> None:
+    answer = run([*THREE_ZONES, deployment(3)], steps.Restart(WEB), mode=Mode.FIRST)
+
+    assert not answer.last.is_complete
+    assert [outcome.is_complete for outcome in answer.last.outcomes] == [True]
+
+
+def running(owner: str, name: str, at: str, *, template_hash: str) -> Plain:
+    """A ready pod of a ReplicaSet."""
+    reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "controller": True}
+    labels = {"app": "web", "pod-template-hash": template_hash}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": "app",
+            "uid": name,
+            "labels": labels,
+            "ownerReferences": [reference],
+        },
+        "spec": {**deployment(1)["spec"]["template"]["spec"], "nodeName": at},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
+def replica_set(name: str, replicas: int, *, template_hash: str) -> Plain:
+    template = deployment(1)["spec"]["template"]
+    labels = {"app": "web", "pod-template-hash": template_hash}
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": name,
+            "namespace": "app",
+            "ownerReferences": [owner],
+            "annotations": {"deployment.kubernetes.io/revision": "1"},
+        },
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {**template, "metadata": {"labels": labels}},
+        },
+    }
+
+
+def snapshot(*, with_replica_sets: bool) -> Cluster:
+    pods = [running("web-abc", f"web-abc-{at}", at, template_hash="abc") for at in ("a1", "b1", "c1")]
+    sets = [replica_set("web-abc", 3, template_hash="abc")] if with_replica_sets else []
+    return cluster_of([*THREE_ZONES, deployment(3), *sets, *pods])
+
+
+def test_a_running_cluster_is_steady() -> None:
+    """Also where the facts have no ReplicaSets."""
+    for with_replica_sets in (True, False):
+        answer = play(snapshot(with_replica_sets=with_replica_sets), profiles(), [()])
+
+        assert answer.last.is_complete
+        assert answer.last.states == 1
+
+
+def test_a_deleted_pod_is_made_again_from_its_controllers_template() -> None:
+    answer = play(snapshot(with_replica_sets=True), profiles(), [steps.DeletePods(("web-abc-a1",))])
+
+    assert answer.last.is_complete
+    assert [outcome.restarts for outcome in answer.last.outcomes] == [{WEB: 1}]
+    assert sorted(pod.name for pod in answer.last.outcomes[0].pods) == ["web-*", "web-abc-b1", "web-abc-c1"]
+
+
+def test_a_budget_blocks_a_drain() -> None:
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "web", "namespace": "app"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": 3},
+    }
+    answer = run([*THREE_ZONES, deployment(3), budget], steps.Drain(("a1",)))
+
+    (outcome,) = answer.last.outcomes
+    assert [blocked.cause for blocked in outcome.blocked] == [
+        "The disruption budget web needs 3 healthy pods and has 3 currently"
+    ]
+    assert not outcome.is_complete
