@@ -73,9 +73,7 @@ class Follower:
                 self.moves,
                 [start],
                 _Distance(self.world, target),
-                is_there=lambda state: (
-                    self._is_moment(state, target) if is_moment else self._as(state, target) is not None
-                ),
+                is_there=lambda state: self._is_there(state, target, is_moment=is_moment),
                 max_states=self._max_states,
                 any_state=is_moment,
             )
