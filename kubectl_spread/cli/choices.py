@@ -203,7 +203,7 @@ def accepted(choices: ChoiceOptions, config: Config, *, is_whole: bool) -> Accep
     """Which findings are accepted."""
     from kubectl_spread.lint.judge import Accepted
 
-    return Accepted(config.ignores, has_ignores=not choices.no_ignores, is_whole=is_whole)
+    return Accepted(config.ignores, not choices.no_ignores, is_whole, config.named_paths)
 
 
 def _severity(text: str) -> tuple[str, Severity]:

@@ -24,6 +24,7 @@ from kubectl_spread.lint.subject import repair
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import spread
+from kubectl_spread.objects import workload_shape
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.kinds import EVERY
 from kubectl_spread.objects.kinds import PodPlace
@@ -35,7 +36,6 @@ from kubectl_spread.objects.validation import Rule
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
-from kubectl_spread.objects.workload_shape import shape
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 
@@ -59,7 +59,7 @@ def check_object(manifest: Manifest, namespace: str) -> CheckedObject:
     kind = manifest.workload_kind
     if kind is None:
         return CheckedObject([], [])
-    problems = [item for item in decode.problems(manifest.plain, shape(kind)) if not left_open.is_directive(item)]
+    problems = [item for item in workload_shape.problems(kind, manifest.plain) if not left_open.is_directive(item)]
     open_routes = [item.route for item in problems if left_open.is_open(manifest, item)]
     findings = [
         _undecodable(manifest, item, is_open=item.route in open_routes)

@@ -34,6 +34,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraint_lists import ConstraintList
 from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.operators import operator_of
 from kubectl_spread.objects.validation import constraint_errors
 from kubectl_spread.objects.validation import FieldError
 from kubectl_spread.objects.validation import Rule
@@ -45,6 +46,7 @@ Plain = dict[str, Any]
 
 # The rules about workloads that ask nothing of a pod; SPR301 knows such subjects.
 WITHOUT_A_POD = frozenset({"SPR216", "SPR301", "SPR302", "SPR602"})
+_OF_FINAL = frozenset({"SPR201", "SPR202"})  # where nobody adds a selector
 _SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
 # The chart or the operator may add what is missing: only a pod shows whether it does.
 _NEEDS_A_POD = frozenset({Rule.MATCH_KEYS_WITHOUT_SELECTOR})
@@ -76,6 +78,8 @@ class BareSubject(Subject):
         )
         super().__init__(manifest, owner, PodPlace((), ()), frozenset(), spec=spelling.as_meant(spec))
         self.constraints = tuple(item for item in self.constraints if not self._is_open(item))
+        is_own = not manifest.document.is_embedded and not found.is_patch
+        self.operator = operator_of(manifest.kind, manifest.api_version, found.route) if is_own else None
 
     def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
         """The route of a constraint, or of something in it."""
@@ -94,7 +98,14 @@ class BareSubject(Subject):
     @property
     def is_final(self) -> bool:
         """Whether the pods get the constraints as they are written: no chart, operator or base adds a selector."""
-        return self.found.is_patch and self.found.is_complete
+        is_copied = self.operator is not None and self.operator.as_written and not self._has_other_fields
+        return is_copied or (self.found.is_patch and self.found.is_complete)
+
+    @property
+    def _has_other_fields(self) -> bool:
+        """Whether an entry has fields of its operator, which may say what to select."""
+        known = decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
+        return any(name not in known for entry in self.found.entries if isinstance(entry, dict) for name in entry)
 
     def _is_open(self, constraint: TopologySpreadConstraint) -> bool:
         """Whether nothing can be said of a constraint, as another tool has yet to write its key."""
@@ -115,7 +126,7 @@ def check_rules(subjects: Sequence[BareSubject], project: Project, codes: Contai
     """Return what the rules that need no pod find."""
     found: list[Finding] = []
     for subject in subjects:
-        possible = WITHOUT_A_POD | ({"SPR201"} if subject.is_final else frozenset())
+        possible = WITHOUT_A_POD | (_OF_FINAL if subject.is_final else frozenset())
         wanted = [RULES[code] for code in sorted(possible) if code in codes]
         found += check_subject(subject, project, wanted)
     return found
@@ -160,7 +171,8 @@ def _is_certain(subject: BareSubject, error: FieldError) -> bool:
 
 def _is_missing(subject: BareSubject, position: int, entry: Plain) -> bool:
     """Return whether a field that every constraint must have is not there, and nobody will add it."""
-    if not subject.found.is_complete or any(map(has_placeholder, entry)):
+    is_filled = subject.operator is not None and subject.operator.fills_in
+    if is_filled or not subject.found.is_complete or any(map(has_placeholder, entry)):
         return False
     return not is_filled_in(subject.place(subject.at(position, ())))
 

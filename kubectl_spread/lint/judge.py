@@ -27,7 +27,9 @@ from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.text.source import SourceFile
 
-if TYPE_CHECKING:  # needed where something is suppressed
+if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
+    from kubectl_spread.lint.finding import Place
+    from kubectl_spread.lint.settings import NamedPath
     from kubectl_spread.lint.suppress import Suppression
     from kubectl_spread.lint.suppress import Waiver
     from kubectl_spread.lint.suppress import Wish
@@ -59,12 +61,14 @@ class Judged(NamedTuple):
 class Accepted(NamedTuple):
     """What is accepted: the entries of the config, and whether comments and annotations count.
 
-    Entries that accept nothing are told where the run `is_whole`: over a part of the project nobody can know.
+    Entries that accept nothing are told where the run `is_whole`: over a part of the project nobody can know. So are
+    those of its `podspecPaths` that match nothing.
     """
 
     waivers: tuple[Waiver, ...] = ()
     has_ignores: bool = True
     is_whole: bool = False
+    paths: tuple[NamedPath, ...] = ()
 
 
 def judged(
@@ -84,8 +88,10 @@ def judged(
     codes = policy.codes(sources)
     findings = policy.judged([*by_source, *project.findings(codes), *_outside(results, seen, codes)])
     may_suppress = accepted.waivers or any(_SUPPRESSING.search(source.text) for source in sources)
+    unmatched = _unmatched(accepted, results, policy)
+    configs = [place.source for place in (*(waiver.place for waiver in accepted.waivers), *_places(accepted))][:1]
     if not accepted.has_ignores or not may_suppress:
-        return Judged(in_order(findings, sources), 0, project.workloads)
+        return Judged(in_order([*findings, *unmatched], [*sources, *configs]), 0, project.workloads)
     from kubectl_spread.lint import suppress
 
     bare = [subject for result in results if result.outside is not None for subject in result.outside.lists]
@@ -105,8 +111,21 @@ def judged(
 
     vain = suppress.in_vain(doubtful, sifted.used, asked)
     told = policy.judged([*vain, *suppress.unexplained(wishes)])
-    configs = [waiver.place.source for waiver in accepted.waivers[:1]]
-    return Judged(in_order([*sifted.findings, *told], [*sources, *configs]), sifted.ignored, project.workloads)
+    return Judged(
+        in_order([*sifted.findings, *told, *unmatched], [*sources, *configs]), sifted.ignored, project.workloads
+    )
+
+
+def _unmatched(accepted: Accepted, results: Sequence[Result], policy: Policy) -> list[Finding]:
+    if not accepted.paths:
+        return []
+    from kubectl_spread.lint.podspec_paths import unmatched
+
+    return policy.judged(unmatched(accepted.paths, results, is_whole=accepted.is_whole))
+
+
+def _places(accepted: Accepted) -> list[Place]:
+    return [named.place for named in accepted.paths]
 
 
 def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRules] = None) -> list[Workload]:

@@ -67,13 +67,13 @@ class Searching(NamedTuple):
         root = nodes.follow(manifest.document.root, manifest.route)
         if root is not None:
             world = _World([], [])
-            self._below(manifest, nodes.to_plain(root), _Target(outside, world, is_own))
+            self._below(manifest, nodes.to_plain(root), _Target(outside, world, is_own, set()))
             world.add_to(outside)
 
     def _below(self, manifest: Manifest, plain: Any, target: _Target) -> None:
         for found in constraint_lists.search(plain, self._is_known):
             if isinstance(found, constraint_lists.ConstraintList):
-                if not target.is_own(found.route):
+                if not target.is_own(found.route) and not _is_repeated(manifest, found, target):
                     subject = BareSubject(manifest, found)
                     target.outside.lists.append(subject)
                     target.outside.findings.extend(bare_lists.check(subject))
@@ -144,7 +144,17 @@ class _Target(NamedTuple):
     outside: Outside
     world: _World
     is_own: Callable[[Route], bool]
+    seen: set[int]  # the id() of the first entry of each list
     level: int = 0
+
+
+def _is_repeated(manifest: Manifest, found: constraint_lists.ConstraintList, target: _Target) -> bool:
+    """Return whether a list is an alias of one that was checked."""
+    entry = nodes.follow(manifest.document.root, (*manifest.route, *found.routes[0]))
+    if entry is None or id(entry) in target.seen:
+        return entry is not None
+    target.seen.add(id(entry))
+    return False
 
 
 _OF_A_CHART = "check what its chart renders with these values: helm template ... | kubectl spread check -"
@@ -164,8 +174,7 @@ def unmapped(outside: Outside) -> list[Finding]:
     return [
         Finding(
             RULES["SPR006"],
-            f"`{FIELD}`{others}: only the checks that need no pod were made, "
-            f"as it is not known where {_article(what)} {what} has its pods",
+            f"`{FIELD}`{others}: only the checks that need no pod were made, {_why(manifest, what)}",
             bare_lists.place_of(first),
             reference(manifest),
             first.found.path,
@@ -174,11 +183,17 @@ def unmapped(outside: Outside) -> list[Finding]:
     ]
 
 
+def _why(manifest: Manifest, what: str) -> str:
+    if manifest.workload_kind is None:
+        return f"as it is not known where {_article(what)} {what} has its pods"
+    return f"as it is in none of the pods that {_article(what)} {what} is known to have"
+
+
 def _is_unmapped(subject: BareSubject) -> bool:
     """Return whether constraints are a custom resource's own: not a patch, and not a file that it carries."""
     manifest = subject.manifest
     is_patch = subject.found.is_patch or subject.found.is_merged
-    if not manifest.kind or is_patch or manifest.workload_kind is not None:
+    if not manifest.kind or is_patch or subject.operator is not None:
         return False
     return not manifest.document.is_embedded or manifest.kind in _HINTS
 

@@ -19,6 +19,7 @@ from typing import Optional
 from typing import TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import TargetCluster
 from kubectl_spread.lint.select import named
@@ -113,6 +114,13 @@ class Policy(NamedTuple):
         return kept
 
 
+class NamedPath(NamedTuple):
+    """An entry of the config, and the place of its path there."""
+
+    path: PodSpecPath
+    place: Place
+
+
 class Config(NamedTuple):
     """A `.kubectl-spread.yaml`; without one, what holds where nobody says anything.
 
@@ -132,8 +140,13 @@ class Config(NamedTuple):
     ignores: tuple[Waiver, ...] = ()
     baseline: str = ""
     domains: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-    podspec_paths: tuple[PodSpecPath, ...] = ()
+    named_paths: tuple[NamedPath, ...] = ()
     roots: tuple[str, ...] = ()
+
+    @property
+    def podspec_paths(self) -> tuple[PodSpecPath, ...]:
+        """Further kinds, and where they have their pods."""
+        return tuple(named.path for named in self.named_paths)
 
 
 @functools.lru_cache(maxsize=256)

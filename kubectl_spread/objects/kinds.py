@@ -16,6 +16,7 @@ from kubectl_spread.text.node import Route
 Plain = dict[str, Any]
 
 EVERY = "[*]"  # a step of a route that stands for every item of a list
+EACH = "*"  # and one for every item of a list, or every value of a mapping
 
 
 class PodPlace(NamedTuple):
@@ -33,7 +34,7 @@ class PodSpecPath(NamedTuple):
 
     Args:
         kind: as manifests write it.
-        path: with dots; `[*]` after a list stands for every item.
+        path: with dots; `[*]` after a list stands for every item, `*` for every item or every value of a mapping.
         group: of the apiVersion; None for whichever, "" for v1.
         is_spec: the path leads to a pod spec, which has no labels of its own.
     """
@@ -47,7 +48,8 @@ class PodSpecPath(NamedTuple):
 class WorkloadKind(NamedTuple):
     """Where a kind keeps its pod templates.
 
-    `templates` lead to what has `metadata` and `spec` of the pod; () for a Pod itself. A kind `has_fixed_place` when
+    `templates` lead to what has `metadata` and `spec` of the pod; () for a Pod itself. `pod_specs` lead to pod specs
+    without a template around them. A kind `has_fixed_place` when
     the API server knows its one template, so that it cannot be absent. Of a kind that `is_foreign` nobody knows here
     what its controller adds to the pods, nor how many there are. No groups means any.
     """
@@ -58,21 +60,23 @@ class WorkloadKind(NamedTuple):
     names: tuple[str, ...]
     has_fixed_place: bool = True
     is_foreign: bool = False
-    is_spec: bool = False
+    pod_specs: tuple[Route, ...] = ()
 
     def places(self, plain: Plain) -> list[PodPlace]:
         """The places of an object's pods; for kinds without a fixed one those that are there."""
         if self.has_fixed_place:
-            return [self._place(template) for template in self.templates]
-        found = (route for template in self.templates for route in _expanded(plain, template, ()))
-        return [self._place(route) for route in found]
+            return [_place(template) for template in self.templates]
+        templates = (route for template in self.templates for route in _expanded(plain, template, ()))
+        specs = (route for spec in self.pod_specs for route in _expanded(plain, spec, ()))
+        return [*map(_place, templates), *(PodPlace(route, route) for route in specs)]
 
     def usual_place(self) -> PodPlace:
         """Where the pod belongs, also in an object that does not have it; `[*]` for an item of a list."""
-        return self._place(self.templates[0])
+        return _place(self.templates[0]) if self.templates else PodPlace(self.pod_specs[0], self.pod_specs[0])
 
-    def _place(self, route: Route) -> PodPlace:
-        return PodPlace(route, route if self.is_spec else (*route, "spec"))
+
+def _place(template: Route) -> PodPlace:
+    return PodPlace(template, (*template, "spec"))
 
 
 def _expanded(plain: Any, route: Route, passed: Route) -> Iterable[Route]:
@@ -80,7 +84,9 @@ def _expanded(plain: Any, route: Route, passed: Route) -> Iterable[Route]:
     if not route:
         return [passed] if isinstance(plain, dict) else []
     step, *rest = route
-    if step == EVERY:
+    if step == EACH and isinstance(plain, dict):
+        return [one for key, item in plain.items() for one in _expanded(item, tuple(rest), (*passed, key))]
+    if step in (EVERY, EACH):
         items = plain if isinstance(plain, list) else []
         return [one for at, item in enumerate(items) for one in _expanded(item, tuple(rest), (*passed, at))]
     return _expanded(plain.get(step), tuple(rest), (*passed, step)) if isinstance(plain, dict) else []
@@ -190,19 +196,29 @@ BUILT_IN = Kinds(KINDS.values())
 
 def with_paths(paths: Iterable[PodSpecPath]) -> Kinds:
     """The kinds known here and those that a run names; of two entries for one kind and group the run's own counts."""
-    return Kinds((*map(_named_by_run, paths), *KINDS.values()))
+    by_kind: dict[tuple[str, Optional[str]], list[PodSpecPath]] = {}
+    for path in paths:
+        by_kind.setdefault((path.kind, path.group), []).append(path)
+    return Kinds((*map(_named_by_run, by_kind.values()), *KINDS.values()))
 
 
-def _named_by_run(given: PodSpecPath) -> WorkloadKind:
+def _named_by_run(given: list[PodSpecPath]) -> WorkloadKind:
+    """The entry of one kind, with all the paths that a run names for it."""
+    kind, _, group, _ = given[0]
     return WorkloadKind(
-        given.kind,
-        frozenset() if given.group is None else frozenset({given.group}),
-        (_route(given.path),),
+        kind,
+        frozenset() if group is None else frozenset({group}),
+        tuple(_route(path.path) for path in given if not path.is_spec),
         (),
         has_fixed_place=False,
         is_foreign=True,
-        is_spec=given.is_spec,
+        pod_specs=tuple(_route(path.path) for path in given if path.is_spec),
     )
+
+
+def leads_to(path: PodSpecPath, plain: Plain) -> bool:
+    """Return whether a path that a run names leads to anything in an object."""
+    return bool(list(_expanded(plain, _route(path.path), ())))
 
 
 def kind_named(name: str) -> Optional[str]:

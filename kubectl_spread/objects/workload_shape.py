@@ -23,6 +23,20 @@ _CONTROLLER_FIELDS = {
 _NAMES = {("CronJob", "jobTemplate"): "JobTemplateSpec", ("CronJob", "jobTemplate", "spec"): "JobSpec"}
 
 
+def problems(kind: WorkloadKind, plain: dict[str, Any]) -> list[decode.Problem]:
+    """Return everything in an object that does not decode; of a kind that a run names, only what is in its pods."""
+    if kind.names:
+        return decode.problems(plain, shape(kind))
+    found = []
+    for place in kind.places(plain):
+        pod: Any = plain
+        for step in place.template:
+            pod = pod[step]
+        leaf = decode.POD_SPEC if place.template == place.spec else decode.POD_TEMPLATE_SPEC
+        found += [item._replace(route=(*place.template, *item.route)) for item in decode.problems(pod, leaf)]
+    return found
+
+
 @functools.cache
 def shape(kind: WorkloadKind) -> decode.Struct:
     """The type of a kind, from the root to its pods."""
@@ -30,7 +44,7 @@ def shape(kind: WorkloadKind) -> decode.Struct:
         return decode.POD
     tree: dict[Any, Any] = {}
     for template in kind.templates:
-        _grow(tree, template, decode.POD_SPEC if kind.is_spec else decode.POD_TEMPLATE_SPEC)
+        _grow(tree, template, decode.POD_TEMPLATE_SPEC)
     if kind.kind == "LeaderWorkerSet" and not kind.is_foreign:
         tree["spec"]["leaderWorkerTemplate"]["size"] = decode.Atom.INT32
     found = _struct(kind, tree, (kind.kind,))

@@ -15,6 +15,7 @@ from kubectl_spread.lint.select import UnknownRuleError
 from kubectl_spread.lint.settings import Choice
 from kubectl_spread.lint.settings import Config
 from kubectl_spread.lint.settings import FileChoice
+from kubectl_spread.lint.settings import NamedPath
 from kubectl_spread.lint.suppress import Waiver
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.kinds import PodSpecPath
@@ -90,7 +91,7 @@ class _Reading:
             ignores=tuple(self._waiver(route, empty.root) for route in self._items("ignores")),
             baseline=self._text(("baseline",)),
             domains=self._domains(),
-            podspec_paths=tuple(self._podspec_path(route) for route in self._items("podspecPaths")),
+            named_paths=tuple(self._podspec_path(route) for route in self._items("podspecPaths")),
             roots=self._texts(("roots",)),
         )
         if self._has(("profile",)) and self._has(("select",)):
@@ -146,14 +147,15 @@ class _Reading:
             found[key] = tuple(text for _, text in written)
         return found
 
-    def _podspec_path(self, route: Route) -> PodSpecPath:
+    def _podspec_path(self, route: Route) -> NamedPath:
         group: Optional[str] = self._text((*route, "group")) or None
         if self._has((*route, "apiVersion")):
             if group:
                 self._note((*route, "group"), "`apiVersion` names a group, too: leave one of them out", key=True)
             group = self._text((*route, "apiVersion")).rpartition("/")[0]
         is_spec = nodes.to_plain(nodes.follow(self.root, (*route, "podSpec"))) is True
-        return PodSpecPath(self._text((*route, "kind")), self._text((*route, "path")), group, is_spec)
+        path = PodSpecPath(self._text((*route, "kind")), self._text((*route, "path")), group, is_spec)
+        return NamedPath(path, Place(self.source, nodes.place(self.root, (*route, "path"))))
 
     def _words(self, route: Route) -> tuple[str, ...]:
         """Words that name rules, several in one text by commas."""

@@ -36,3 +36,14 @@ def test_a_case_has_its_whole_output(
     output = capsys.readouterr()
 
     assert ((CASES / f"{name}.txt").read_text(), 1) == (output.out + output.err, exit_code)
+
+
+def test_a_platform_repository_has_true_findings_and_no_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Custom resources of operators, GitOps tools with patches and values, an Ansible playbook: each at its place."""
+    monkeypatch.chdir(CASES.parent)
+    exit_code = run(["check", "platform", "-o", "concise"])
+    output = capsys.readouterr()
+
+    assert ((CASES.parent / "platform.txt").read_text(), 1) == (output.out + output.err, exit_code)
