@@ -1,7 +1,8 @@
 """StatefulSets.
 
 Source: pkg/controller/statefulset/stateful_set_control.go, stateful_set_utils.go, stateful_pod_control.go (v1.36.2: the
-gate MaxUnavailableStatefulSet is off). The status has only the two revisions.
+gate MaxUnavailableStatefulSet is off). The status has only the revisions, with their templates, and `volumesOf`:
+volumes by pod where a snapshot shows no claim templates.
 """
 
 from __future__ import annotations
@@ -166,23 +167,42 @@ class _Sync:
                 changed = True
                 if self._is_monotonic:
                     return changed, True
-            elif self._is_monotonic and not is_healthy(self._item, pod):
+            elif not pod["spec"].get("nodeName") and self._create_claims(after, ordinal):
+                changed = True
+            if pod is not None and self._is_monotonic and not is_healthy(self._item, pod):
                 return changed, True
         return changed, False
 
     def _create(self, after: World, ordinal: int) -> bool:
         """Create a pod and its claims; it waits for a claim that is being deleted."""
+        if self._has_stale_claim(after, ordinal):
+            return False
+        self._create_claims(after, ordinal)
         name = f"{self._item['metadata']['name']}-{ordinal}"
-        claims = [claim_of(self._item, template, ordinal) for template in claim_templates(self._item)]
-        for claim in claims:
-            found = after.get("PersistentVolumeClaim", claim["metadata"]["name"], objects.namespace_of(claim))
-            if found is not None and (objects.is_terminating(found) or objects.annotations_of(found).get(OWNED_BY)):
-                return False
-        for claim in claims:
-            if after.get("PersistentVolumeClaim", claim["metadata"]["name"], objects.namespace_of(claim)) is None:
-                admission.create(after, claim)
         admission.create(after, self._pod(name, ordinal))
         return True
+
+    def _claims(self, ordinal: int) -> list[Plain]:
+        return [claim_of(self._item, template, ordinal) for template in claim_templates(self._item)]
+
+    def _has_stale_claim(self, after: World, ordinal: int) -> bool:
+        """`PodClaimIsStale`: a claim is about to go."""
+        for claim in self._claims(ordinal):
+            found = after.get("PersistentVolumeClaim", claim["metadata"]["name"], objects.namespace_of(claim))
+            if found is not None and (objects.is_terminating(found) or objects.annotations_of(found).get(OWNED_BY)):
+                return True
+        return False
+
+    def _create_claims(self, after: World, ordinal: int) -> bool:
+        """Create the claims that are missing."""
+        missing = [
+            claim
+            for claim in self._claims(ordinal)
+            if after.get("PersistentVolumeClaim", claim["metadata"]["name"], objects.namespace_of(claim)) is None
+        ]
+        for claim in missing:
+            admission.create(after, claim)
+        return bool(missing)
 
     def _pod(self, name: str, ordinal: int) -> Plain:
         """`newVersionedStatefulSetPod`."""
@@ -196,6 +216,7 @@ class _Sync:
         del pod["metadata"]["generateName"]
         pod["spec"]["hostname"] = name
         volumes = [volume for volume in pod["spec"].get("volumes") or [] if not self._is_claimed(volume["name"])]
+        volumes += ((item.get("status") or {}).get("volumesOf") or {}).get(name) or []
         for claim in claim_templates(item):
             source = {"claimName": f"{claim['metadata']['name']}-{name}"}
             volumes.append({"name": claim["metadata"]["name"], "persistentVolumeClaim": source})

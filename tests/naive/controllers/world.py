@@ -140,7 +140,8 @@ class World:
             for kind, items in sorted(self.kinds.items())
             if kind != "Pod"
         )
-        return tuple(pods), others, len(self.script), self.drain and self.drain[0]
+        verbs = tuple(verb for verb, _ in self.script)
+        return tuple(pods), others, verbs, self.drain and self.drain[0]
 
     def _writable(self, kind: str) -> dict[tuple[str, str], Plain]:
         if kind not in self._owned:

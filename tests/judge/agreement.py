@@ -1,0 +1,265 @@
+"""Two models of the same: the engine over time and the slow controllers, asked what a step may lead to.
+
+Outcomes are compared without names: the engine takes nodes that differ in nothing for one, and so does this. An outcome
+is what stands on the nodes of each zone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.taints import Taint
+from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.run import Limits
+from kubectl_spread.timeline.run import Mode
+from kubectl_spread.timeline.run import play
+from kubectl_spread.timeline.run import StepAnswer
+from tests.judge import clusters
+from tests.judge import living
+from tests.naive import objects
+from tests.naive.controllers import actions
+from tests.naive.controllers import explore
+from tests.naive.controllers import job
+from tests.naive.controllers import nodes
+from tests.naive.controllers import statefulset
+from tests.naive.controllers.actions import Action
+from tests.naive.controllers.world import is_ready
+from tests.naive.controllers.world import World
+
+Plain = dict[str, Any]
+State = Any
+
+_LABELS = ("pod-template-hash", "controller-revision-hash")
+_PATIENCE_S = 60
+_PROFILES = profiles()
+
+
+class Scenario(NamedTuple):
+    """A snapshot and one step, in the words of both."""
+
+    items: list[Plain]
+    script: tuple[Action, ...]
+    ops: tuple[Any, ...]
+    text: str
+
+
+class Sides(NamedTuple):
+    """What both say; None where one of them gave up."""
+
+    slow: Optional[set[State]]
+    engine: Optional[set[State]]
+
+
+def scenario(seed: int) -> Optional[Scenario]:
+    """A small cluster that stands still, and a step."""
+    world = clusters.small(seed)
+    if world is None:
+        return None
+    chance = random.Random(seed)
+    items = clusters.snapshot(world)
+    choices = [one for make in _STEPS if (one := make(world, chance)) is not None]
+    script, ops = chance.choice(choices)
+    return Scenario(items, script, ops, f"{script}")
+
+
+def _workload(world: World, kinds: tuple[str, ...]) -> Optional[Plain]:
+    for kind in kinds:
+        for item in world.list(kind):
+            if not objects.controller_of(item):
+                return item
+    return None
+
+
+_SCALED = ("Deployment", "StatefulSet", "ReplicaSet")
+
+
+def _key(item: Plain) -> OwnerKey:
+    return OwnerKey(item["kind"], objects.namespace_of(item), objects.name_of(item))
+
+
+def _reference(item: Plain) -> Plain:
+    return {"kind": item["kind"], "name": objects.name_of(item), "namespace": objects.namespace_of(item)}
+
+
+def _scale(world: World, chance: random.Random) -> Any:
+    item = _workload(world, _SCALED)
+    if item is None:
+        return None
+    replicas = max(0, item["spec"]["replicas"] + chance.choice([-2, -1, 1, 2]))
+    return (("scale", {**_reference(item), "replicas": replicas}),), (steps.Scale(_key(item), replicas),)
+
+
+def _restart(world: World, chance: random.Random) -> Any:
+    item = _workload(world, ("Deployment", "StatefulSet"))
+    if item is None:
+        return None
+    return (("restart", {**_reference(item), "value": "1"}),), (steps.Restart(_key(item)),)
+
+
+def _cordon(world: World, chance: random.Random) -> Any:
+    name = chance.choice(world.list("Node"))["metadata"]["name"]
+    return (("drain", [name]),), (steps.Drain((name,)),)
+
+
+def _taint(world: World, chance: random.Random) -> Any:
+    name = chance.choice(world.list("Node"))["metadata"]["name"]
+    taint = {"key": "maint", "value": "x", "effect": "NoExecute"}
+    return (("taint", {"node": name, "taint": taint}),), (steps.TaintNodes((name,), Taint("maint", "x", "NoExecute")),)
+
+
+def _delete_pod(world: World, chance: random.Random) -> Any:
+    pods = [pod for pod in world.pods() if objects.controller_of(pod)]
+    if not pods:
+        return None
+    chosen = chance.sample(pods, min(len(pods), chance.choice([1, 1, 2])))
+    uids = tuple(pod["metadata"]["uid"] for pod in chosen)
+    return (("deleteSet", uids),), (steps.DeletePods(uids),)
+
+
+def _delete_node(world: World, chance: random.Random) -> Any:
+    name = chance.choice(world.list("Node"))["metadata"]["name"]
+    return (("deleteNode", name),), (steps.DeleteNodes((name,)),)
+
+
+_STEPS = (_scale, _scale, _restart, _restart, _cordon, _taint, _delete_pod, _delete_node)
+
+
+def both(found: Scenario, *, limit: int) -> Sides:
+    """Ask both.
+
+    The engine leaves out the pods of workloads that nothing happens to; they must stay where they are.
+    """
+    world = living.world_of(found.items)
+    world.settings.patience_s = _PATIENCE_S
+    revisions = {_revision(objects.labels_of(pod)) for pod in world.pods()}
+    slow, answer = _slow(world, found, limit, revisions), _engine(found, limit)
+    if slow is None or not answer.is_exact:
+        return Sides(None if slow is None else set(), set() if answer.is_exact else None)
+    engine = [[_state(pod, revisions) for pod in outcome.pods] for outcome in answer.outcomes]
+    moved = {(key.kind, key.name) for outcome in answer.outcomes for key in outcome.workloads}
+    moved |= {pod.owner for pods in engine for pod in pods}
+    node = _node_of(found.script)
+    before = [_pod(world, pod, revisions) for pod in world.pods()]
+    still = [pod for pod in before if pod.owner not in moved and (pod.owner[0] != "Pod" or pod.node != node)]
+    shapes = _shapes(world)
+    return Sides({_shown(pods, shapes) for pods in slow}, {_shown([*pods, *still], shapes) for pods in engine})
+
+
+def _node_of(script: tuple[Action, ...]) -> str:
+    """The node that a step is about; bare pods on it may go."""
+    verb, argument = script[0]
+    if verb == "drain":
+        return str(argument[0])
+    if verb == "taint":
+        return str(argument["node"])
+    return str(argument) if verb == "deleteNode" else ""
+
+
+class Stood(NamedTuple):
+    """A pod at the end."""
+
+    node: str
+    owner: tuple[str, str]
+    revision: str
+    ordinal: int
+    ready: bool
+    terminating: bool
+
+
+def _revision(labels: dict[str, str]) -> str:
+    """The revision of a pod, without the workload's name before it."""
+    text = next((labels[label] for label in _LABELS if label in labels), "")
+    return text.rpartition("-")[2]
+
+
+def _slow(world: World, found: Scenario, limit: int, revisions: set[str]) -> Optional[list[list[Stood]]]:
+    world = world.copy()
+    world.script = found.script
+    space = explore.explore([world], limit=limit)
+    if not space.is_complete:
+        return None
+    return [[_pod(end, pod, revisions) for pod in end.pods()] for end in space.steady]
+
+
+def _pod(world: World, pod: Plain, revisions: set[str]) -> Stood:
+    kind, name = actions.owner_of(world, pod)
+    ordinal = -1
+    if kind == "StatefulSet":
+        ordinal = statefulset.ordinal_of(pod)
+    elif job.INDEX in objects.annotations_of(pod):
+        ordinal = int(objects.annotations_of(pod)[job.INDEX])
+    age = _age(kind, _revision(objects.labels_of(pod)), revisions)
+    node = pod["spec"].get("nodeName") or ""
+    return Stood(node, (kind, name), age, ordinal, is_ready(pod), objects.is_terminating(pod))
+
+
+def _age(kind: str, revision: str, revisions: set[str]) -> str:
+    if kind not in ("Deployment", "StatefulSet", "DaemonSet"):
+        return ""
+    return "old" if revision in revisions else "new"
+
+
+def _engine(found: Scenario, limit: int) -> StepAnswer:
+    limits = Limits(mode=Mode.ALL, max_states=limit, samples=1, patience_s=_PATIENCE_S)
+    return play(cluster_of(found.items), _PROFILES, [found.ops], limits=limits).last
+
+
+def _state(pod: Any, revisions: set[str]) -> Stood:
+    kind, name = (pod.owner.kind, pod.owner.name) if pod.owner is not None else ("Pod", pod.name)
+    ordinal = -1 if pod.ordinal is None else pod.ordinal
+    age = _age(kind, pod.revision.rpartition("-")[2], revisions)
+    return Stood(pod.node, (kind, name), age, ordinal, bool(pod.is_ready), bool(pod.is_terminating))
+
+
+def _shapes(world: World) -> dict[str, tuple[str, str]]:
+    """The zone of each node, and what it is to pods; what no pod asks for is left out, as the engine leaves it out."""
+    asked = {key for pod in world.pods() for key in pod["spec"].get("nodeSelector") or {}}
+    found = {}
+    for node in world.list("Node"):
+        labels = {key: value for key, value in objects.labels_of(node).items() if key in asked}
+        like = str((sorted(labels.items()), nodes.taints_of(node), node["status"]["allocatable"]["cpu"]))
+        found[objects.name_of(node)] = (objects.labels_of(node).get(clusters.ZONE, ""), like)
+    return found
+
+
+def _shown(pods: list[Stood], shapes: dict[str, tuple[str, str]]) -> State:
+    on: dict[str, list[Any]] = {}
+    for pod in pods:
+        on.setdefault(pod.node, []).append((pod.owner, pod.revision, pod.ready, pod.terminating))
+    zones: dict[str, list[Any]] = {}
+    for name, (zone, like) in shapes.items():
+        zones.setdefault(zone, []).append((like, tuple(sorted(on.pop(name, [])))))
+    left = tuple(sorted((name == "", tuple(sorted(rest))) for name, rest in on.items()))
+    return tuple(sorted(tuple(sorted(found)) for found in zones.values())), left
+
+
+def difference(sides: Sides) -> str:
+    """What only one of the two says."""
+    assert sides.slow is not None
+    assert sides.engine is not None
+    lines = [f"only the slow one: {_brief(state)}" for state in list(sides.slow - sides.engine)[:2]]
+    lines += [f"only the engine: {_brief(state)}" for state in list(sides.engine - sides.slow)[:2]]
+    return "\n".join(lines)
+
+
+def _brief(state: State) -> str:
+    zones, left = state
+    parts = []
+    for zone in zones:
+        parts.append(" | ".join(_pods(pods) for _, pods in zone))
+    return " || ".join(parts) + " :: " + " ".join(_pods(pods) for _, pods in left)
+
+
+def _pods(pods: Any) -> str:
+    counted = Counter(
+        f"{name}.{revision or '-'}{'' if ready else '!'}{'T' if gone else ''}"
+        for (_, name), revision, ready, gone in pods
+    )
+    return ",".join(f"{count}x{text}" for text, count in sorted(counted.items())) or "-"

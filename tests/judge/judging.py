@@ -1,0 +1,376 @@
+"""Suggestions tried out: what a suggestion promises against what controllers and the scheduler make of it.
+
+The program is asked as people ask it, by its command line, and its JSON document is all that is known of a suggestion.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from ruamel.yaml import YAML
+
+from kubectl_spread.cli import main
+from tests.judge import living
+from tests.naive import objects
+from tests.naive.controllers import actions
+from tests.naive.controllers import admission
+from tests.naive.controllers import deployment
+from tests.naive.controllers import explore
+from tests.naive.controllers import kubectl
+from tests.naive.controllers import nodes
+from tests.naive.controllers import patching
+from tests.naive.controllers import replicaset
+from tests.naive.controllers import scheduling
+from tests.naive.controllers import validation
+from tests.naive.controllers.world import delete_pod
+from tests.naive.controllers.world import is_active
+from tests.naive.controllers.world import is_ready
+from tests.naive.controllers.world import World
+
+Plain = dict[str, Any]
+Owner = tuple[str, str, str]
+
+_STEPS = 1200
+# Words that say that running pods end.
+_SAYS_RESTART = re.compile(r"restart|delet|evict|replace|recreat|again|roll|\bend|kill|stop|anew|terminat", re.I)
+
+
+def load(path: Path) -> list[Plain]:
+    """The objects of a snapshot."""
+    text = path.read_text("utf-8")
+    found: list[Plain] = []
+    for document in YAML(typ="safe", pure=False).load_all(text):
+        if document:
+            found += document.get("items", [document])
+    return found
+
+
+def explained(path: Path, pod: Plain, *, most: int = 30) -> Plain:
+    """The document about a pod of a snapshot."""
+    name, namespace = objects.name_of(pod), objects.namespace_of(pod)
+    words = ["explain", "pod", name, "-n", namespace, "--snapshot", str(path), "-o", "json", "--suggestions", str(most)]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        main.run(words)
+    document: Plain = json.loads(out.getvalue())
+    return document
+
+
+def pending(items: list[Plain]) -> list[Plain]:
+    """One of the Pending pods of every workload."""
+    world = living.world_of(items)
+    found: dict[Owner, Plain] = {}
+    for item in items:
+        if item["kind"] != "Pod" or (item.get("spec") or {}).get("nodeName"):
+            continue
+        pod = world.get("Pod", objects.name_of(item), objects.namespace_of(item))
+        if pod is not None and scheduling.is_waiting(pod):
+            found.setdefault(owner_of(world, pod), item)
+    return list(found.values())
+
+
+def owner_of(world: World, pod: Plain) -> Owner:
+    kind, name = actions.owner_of(world, pod)
+    return objects.namespace_of(pod), kind, name
+
+
+class Moment(NamedTuple):
+    """A cluster in numbers.
+
+    waiting: pods without a node by workload. placed: those with one. missing: replicas that are wanted and have no pod.
+    uids: of ready pods, those left out that a rollout is to replace anyway.
+    """
+
+    waiting: Counter[Owner]
+    placed: Counter[Owner]
+    missing: Counter[Owner]
+    uids: frozenset[str]
+    running: frozenset[str]
+
+
+def moment(world: World) -> Moment:
+    waiting: Counter[Owner] = Counter()
+    placed: Counter[Owner] = Counter()
+    for pod in world.pods():
+        if not is_active(pod):
+            continue
+        (placed if pod["spec"].get("nodeName") else waiting)[owner_of(world, pod)] += 1
+    missing: Counter[Owner] = Counter()
+    for kind in ("Deployment", "StatefulSet", "ReplicaSet"):
+        for item in world.list(kind):
+            owner = (objects.namespace_of(item), kind, objects.name_of(item))
+            if not objects.controller_of(item):
+                missing[owner] += max(0, replicaset.replicas_of(item) - waiting[owner] - placed[owner])
+    running = frozenset(pod["metadata"]["uid"] for pod in world.pods() if is_active(pod))
+    return Moment(waiting, placed, missing, frozenset(ready_uids(world)), running)
+
+
+def ready_uids(world: World) -> Iterator[str]:
+    for pod in world.pods():
+        owner = world.get("ReplicaSet", objects.controller_of(pod).get("name", ""), objects.namespace_of(pod))
+        if is_active(pod) and is_ready(pod) and (owner is None or not _is_old(world, owner)):
+            yield pod["metadata"]["uid"]
+
+
+def _is_old(world: World, item: Plain) -> bool:
+    reference = objects.controller_of(item)
+    above = world.get(reference.get("kind") or "", reference.get("name") or "", objects.namespace_of(item))
+    if above is None or above["kind"] != "Deployment":
+        return False
+    new = deployment.sets_of(world, above).new
+    return new is not None and new["metadata"]["name"] != item["metadata"]["name"]
+
+
+class Trial(NamedTuple):
+    """How one way of carrying out a suggestion ended. problem: why it could not be carried out."""
+
+    end: Optional[World]
+    is_steady: bool
+    problem: str = ""
+
+
+def by_commands(world: World, suggestion: Plain, chance: random.Random) -> Trial:
+    """Type the commands."""
+    after = world.copy()
+    after.script = kubectl.script(suggestion["commands"])
+    return _ended(after, chance)
+
+
+def by_changes(world: World, suggestion: Plain, chance: random.Random) -> Trial:
+    """Do to the objects what the document says."""
+    after = world.copy()
+    try:
+        for change in suggestion["changes"]:
+            _change(after, change)
+    except (patching.PatchError, kubectl.UnknownCommandError) as error:
+        return Trial(None, False, str(error))
+    return _ended(after, chance)
+
+
+def _ended(world: World, chance: random.Random) -> Trial:
+    try:
+        end, is_steady = explore.walk(world, chance, most=_STEPS)
+    except (patching.PatchError, kubectl.UnknownCommandError) as error:
+        return Trial(None, False, str(error))
+    return Trial(end, is_steady)
+
+
+def _change(world: World, change: Plain) -> None:
+    kind, name, namespace = change["kind"], change["name"], change.get("namespace") or "default"
+    for item in change.get("added") or []:
+        admission.create(world, {"kind": kind, **item}, namespace=namespace)
+    if kind == "Node":
+        _change_node(world, change)
+        return
+    if "patch" in change:
+        _patch(world, kind, name, namespace=namespace, ops=change["patch"])
+    if "replicas" in change:
+        item = _item(world, kind, name, namespace)
+        world.put({**item, "spec": {**item["spec"], "replicas": change["replicas"]}})
+        return
+    for gone in change.get("deleted") or []:
+        item = world.get(kind, gone, namespace)
+        if item is not None:
+            _delete(world, item)
+
+
+def _delete(world: World, item: Plain) -> None:
+    if item["kind"] == "Pod" and objects.is_terminating(item):
+        world.remove(item)  # its deletion is finished
+        return
+    actions.delete(world, item)
+    if item["kind"] == "PersistentVolumeClaim":
+        for pod in list(world.pods(objects.namespace_of(item))):
+            names = [
+                volume.get("persistentVolumeClaim", {}).get("claimName") for volume in pod["spec"].get("volumes") or []
+            ]
+            if objects.name_of(item) in names and not pod["spec"].get("nodeName"):
+                delete_pod(world, pod)
+
+
+def _item(world: World, kind: str, name: str, namespace: str) -> Plain:
+    item = world.get(kind, name, namespace)
+    if item is None:
+        raise patching.PatchError(f"{kind} {name} not found")
+    return item
+
+
+def _patch(world: World, kind: str, name: str, *, namespace: str, ops: list[Plain]) -> None:
+    """Patch an object; what cannot be changed is made again, and pods that wait are made of the new template."""
+    before = _item(world, kind, name, namespace)
+    after = patching.json_patched(before, ops)
+    if kind in ("Pod", "Job", "StorageClass", "PersistentVolumeClaim"):
+        actions.delete(world, before)
+        after = copy.deepcopy(after)
+        for field in ("uid", "deletionTimestamp"):
+            after["metadata"].pop(field, None)
+        after.pop("status", None)
+        admission.create(world, after)
+        return
+    validation.update(before, after)
+    world.put(after)
+    if (
+        kind in ("StatefulSet", "ReplicaSet", "ReplicationController")
+        and before["spec"]["template"] != after["spec"]["template"]
+    ):
+        for pod in list(world.pods(namespace)):
+            if owner_of(world, pod) == (namespace, kind, name) and scheduling.is_waiting(pod):
+                delete_pod(world, pod)
+
+
+def _change_node(world: World, change: Plain) -> None:
+    if "deleted" in change:
+        for name in change["deleted"]:
+            world.remove(_item(world, "Node", name, ""))
+        return
+    if change.get("added"):
+        return
+    node = world.edit(_item(world, "Node", change["name"], ""))
+    for key, value in (change.get("labels") or {}).items():
+        node["metadata"]["labels"].pop(key, None)
+        if value is not None:
+            node["metadata"]["labels"][key] = value
+    if change.get("awaited") == "Ready":
+        nodes.come_up(world, change["name"])
+        node = world.edit(_item(world, "Node", change["name"], ""))
+    gone = [change.get("taintRemoved"), *(change.get("taintsRemoved") or [])]
+    spec = node.setdefault("spec", {})
+    spec["taints"] = [taint for taint in spec.get("taints") or [] if _text(taint) not in gone]
+    if "unschedulable" in change:
+        nodes.cordon(world, change["name"], unschedulable=False)
+    if "taintAdded" in change:
+        nodes.cordon(world, change["name"], unschedulable=True)
+
+
+def _text(taint: Plain) -> str:
+    value = f"={taint['value']}" if taint.get("value") else ""
+    return f"{taint['key']}{value}:{taint['effect']}"
+
+
+class Case(NamedTuple):
+    """A snapshot, and a Pending pod of it."""
+
+    name: str
+    path: Path
+    pod: Plain
+    world: World
+    own: Owner
+    before: Moment
+    baseline: Counter[Owner]
+
+
+def case(name: str, path: Path, items: list[Plain], pod: Plain, *, walks: int, chance: random.Random) -> Case:
+    """A Pending pod of a snapshot, with what happens to the other workloads if nothing is done."""
+    world = living.world_of(items)
+    stored = world.get("Pod", objects.name_of(pod), objects.namespace_of(pod))
+    assert stored is not None
+    baseline: Counter[Owner] = Counter()
+    for _ in range(walks):
+        end, _ = explore.walk(world, chance, most=_STEPS)
+        baseline |= moment(end).waiting
+    return Case(name, path, pod, world, owner_of(world, stored), moment(world), baseline)
+
+
+def faults(found: Case, suggestion: Plain, *, walks: int, chance: random.Random) -> list[str]:
+    """What is not as the suggestion says, a line each; nothing where it holds."""
+    ways = [("changes", by_changes)]
+    if suggestion["commands"]:
+        ways.append(("commands", by_commands))
+    problems: list[str] = []
+    for name, carry_out in ways:
+        trials = [carry_out(found.world, suggestion, chance) for _ in range(walks)]
+        problems += [f"{name}: {text}" for text in dict.fromkeys(_problems(found, suggestion, trials))]
+    return problems
+
+
+def _problems(found: Case, suggestion: Plain, trials: list[Trial]) -> Iterator[str]:
+    refused = [trial.problem for trial in trials if trial.problem]
+    if refused:
+        yield f"refused: {refused[0]}"
+        return
+    if not all(trial.is_steady for trial in trials):
+        yield f"never comes to rest in {sum(not trial.is_steady for trial in trials)} of {len(trials)} ways"
+    ends = [moment(trial.end) for trial in trials if trial.end is not None]
+    yield from _of_own(found, suggestion, ends)
+    yield from _of_others(found, ends)
+    yield from _of_restarts(found, suggestion, ends)
+    yield from _of_domains(found, suggestion, [trial.end for trial in trials if trial.end is not None])
+
+
+def _of_own(found: Case, suggestion: Plain, ends: list[Moment]) -> Iterator[str]:
+    promised = suggestion["effect"]["pending"]["after"]
+    got = sorted({end.waiting[found.own] for end in ends})
+    if got != [promised]:
+        yield f"promised {promised} Pending pods of {'/'.join(found.own[1:])}, got {_any(got)}"
+    missing = sorted({end.missing[found.own] for end in ends})
+    if missing != [0] and max(missing) > found.before.missing[found.own]:
+        yield f"{_any(missing)} replicas of {'/'.join(found.own[1:])} have no pod"
+
+
+def _any(numbers: list[int]) -> str:
+    return " or ".join(map(str, numbers))
+
+
+def _of_others(found: Case, ends: list[Moment]) -> Iterator[str]:
+    for owner in sorted({owner for end in ends for owner in end.waiting}):
+        most = max(end.waiting[owner] for end in ends)
+        known = max(found.before.waiting[owner], found.baseline[owner])
+        if owner != found.own and most > known:
+            share = sum(end.waiting[owner] > known for end in ends)
+            yield f"{most} pods of {'/'.join(owner[1:])} are Pending, {known} before ({share} of {len(ends)} ways)"
+
+
+def _of_restarts(found: Case, suggestion: Plain, ends: list[Moment]) -> Iterator[str]:
+    """Whether running pods end, of which nothing is said."""
+    lost = max(len(found.before.uids - end.running) for end in ends)
+    said = [suggestion["title"], suggestion["givesUp"], *suggestion["notes"], *suggestion["commands"]]
+    rollout = suggestion.get("rollout") or suggestion["effect"].get("rollout")
+    if rollout is not None and "restarts" in rollout:
+        numbers = {len(found.before.uids - end.running) for end in ends}
+        if numbers != {rollout["restarts"]}:
+            yield f"promised {rollout['restarts']} restarts, got {_any(sorted(numbers))}"
+    elif lost and not any(_SAYS_RESTART.search(text) for text in said):
+        yield f"{lost} running pods end, and nothing says so"
+
+
+def _of_domains(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[str]:
+    """Whether the counts by domain are among those that come about."""
+    for promised in suggestion["effect"]["domains"]:
+        key, wanted = promised["topologyKey"], promised["after"]
+        got = [counts for end in ends if (counts := domain_counts(end, found.own, key, list(wanted))) is not None]
+        if got and wanted and not any(counts == wanted for counts in got):
+            yield f"promised {key} {wanted}, got {got[0]}"
+
+
+def domain_counts(world: World, own: Owner, key: str, values: list[str]) -> Optional[dict[str, int]]:
+    """Pods by domain that the constraint of a workload's latest pod matches."""
+    pods = [pod for pod in world.pods() if owner_of(world, pod) == own and is_active(pod)]
+    for pod in reversed(pods):
+        for constraint in pod["spec"].get("topologySpreadConstraints") or []:
+            if constraint["topologyKey"] == key:
+                return _counts(world, pod, constraint, values)
+    return None
+
+
+def _counts(world: World, pod: Plain, constraint: Plain, values: list[str]) -> dict[str, int]:
+    from tests.naive import selectors
+
+    selector = selectors.label_selector_as_selector(constraint.get("labelSelector"))
+    found = dict.fromkeys(values, 0)
+    for other in world.pods(objects.namespace_of(pod)):
+        node = world.get("Node", other["spec"].get("nodeName") or "")
+        value = objects.labels_of(node).get(constraint["topologyKey"]) if node is not None else None
+        if value in found and is_active(other) and selector.matches(objects.labels_of(other)):
+            found[value] += 1
+    return found

@@ -1,0 +1,31 @@
+"""The engine over time and the slow controllers see the same outcomes of the same steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.judge import agreement
+
+# `python -m tests.bench.agreement` looks at 300.
+SEEDS = range(0, 90, 3)
+_LIMIT = 3000
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_both_models_end_in_the_same_states(seed: int) -> None:
+    """Every outcome of one is an outcome of the other."""
+    scenario = agreement.scenario(seed)
+    if scenario is None:
+        return
+    sides = agreement.both(scenario, limit=_LIMIT)
+
+    if sides.slow is not None and sides.engine is not None:
+        assert not agreement.difference(sides), scenario.text
+
+
+def test_the_seeds_are_worth_asking() -> None:
+    """Most of them are scenarios that both look at completely."""
+    found = [scenario for seed in SEEDS if (scenario := agreement.scenario(seed)) is not None]
+
+    assert len(found) > 0.9 * len(SEEDS)
+    assert len({scenario.script[0][0] for scenario in found}) >= 5

@@ -1,0 +1,101 @@
+"""What the API server refuses of the objects that commands write.
+
+Source: pkg/apis/apps/validation, pkg/apis/batch/validation, pkg/apis/core/validation (v1.36.2): the rules that a patch
+of a workload can break.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.naive import selectors
+from tests.naive.controllers.patching import PatchError
+
+Plain = dict[str, Any]
+
+# What may change of a workload, beside metadata.
+_CHANGEABLE = {
+    "StatefulSet": {
+        "replicas",
+        "ordinals",
+        "template",
+        "updateStrategy",
+        "revisionHistoryLimit",
+        "persistentVolumeClaimRetentionPolicy",
+        "minReadySeconds",
+    },
+    "Job": {"parallelism", "backoffLimit", "suspend", "activeDeadlineSeconds", "ttlSecondsAfterFinished"},
+    "Pod": {"activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations", "schedulingGates"},
+    "PersistentVolumeClaim": {"resources", "volumeAttributesClassName"},
+}
+_OF_JOB = ("controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name")
+
+
+def update(before: Plain, after: Plain) -> None:
+    """Check an update.
+
+    Raises:
+        PatchError: the API server refuses it.
+    """
+    kind = after["kind"]
+    old, new = before.get("spec") or {}, after.get("spec") or {}
+    changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+    allowed = _CHANGEABLE.get(kind)
+    if allowed is not None and changed - allowed:
+        raise PatchError(f"{kind} {after['metadata']['name']}: {', '.join(sorted(changed - allowed))} is immutable")
+    kept = new.get("tolerations") or []
+    if kind == "Pod" and any(item not in kept for item in old.get("tolerations") or []):
+        raise PatchError("a toleration of a pod may only be added")
+    if kind in ("Deployment", "ReplicaSet", "DaemonSet") and "selector" in changed:
+        raise PatchError("spec.selector is immutable")
+    if kind == "StorageClass" and before != after:
+        raise PatchError("a StorageClass is immutable")
+    _template(after)
+    _strategy(after)
+
+
+def create(item: Plain) -> None:
+    """Check an object that is new.
+
+    Raises:
+        PatchError: the API server refuses it.
+    """
+    if item["kind"] == "Job" and not item["spec"].get("manualSelector"):
+        labels = (item["spec"]["template"].get("metadata") or {}).get("labels") or {}
+        left = [name for name in _OF_JOB if name in labels]
+        if item["spec"].get("selector") or left:
+            raise PatchError(f"Job {item['metadata']['name']}: the selector or the labels {left} are those of another")
+    _template(item)
+
+
+def write_selector(item: Plain) -> None:
+    """Write what the API server adds to a Job."""
+    uid, name = item["metadata"].get("uid") or "", item["metadata"]["name"]
+    item["spec"]["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+    labels = item["spec"]["template"].setdefault("metadata", {}).setdefault("labels", {})
+    labels.update(dict(zip(_OF_JOB, (uid, uid, name, name), strict=True)))
+
+
+def _template(item: Plain) -> None:
+    """The selector of a workload must match its template."""
+    spec = item.get("spec") or {}
+    if item["kind"] not in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet") or not spec.get("selector"):
+        return
+    labels = (spec["template"].get("metadata") or {}).get("labels") or {}
+    if not selectors.label_selector_as_selector(spec["selector"]).matches(labels):
+        raise PatchError(f"{item['kind']} {item['metadata']['name']}: `selector` does not match template `labels`")
+
+
+def _strategy(item: Plain) -> None:
+    """Nothing too many and nothing too few cannot be rolled out; Recreate has no numbers."""
+    strategy = (item.get("spec") or {}).get("strategy") or {}
+    rolling = strategy.get("rollingUpdate") or {}
+    if item["kind"] != "Deployment":
+        return
+    if strategy.get("type") == "Recreate" and rolling:
+        raise PatchError(
+            "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is Recreate"
+        )
+    zero = (0, "0%")
+    if rolling.get("maxSurge", "25%") in zero and rolling.get("maxUnavailable", "25%") in zero:
+        raise PatchError("spec.strategy.rollingUpdate.maxUnavailable: may not be 0 when `maxSurge` is 0")
