@@ -10,10 +10,11 @@ from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import load_profiles
 from kubectl_spread.cli.options import minor_version
+from kubectl_spread.cli.options import named_version
 from kubectl_spread.cli.stderr import note
+from kubectl_spread.cli.stderr import note_once
 from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.version import FIRST_MINOR
 from kubectl_spread.sources.live.resources import Question
 
 if TYPE_CHECKING:  # these load numpy
@@ -52,10 +53,10 @@ def load(named: FactOptions, session: Session, question: Question, *, is_again: 
         SourceError: no scheduler would start with the configuration.
     """
     minor = minor_version(named) or session.version.minor
-    if session.version.note and not (named.kubernetes_version or is_again):
-        warn(session.version.note)
+    if not (named.kubernetes_version or is_again):
+        note_once(session.version.note)
     facts = _read(named, session, question, minor=minor, is_again=is_again)
-    followed = named._replace(kubernetes_version=f"1.{max(minor, FIRST_MINOR)}")
+    followed = named._replace(kubernetes_version=named.kubernetes_version or session.version.release.text)
     profiles = _of_cluster(facts.scheduler, followed) if not named.scheduler_config else load_profiles(followed)
     if not is_again:
         _tell(session, minor, named.scheduler_config or facts.scheduler.said)
@@ -77,7 +78,7 @@ def snapshot(named: FactOptions, session: Session) -> Snapshot:
     for unread in facts.unread:
         warn(str(unread))
     source = facts.scheduler.source
-    version = f"1.{max(minor, FIRST_MINOR)}"
+    version = named_version(named) or session.version.written
     text = "" if source is None else source.text
     return Snapshot(facts.objects, facts.errors, version, text, facts.cluster.complete, facts.cluster.unread)
 

@@ -18,12 +18,14 @@ import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
+from kubectl_spread.cli.stderr import note_once
 from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import SourceError
 from kubectl_spread.sources.live.flags import Flags
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.objects.version import Release
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.simulate.placement import Placement
@@ -109,7 +111,11 @@ _OPTIONS = (
         help="A made-up cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file of node groups.",
     ),
     click.option("--scheduler-config", type=FILE, metavar="FILE", help="The scheduler's KubeSchedulerConfiguration."),
-    click.option("--kubernetes-version", metavar="1.N", help="Whose rules to follow, 1.18 to 1.36. Default: 1.36."),
+    click.option(
+        "--kubernetes-version",
+        metavar="VERSION",
+        help="Whose rules to follow, 1.18 to 1.36 with or without a patch: 1.34, v1.34.2. Default: 1.36.",
+    ),
     click.option(
         "--seed", type=int, metavar="N", help="Draw among nodes of equal score, the same for the same N; else by name."
     ),
@@ -237,36 +243,55 @@ def named_facts(named: FactOptions) -> Facts:
 
 def load_profiles(named: FactOptions, *, held: str = "") -> dict[str, Profile]:
     """The profiles of the scheduler that the options name, else of a configuration that the facts hold."""
+    from kubectl_spread.objects.version import followed
+    from kubectl_spread.objects.version import LATEST
     from kubectl_spread.scheduler import config  # numpy: 80 ms
 
-    minor = minor_version(named)
-    version = config.LATEST if minor is None else config.version_of(f"1.{minor}")
+    release = followed(named_release(named) or LATEST)
     if not named.scheduler_config and not held:
-        return config.profiles(None, version)
+        return config.profiles(None, release)
     from kubectl_spread.sources import scheduler_config
 
     if named.scheduler_config:
-        loaded = scheduler_config.load(named.scheduler_config, version)
+        loaded = scheduler_config.load(named.scheduler_config, release)
     else:
         from kubectl_spread.text.source import SourceFile
 
-        loaded = scheduler_config.read(SourceFile("the snapshot's schedulerConfiguration", held), version)
+        loaded = scheduler_config.read(SourceFile("the snapshot's schedulerConfiguration", held), release)
     for note in loaded.notes:
         warn(f"{named.scheduler_config or 'schedulerConfiguration'}: {note}")
     return loaded.profiles
 
 
-def minor_version(named: FactOptions) -> Optional[int]:
-    """The minor version that --kubernetes-version names."""
+def named_release(named: FactOptions) -> Optional[Release]:
+    """Return the release that --kubernetes-version names, and say it, once, if nobody measured it."""
     if not named.kubernetes_version:
         return None
-    from kubectl_spread.objects.version import minor_of
-    from kubectl_spread.objects.version import VersionError
+    from kubectl_spread.objects import version
 
     try:
-        return minor_of(named.kubernetes_version)
-    except VersionError as error:
+        release = version.release_of(named.kubernetes_version)
+    except version.VersionError as error:
         raise click.UsageError(str(error)) from None
+    note_once(version.note_on(release))
+    return release
+
+
+def named_version(named: FactOptions) -> str:
+    """Return what --kubernetes-version names, as a snapshot holds it: `1.34` or `1.34.2`; empty where it names none."""
+    if named_release(named) is None or named.kubernetes_version is None:
+        return ""
+    from kubectl_spread.objects.version import plain_text
+
+    return plain_text(named.kubernetes_version)
+
+
+def minor_version(named: FactOptions) -> Optional[int]:
+    """The minor version whose rules --kubernetes-version asks for."""
+    from kubectl_spread.objects.version import followed
+
+    release = named_release(named)
+    return None if release is None else followed(release).minor
 
 
 def with_manifests(known: Facts, sources: list[SourceFile], namespace: str) -> Facts:

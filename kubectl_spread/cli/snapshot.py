@@ -10,7 +10,7 @@ from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import FactOptions
-from kubectl_spread.cli.options import minor_version
+from kubectl_spread.cli.options import named_version
 from kubectl_spread.cli.options import open_session
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.stderr import complain
@@ -99,8 +99,7 @@ def _objects(facts: FactOptions, ctx: click.Context) -> Snapshot:
     found = snapshot.objects(*facts.snapshot)
     for warning in found.warnings:
         warn(warning)
-    minor = minor_version(facts)
-    version = f"1.{minor}" if minor is not None else snapshot.version_of(found.head)
+    version = named_version(facts) or snapshot.version_of(found.head)
     configuration = snapshot.configuration_of(found.head)
     known = live.Snapshot(tuple(found.objects), found.errors, version, configuration, *snapshot.extent_of(found.head))
     return _with_configuration(known, facts)

@@ -30,3 +30,15 @@ def warn(message: str) -> None:
 def note(message: str) -> None:
     """Say what an answer rests on."""
     click.echo(f"note: {safe(message)}", err=True)
+
+
+_NOTED = "kubectl_spread.noted"
+
+
+def note_once(message: str) -> None:
+    """Say what an answer rests on, once in a run; nothing where there is nothing to say."""
+    context = click.get_current_context(silent=True)
+    noted = set() if context is None else context.find_root().meta.setdefault(_NOTED, set())
+    if message and message not in noted:
+        noted.add(message)
+        note(message)

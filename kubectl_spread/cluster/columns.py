@@ -28,6 +28,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.sums import Sums
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import Toleration
 
@@ -78,6 +79,7 @@ class Columns:
         self._class_by_id: dict[int, int] = {}
         self._class_by_value: dict[PodClass, int] = {}
         self._kept: list[PodClass] = []  # so that an id() in _class_by_id stays theirs
+        self.sums = Sums.POD_LEVEL
         self._bind_all(cluster.bound())
 
     def _look_at(self, cluster: Cluster) -> None:
@@ -139,6 +141,7 @@ class Columns:
         self.classes, self.has_pod_affinity = list(other.classes), other.has_pod_affinity
         self._class_by_id, self._class_by_value = dict(other._class_by_id), dict(other._class_by_value)
         self._kept = list(other._kept)
+        self.sums = other.sums
         new_at = np.full(max(other.n, 1), -1, np.int32)
         new_at[old_at[old_at >= 0]] = np.flatnonzero(old_at >= 0)
         nodes = new_at[other.bound_nodes]
@@ -157,12 +160,32 @@ class Columns:
         for at in np.flatnonzero(~stays & (nodes >= 0)).tolist():
             self._unbind(other.bound_pods[at], int(nodes[at]))
 
+    def follow(self, sums: Sums) -> None:
+        """Add up requests as a release does, those of the bound pods, too."""
+        if sums is self.sums:
+            return
+        before, self.sums = self.sums, sums
+        if not any(cls.older for cls in self.classes):
+            return
+        for node, pods in enumerate(self.pods):
+            for cls in (pod.cls for pod in pods if pod.cls.older):
+                self._weigh(cls.counted(before), node, -1)
+                self._weigh(cls.counted(sums), node, 1)
+
+    def counted(self, cls: PodClass) -> PodClass:
+        """Return a class with its requests as the release that is followed adds them up."""
+        return cls.counted(self.sums) if cls.older else cls
+
+    def _weigh(self, cls: PodClass, node: int, sign: int) -> None:
+        """Add what a pod of a counted class requests to the accounts of a node, or take it out."""
+        for resource, amount in cls.requests:
+            _add(self.requested_of(resource), node, sign * amount)
+        _add(self.nonzero_cpu, node, sign * cls.nonzero[0])
+        _add(self.nonzero_memory, node, sign * cls.nonzero[1])
+
     def _unbind(self, pod: Pod, node: int) -> None:
         """Take a pod out of the accounts of its node."""
-        for resource, amount in pod.cls.requests:
-            _add(self.requested_of(resource), node, -amount)
-        _add(self.nonzero_cpu, node, -pod.cls.nonzero[0])
-        _add(self.nonzero_memory, node, -pod.cls.nonzero[1])
+        self._weigh(self.counted(pod.cls), node, -1)
         self.pod_count[node] -= 1
         self.pods[node] = [other for other in self.pods[node] if other.uid != pod.uid]
 
@@ -234,10 +257,7 @@ class Columns:
     def bind(self, pod: Pod, node: int) -> None:
         """Let a pod count on a node from now on."""
         cls = pod.cls
-        for resource, amount in cls.requests:
-            _add(self.requested_of(resource), node, amount)
-        _add(self.nonzero_cpu, node, cls.nonzero[0])
-        _add(self.nonzero_memory, node, cls.nonzero[1])
+        self._weigh(self.counted(cls), node, 1)
         self.pod_count[node] += 1
         self.pods[node].append(pod)
         self.bound_pods.append(pod)

@@ -125,7 +125,7 @@ class Cluster(NamedTuple):
     device_classes: dict[str, str] = {}  # noqa: RUF012  # extended resource -> the class whose devices it stands for
     controllers: dict[OwnerKey, Controller] = {}  # noqa: RUF012
     events: dict[OwnerKey, tuple[Event, ...]] = {}  # noqa: RUF012  # by what they are about, the latest first
-    kubernetes_version: str = ""  # `1.N`, where a snapshot names it
+    kubernetes_version: str = ""  # as a snapshot names it: `v1.34.2`
     scheduler_configuration: str = ""  # the text of one, where a snapshot holds it
     unread: tuple[Unread, ...] = ()  # what might not be read
     complete: frozenset[str] = frozenset()  # kinds of which every object is here; of others some may be missing

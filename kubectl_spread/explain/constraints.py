@@ -31,6 +31,7 @@ from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.version import LATEST
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
@@ -158,6 +159,7 @@ def constraint_reports(
         filtered.feasible,
         defaults=() if plugin is None else plugin.constraints(cls, filtered.columns, hard=False),
         require_all=plugin is None or plugin.configured_defaults is not None,
+        release=LATEST if profile is None else profile.release,
     )
     if not hard and not soft:
         return ()

@@ -267,7 +267,7 @@ class _Reader:
         else:
             self.wrote(found.since, found.until)
             if found.is_of_pod and count is not None:
-                self.wrote(FIRST_MINOR, 26)
+                self.wrote(FIRST_MINOR, 25)
         return Part(count, reason, found.kind, found.subject, self.is_cut)
 
     def _unknown(self, count: Optional[int]) -> Optional[Part]:
@@ -326,7 +326,7 @@ class _Reader:
             parts = self.parts()
             dots = self.take(_DOTS)
             if dots and dots.group().strip() == ".." and not self.text[self.at :].strip(" .…\n\"'`"):
-                self.wrote(24, 26)
+                self.wrote(26, 28)
             return Preemption(int(total[:9]) if total else None, parts, is_cut=self.is_cut)
         start = self.at
         if self.take(_VERDICT):

@@ -12,6 +12,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.resources import CPU
 from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
 from kubectl_spread.objects.resources import MEMORY
+from kubectl_spread.objects.selector import EVERY_POD
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 
@@ -65,6 +66,8 @@ def selector_text(selector: Selector) -> str:
         return "no label selector (which selects none)"
     if selector.is_empty:
         return "any labels (an empty selector, of which the scheduler counts none)"
+    if selector == EVERY_POD:
+        return "any labels (an empty selector, which counts every pod of the namespace up to Kubernetes 1.26)"
     return ",".join(dict.fromkeys(map(requirement_text, selector.requirements)))
 
 

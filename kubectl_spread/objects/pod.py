@@ -10,6 +10,7 @@ from kubectl_spread.objects.affinity import NodeRequirement
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.affinity import WeightedTerm
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.sums import Sums
 from kubectl_spread.objects.taints import Toleration
 
 
@@ -51,11 +52,21 @@ class PodVolume(NamedTuple):
     csi: Optional[tuple[str, str]] = None
 
 
+class OlderRequests(NamedTuple):
+    """The requests of a pod class by the rules of an older release."""
+
+    requests: tuple[tuple[str, int], ...]
+    nonzero: tuple[int, int]
+    scored: tuple[tuple[str, int], ...]
+    balanced: tuple[tuple[str, int], ...]
+
+
 class PodClass(NamedTuple):
     """Everything a scheduler plugin may read of a pod, hashable; replicas of a workload share one.
 
     `requests` is sorted by resource name: CPU in milli-cores, everything else in whole units; `nonzero` and `scored`
-    are its variants for scoring (`resources.Requests`).
+    are its variants for scoring (`resources.Requests`), `balanced` is one where it differs from `requests`. `older`
+    has all of them by the rules of older releases, where these lead to others.
     """
 
     namespace: str
@@ -77,12 +88,23 @@ class PodClass(NamedTuple):
     scheduler_name: str = "default-scheduler"
     gates: tuple[str, ...] = ()
     owner: Optional[Owner] = None
-    images: tuple[str, ...] = ()  # of containers and init containers, normalised
+    owner_uid: str = ""
+    images: tuple[str, ...] = ()  # of init containers and containers, normalised
+    init_images: int = 0  # how many of them are of init containers
     image_volumes: tuple[str, ...] = ()
     volumes: tuple[PodVolume, ...] = ()
     features: tuple[str, ...] = ()  # that the node must declare
     node_name: str = ""  # spec.nodeName of a pod that is yet to be scheduled
     beyond: tuple[str, ...] = ()  # what it asks for that the prediction does not cover
+    balanced: Optional[tuple[tuple[str, int], ...]] = None
+    older: tuple[tuple[Sums, OlderRequests], ...] = ()
+
+    def counted(self, sums: Sums) -> PodClass:
+        """Return the class with its requests as a release adds them up."""
+        for way, requests in self.older:
+            if way is sums:
+                return self._replace(**requests._asdict())
+        return self
 
     @property
     def has_pod_affinity(self) -> bool:

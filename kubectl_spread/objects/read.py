@@ -5,6 +5,7 @@ The readers take values that decode: `decode.problems` has found nothing of kind
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 from typing import Optional
@@ -18,9 +19,12 @@ from kubectl_spread.objects.affinity import PreferredTerm
 from kubectl_spread.objects.affinity import WeightedTerm
 from kubectl_spread.objects.migrated import attached_as
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.older_requests import older_requests
+from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.pod import HostPort
+from kubectl_spread.objects.pod import OlderRequests
 from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
@@ -31,6 +35,8 @@ from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import Toleration
 
 Plain = dict[str, Any]
+
+PREFER_AVOID_PODS = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 
 def node(plain: Plain) -> Node:
@@ -54,8 +60,24 @@ def node(plain: Plain) -> Node:
         ),
         features=strings(status.get("declaredFeatures")),
         kubelet_version=(status.get("nodeInfo") or {}).get("kubeletVersion") or "",
+        avoids=_avoided(metadata.get("annotations") or {}),
         created=_text(metadata.get("creationTimestamp")),
     )
+
+
+def _avoided(annotations: Plain) -> tuple[tuple[str, str], ...]:
+    """Source: pkg/apis/core/v1/helper/helpers.go, GetAvoidPodsFromNodeAnnotations (v1.21.9)."""
+    text = annotations.get(PREFER_AVOID_PODS)
+    if not isinstance(text, str):
+        return ()
+    try:
+        written = json.loads(text)
+    except ValueError:
+        return ()  # upstream takes an annotation that it cannot read for none
+    entries = fields(written).get("preferAvoidPods")
+    signatures = (fields(fields(item).get("podSignature")) for item in entries) if isinstance(entries, list) else ()
+    controllers = (fields(signature.get("podController")) for signature in signatures)
+    return tuple((str(item.get("kind") or ""), str(item.get("uid") or "")) for item in controllers)
 
 
 def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
@@ -143,7 +165,9 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         scheduler_name=spec.get("schedulerName") or "default-scheduler",
         gates=tuple(gate.get("name") or "" for gate in mappings(spec.get("schedulingGates"))),
         owner=controller(metadata),
+        owner_uid=controller_uid(metadata),
         images=_images(spec),
+        init_images=len(mappings(spec.get("initContainers"))),
         image_volumes=tuple(
             normalized_image(volume["image"].get("reference") or "")
             for volume in mappings(spec.get("volumes"))
@@ -152,7 +176,15 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         volumes=_volumes(spec, _pod_name(metadata), _uid(namespace, metadata)),
         features=_features(spec),
         beyond=_beyond(spec),
+        older=tuple((sums, _sorted(found)) for sums, found in older_requests(spec, status, requests)),
     )
+
+
+def _sorted(requests: resources.Requests) -> OlderRequests:
+    plain, scored, balanced = (
+        tuple(sorted(item.items())) for item in (requests.plain, requests.scored, requests.balanced)
+    )
+    return OlderRequests(plain, requests.nonzero, scored, balanced)
 
 
 def controller(metadata: Plain) -> Optional[Owner]:

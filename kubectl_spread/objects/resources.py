@@ -50,16 +50,17 @@ _DEFAULTS: Quantities = {CPU: DEFAULT_MILLI_CPU, MEMORY: DEFAULT_MEMORY * 1000}
 
 
 class Requests(NamedTuple):
-    """What a pod requests, in the scheduler's units, for each of its three accounts.
+    """What a pod requests, in the scheduler's units, for each of its accounts.
 
     plain: what Filter compares. nonzero: CPU and memory where containers that ask for none count with a default;
     what a bound pod weighs in scores. scored: the same of a pod that is yet to be scheduled, which upstream computes
-    without pod-level resources.
+    without pod-level resources. balanced: what BalancedAllocation counts of such a pod.
     """
 
     plain: dict[str, int]
     nonzero: tuple[int, int]
     scored: dict[str, int]
+    balanced: dict[str, int]
 
 
 def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
@@ -76,7 +77,8 @@ def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
         defaults = {name: amount for name, amount in _DEFAULTS.items() if name not in plain}
     nonzero = units(_total(spec, status, defaults, effective))
     scored = _total(spec, status, _DEFAULTS, {})
-    return Requests(units(plain), (nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)), units(scored))
+    counted = units(plain)
+    return Requests(counted, (nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)), units(scored), counted)
 
 
 def units(quantities: Quantities) -> dict[str, int]:
@@ -90,7 +92,7 @@ def units(quantities: Quantities) -> dict[str, int]:
 
 def allocatable(status: dict[str, Any]) -> dict[str, int]:
     """A node's allocatable, pod slots included."""
-    quantities = _parsed(status.get("allocatable"))
+    quantities = parsed(status.get("allocatable"))
     found = units(quantities)
     found[PODS] = quantity.whole(quantities.get(PODS, 0))
     return found
@@ -99,7 +101,7 @@ def allocatable(status: dict[str, Any]) -> dict[str, int]:
 def _total(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities, pod_level: Quantities) -> Quantities:
     total = _aggregate(spec, status, defaults)
     total.update(pod_level)
-    _add(total, _parsed(spec.get("overhead")))
+    add(total, parsed(spec.get("overhead")))
     return total
 
 
@@ -109,7 +111,7 @@ def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantitie
     statuses = _by_name(status.get("containerStatuses"))
     for container in mappings(spec.get("containers")):
         own = statuses.get(container.get("name") or "", {})
-        _add(running, {**defaults, **_resized(container_requests(container), own, status)})
+        add(running, {**defaults, **_resized(container_requests(container), own, status)})
     sidecars: Quantities = {}
     peak: Quantities = {}
     statuses = _by_name(status.get("initContainerStatuses"))
@@ -118,11 +120,11 @@ def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantitie
         own = statuses.get(container.get("name") or "", {}) if is_sidecar else {}
         requests = {**defaults, **_resized(container_requests(container), own, status)}
         if is_sidecar:
-            _add(running, requests)
-            _add(sidecars, requests)
+            add(running, requests)
+            add(sidecars, requests)
             _raise_to(peak, sidecars)
         else:
-            _add(requests, sidecars)
+            add(requests, sidecars)
             _raise_to(peak, requests)
     _raise_to(running, peak)
     return running
@@ -131,8 +133,8 @@ def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantitie
 def container_requests(container: dict[str, Any]) -> Quantities:
     """Requests with limits filled in."""
     resources = container.get("resources") or {}
-    requests = _parsed(resources.get("limits"))
-    requests.update(_parsed(resources.get("requests")))
+    requests = parsed(resources.get("limits"))
+    requests.update(parsed(resources.get("requests")))
     return requests
 
 
@@ -149,8 +151,8 @@ def _resized(requests: Quantities, own: dict[str, Any], status: dict[str, Any]) 
     if own.get("resources") is None:
         return requests
     most = {} if _is_resize_infeasible(status) else dict(requests)
-    _raise_to(most, _parsed(own["resources"].get("requests")))
-    _raise_to(most, _parsed(own.get("allocatedResources")))
+    _raise_to(most, parsed(own["resources"].get("requests")))
+    _raise_to(most, parsed(own.get("allocatedResources")))
     return most
 
 
@@ -164,8 +166,8 @@ def _is_resize_infeasible(status: dict[str, Any]) -> bool:
 def _pod_level(spec: dict[str, Any]) -> Quantities:
     """Pod-level requests; where there are limits they are completed (defaultPodRequests)."""
     resources = spec.get("resources") or {}
-    requests = _parsed(resources.get("requests"))
-    limits = _parsed(resources.get("limits"))
+    requests = parsed(resources.get("requests"))
+    limits = parsed(resources.get("limits"))
     if limits:
         aggregated = _aggregate(spec, {}, {})
         overcommitted = {name: amount for name, amount in aggregated.items() if name in (CPU, MEMORY)}
@@ -181,7 +183,8 @@ def _is_pod_level(name: str) -> bool:
     return name in (CPU, MEMORY) or name.startswith("hugepages-")
 
 
-def _parsed(entries: Any) -> Quantities:
+def parsed(entries: Any) -> Quantities:
+    """Parse the quantities of a resource list."""
     return {name: 0 if value is None else quantity.parse(value) for name, value in (entries or {}).items()}
 
 
@@ -189,7 +192,8 @@ def _by_name(statuses: Any) -> dict[str, dict[str, Any]]:
     return {status.get("name") or "": status for status in mappings(statuses)}
 
 
-def _add(total: Quantities, more: Quantities) -> None:
+def add(total: Quantities, more: Quantities) -> None:
+    """Add amounts to a total, in place."""
     for name, amount in more.items():
         total[name] = total.get(name, 0) + amount
 

@@ -77,6 +77,8 @@ class Selector(NamedTuple):
 
 
 NOTHING = Selector(None)
+# What `{}` selects where it does count: a label that no pod has is never one of no values.
+EVERY_POD = Selector((Requirement("", "NotIn"),))
 
 
 def compiled(selector: Optional[LabelSelector]) -> Selector:

@@ -1,11 +1,48 @@
-"""Releases of Kubernetes whose rules are known."""
+"""Releases of Kubernetes: which are known, and which were measured."""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 from typing import Optional
 
 FIRST_MINOR, LAST_MINOR = 18, 36
+_PLAUSIBLE_MINOR = LAST_MINOR + 10  # a larger number in a flag or a file is taken for a mistake
+
+
+class Release(NamedTuple):
+    """A release, in the order of release numbers: Release(34, 2) is 1.34.2."""
+
+    minor: int
+    patch: int = 0
+
+    @property
+    def text(self) -> str:
+        return f"1.{self.minor}.{self.patch}"
+
+
+# The patch whose decisions were recorded for each minor version. A version without a patch stands for it.
+MEASURED = {
+    20: 15,
+    21: 9,
+    22: 6,
+    23: 9,
+    24: 17,
+    25: 16,
+    26: 15,
+    27: 16,
+    28: 8,
+    29: 14,
+    30: 10,
+    31: 8,
+    32: 5,
+    33: 3,
+    34: 1,
+    35: 4,
+    36: 2,
+}
+# The last patches of the minor versions that nobody recorded.
+_UNMEASURED = {18: 20, 19: 16}
 
 # The minor version from which on a field of a constraint counts: the first with its feature gate on by default.
 FIELD_SINCE: dict[str, int] = {"minDomains": 27, "nodeAffinityPolicy": 26, "nodeTaintsPolicy": 26, "matchLabelKeys": 27}
@@ -15,22 +52,70 @@ class VersionError(ValueError):
     """Not a version whose rules are known."""
 
 
-def minor_of(text: str) -> int:
-    """The minor version of a release: 36 for `1.36`, 34 for `v1.34.1`.
+def usual(minor: int) -> Release:
+    """Return the release that a minor version without a patch stands for."""
+    return Release(minor, {**_UNMEASURED, **MEASURED}.get(minor, 0))
+
+
+LATEST = usual(LAST_MINOR)
+
+
+def release_of(text: str) -> Release:
+    """Parse a version: `1.36`, `v1.34.1`, `v1.29.3-gke.1`; one that is newer than all known ones is returned, too.
 
     Raises:
         VersionError: with a sentence.
     """
-    match = re.match(r"v?1\.([0-9]+)\+?(\.[0-9]+)?([-+][-+.0-9A-Za-z]*)?\Z", text)
+    match = re.match(r"v?1\.([0-9]+)\+?(?:\.([0-9]+))?([-+][-+.0-9A-Za-z]*)?\Z", text)
     if match is None:
         raise VersionError(f"not a Kubernetes version: {text}; write it as 1.{LAST_MINOR}")
     minor = int(match[1])
-    if not FIRST_MINOR <= minor <= LAST_MINOR:
+    if not FIRST_MINOR <= minor <= _PLAUSIBLE_MINOR:
         raise VersionError(f"the rules of Kubernetes 1.{minor} are not known: only 1.{FIRST_MINOR} to 1.{LAST_MINOR}")
-    return minor
+    return usual(minor) if match[2] is None else Release(minor, int(match[2]))
+
+
+def minor_of(text: str) -> int:
+    """Return the minor version whose rules a version follows: 34 for `v1.34.1`, 36 for `1.37`.
+
+    Raises:
+        VersionError: with a sentence.
+    """
+    return followed(release_of(text)).minor
+
+
+def followed(release: Release) -> Release:
+    """Return the release whose rules are followed: the nearest that is known."""
+    if release.minor < FIRST_MINOR:
+        return usual(FIRST_MINOR)
+    return LATEST if release.minor > LAST_MINOR else release
+
+
+def note_on(release: Release) -> str:
+    """Say that nobody measured a release; empty where its minor version was measured."""
+    minor = release.minor
+    if minor in MEASURED:
+        return ""
+    if FIRST_MINOR <= minor <= LAST_MINOR:
+        return f"Kubernetes 1.{minor} was not measured: its rules are taken from documents"
+    return f"Kubernetes 1.{minor} was not measured: the rules of 1.{followed(release).minor} are followed"
+
+
+def plain_text(text: str) -> str:
+    """Return the numbers of a version: `1.34.2` for `v1.34.2-gke.100`; empty where it names none."""
+    match = re.match(r"v?(1\.[0-9]{1,3}(?:\.[0-9]{1,4})?)\b", text)
+    return "" if match is None else match[1]
+
+
+def server_release(text: str) -> Optional[Release]:
+    """Return the release that a `gitVersion` or `kubeletVersion` names, `v1.29.3-gke.1`; None where it names none."""
+    match = re.match(r"v?1\.([0-9]{1,3})\b(?:\.([0-9]{1,4})\b)?", text)
+    if match is None:
+        return None
+    return usual(int(match[1])) if match[2] is None else Release(int(match[1]), int(match[2]))
 
 
 def kubelet_minor(text: str) -> Optional[int]:
     """The minor version that a node's `kubeletVersion` tells, `v1.29.3-gke.1`; None where it tells none."""
-    match = re.match(r"v?1\.([0-9]{1,3})\b", text)
-    return None if match is None else int(match[1])
+    release = server_release(text)
+    return None if release is None else release.minor

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.behaviours import CLAIMS_FOR_RESOURCES
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.profile import Profile
 
@@ -31,7 +32,7 @@ def not_evaluated(cls: PodClass, profile: Optional[Profile], cluster: Cluster) -
 
 def _devices(cls: PodClass, profile: Profile, cluster: Cluster) -> Iterator[str]:
     """Extended resources for which the scheduler makes resource claims."""
-    if not profile.claims_for_resources:
+    if not CLAIMS_FOR_RESOURCES.of(profile.release):
         return
     for resource, _ in cls.requests:
         device_class = cluster.device_classes.get(resource, "")

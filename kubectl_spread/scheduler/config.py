@@ -11,10 +11,13 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.objects import behaviours
 from kubectl_spread.objects import read
 from kubectl_spread.objects import spread
-from kubectl_spread.objects.version import LAST_MINOR
-from kubectl_spread.objects.version import minor_of
+from kubectl_spread.objects.version import followed
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import release_of
 from kubectl_spread.scheduler.framework.plugin import ScorePlugin
 from kubectl_spread.scheduler.framework.profile import Extender
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -24,25 +27,29 @@ from kubectl_spread.scheduler.plugins.dynamicresources import DynamicResources
 from kubectl_spread.scheduler.plugins.imagelocality import ImageLocality
 from kubectl_spread.scheduler.plugins.interpodaffinity import AffinityArgs
 from kubectl_spread.scheduler.plugins.interpodaffinity import InterPodAffinity
-from kubectl_spread.scheduler.plugins.nodeaffinity import NODE_AFFINITY_REASON
 from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity
 from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinityArgs
 from kubectl_spread.scheduler.plugins.nodedeclaredfeatures import NodeDeclaredFeatures
 from kubectl_spread.scheduler.plugins.nodename import NodeName
 from kubectl_spread.scheduler.plugins.nodeports import NodePorts
+from kubectl_spread.scheduler.plugins.nodepreferavoidpods import NodePreferAvoidPods
 from kubectl_spread.scheduler.plugins.noderesources.balanced_allocation import BalancedArgs
 from kubectl_spread.scheduler.plugins.noderesources.balanced_allocation import NodeResourcesBalancedAllocation
 from kubectl_spread.scheduler.plugins.noderesources.fit import FitArgs
+from kubectl_spread.scheduler.plugins.noderesources.fit import LEAST_ALLOCATED
+from kubectl_spread.scheduler.plugins.noderesources.fit import MOST_ALLOCATED
 from kubectl_spread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubectl_spread.scheduler.plugins.noderesources.fit import NodeResourcesLeastAllocated
+from kubectl_spread.scheduler.plugins.noderesources.fit import NodeResourcesMostAllocated
 from kubectl_spread.scheduler.plugins.noderesources.fit import ResourceWeight
 from kubectl_spread.scheduler.plugins.noderesources.fit import ScoringStrategy
 from kubectl_spread.scheduler.plugins.noderesources.fit import ShapePoint
 from kubectl_spread.scheduler.plugins.nodeunschedulable import NodeUnschedulable
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import SpreadFields
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import SpreadArgs
+from kubectl_spread.scheduler.plugins.selectorspread import SelectorSpread
 from kubectl_spread.scheduler.plugins.tainttoleration import TaintToleration
-from kubectl_spread.scheduler.plugins.tainttoleration import UNTOLERATED
+from kubectl_spread.scheduler.plugins.volumes.binding import ScoringVolumeBinding
 from kubectl_spread.scheduler.plugins.volumes.binding import VolumeBinding
 from kubectl_spread.scheduler.plugins.volumes.limits import NodeVolumeLimits
 from kubectl_spread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
@@ -54,54 +61,13 @@ DEFAULT_SCHEDULER = "default-scheduler"
 POINTS = ("preEnqueue", "preFilter", "filter", "postFilter", "preScore", "score")
 
 
-_TAINT = "node(s) had untolerated taint {{{key}: {value}}}"
-_OLD_TAINT = "node(s) had taint {{{key}: {value}}}, that the pod didn't tolerate"
-
-
-class Version(NamedTuple):
-    """What differs between releases of the scheduler, as data. What is older than 1.34 comes from release notes."""
-
-    minor: int
-    taint_reason: str  # may tell the taint's {key} and {value}
-    affinity_reason: str
-    fields: SpreadFields  # fields of a constraint that are not ignored
-    has_system_defaults: bool
-    weights_differ: bool  # TaintToleration 3, NodeAffinity and InterPodAffinity 2; all 1 before
-    preemption_is_told: bool  # in the message of a pod that fits nowhere
-    claims: bool  # DynamicResources runs, and speaks in that message
-    claims_score: bool
-    balance_compares: bool  # BalancedAllocation scores the change that the pod makes
-    declares_features: bool
-    claims_for_resources: bool  # a device class may stand behind an extended resource
-    labels_topology: bool  # pods get the zone and region labels of their node
-
-
-def version_of(text: str) -> Version:
-    """The behaviour of a release: `1.36`, `v1.34.1`.
+def version_of(text: str) -> Release:
+    """The release whose behaviour a version follows: `1.36`, `v1.34.1`.
 
     Raises:
         VersionError: with a sentence.
     """
-    minor = minor_of(text)
-    taint = UNTOLERATED if minor >= 35 else _TAINT
-    return Version(
-        minor=minor,
-        taint_reason=taint if minor >= 24 else _OLD_TAINT,
-        affinity_reason=NODE_AFFINITY_REASON if minor >= 22 else "node(s) didn't match node selector",
-        fields=SpreadFields(min_domains=minor >= 27, inclusion_policies=minor >= 26, match_label_keys=minor >= 27),
-        has_system_defaults=minor >= 20,
-        weights_differ=minor >= 23,
-        preemption_is_told=minor >= 24,
-        claims=minor >= 34,
-        claims_score=minor >= 35,
-        balance_compares=minor >= 35,
-        declares_features=minor >= 36,
-        claims_for_resources=minor >= 36,
-        labels_topology=minor >= 35,
-    )
-
-
-LATEST = version_of(f"1.{LAST_MINOR}")
+    return followed(release_of(text))
 
 
 class _Known(NamedTuple):
@@ -109,18 +75,18 @@ class _Known(NamedTuple):
 
     points: frozenset[str]
     weight: int
-    make: Callable[[Plain, Version], Any]
+    make: Callable[[Plain, Release], Any]
 
 
-def _known(points: str, make: Callable[[Plain, Version], Any], weight: int = 0) -> _Known:
+def _known(points: str, make: Callable[[Plain, Release], Any], weight: int = 0) -> _Known:
     return _Known(frozenset(points.split()), weight, make)
 
 
-def _nothing(args: Plain, version: Version) -> None:  # noqa: ARG001 (the shape of a maker)
+def _nothing(args: Plain, release: Release) -> None:  # noqa: ARG001 (the shape of a maker)
     return None
 
 
-def _fit(args: Plain, version: Version) -> NodeResourcesFit:  # noqa: ARG001
+def _fit(args: Plain, release: Release) -> NodeResourcesFit:
     strategy = args.get("scoringStrategy") or {}
     resources = tuple(
         ResourceWeight(item["name"], int(item.get("weight") or 1)) for item in strategy.get("resources") or ()
@@ -136,36 +102,56 @@ def _fit(args: Plain, version: Version) -> NodeResourcesFit:  # noqa: ARG001
             ),
             frozenset(args.get("ignoredResources") or ()),
             frozenset(args.get("ignoredResourceGroups") or ()),
-        )
+        ),
+        release,
     )
 
 
-def _balanced(args: Plain, version: Version) -> NodeResourcesBalancedAllocation:
+def _balanced(args: Plain, release: Release) -> NodeResourcesBalancedAllocation:
     resources = tuple(item["name"] for item in args.get("resources") or ())
     balanced = BalancedArgs(resources) if resources else BalancedArgs()
-    return NodeResourcesBalancedAllocation(balanced, compares=version.balance_compares)
+    return NodeResourcesBalancedAllocation(balanced, release)
 
 
-def _affinity(args: Plain, version: Version) -> NodeAffinity:
+def _affinity(args: Plain, release: Release) -> NodeAffinity:
     added = read.node_affinity(args.get("addedAffinity") or {})
-    return NodeAffinity(NodeAffinityArgs(added), reason=version.affinity_reason)
+    return NodeAffinity(NodeAffinityArgs(added), release)
 
 
-def _pod_affinity(args: Plain, version: Version) -> InterPodAffinity:  # noqa: ARG001
+def _pod_affinity(args: Plain, release: Release) -> InterPodAffinity:
     weight = args.get("hardPodAffinityWeight")
     ignores = bool(args.get("ignorePreferredTermsOfExistingPods"))
-    return InterPodAffinity(AffinityArgs(1 if weight is None else int(weight), ignores))
+    return InterPodAffinity(AffinityArgs(1 if weight is None else int(weight), ignores), release)
 
 
-def _spread(args: Plain, version: Version) -> PodTopologySpread:
+def _spread(args: Plain, release: Release) -> PodTopologySpread:
     if (args.get("defaultingType") or "System") == "System":
-        return PodTopologySpread(SpreadArgs(None if version.has_system_defaults else ()), version.fields)
+        has_defaults = behaviours.SYSTEM_DEFAULTS.of(release)
+        return PodTopologySpread(SpreadArgs(None if has_defaults else ()), release)
     defaults = spread.constraints({"topologySpreadConstraints": args.get("defaultConstraints") or ()})
-    return PodTopologySpread(SpreadArgs(defaults), version.fields)
+    return PodTopologySpread(SpreadArgs(defaults), release)
 
 
-def _taints(args: Plain, version: Version) -> TaintToleration:  # noqa: ARG001
-    return TaintToleration(version.taint_reason)
+def _taints(args: Plain, release: Release) -> TaintToleration:  # noqa: ARG001 (the shape of a maker)
+    return TaintToleration(release)
+
+
+def _volume_binding(args: Plain, release: Release) -> VolumeBinding:  # noqa: ARG001
+    skips = behaviours.VOLUME_BINDING_SKIPS_SCORE.of(release)
+    return VolumeBinding(release) if skips else ScoringVolumeBinding(release)
+
+
+def _resources(args: Plain) -> tuple[ResourceWeight, ...]:
+    found = tuple(ResourceWeight(item["name"], int(item.get("weight") or 1)) for item in args.get("resources") or ())
+    return found or ScoringStrategy().resources
+
+
+def _least_allocated(args: Plain, release: Release) -> NodeResourcesLeastAllocated:
+    return NodeResourcesLeastAllocated(ScoringStrategy(LEAST_ALLOCATED, _resources(args)), release)
+
+
+def _most_allocated(args: Plain, release: Release) -> NodeResourcesMostAllocated:
+    return NodeResourcesMostAllocated(ScoringStrategy(MOST_ALLOCATED, _resources(args)), release)
 
 
 # In the order of the default MultiPoint list.
@@ -173,24 +159,56 @@ _PLUGINS: dict[str, _Known] = {
     names.SCHEDULING_GATES: _known("preEnqueue", _nothing),
     names.PRIORITY_SORT: _known("", _nothing),
     names.NODE_UNSCHEDULABLE: _known("filter", lambda *_: NodeUnschedulable()),
-    names.NODE_NAME: _known("filter", lambda *_: NodeName()),
+    names.NODE_NAME: _known("filter", lambda _, release: NodeName(release)),
     names.TAINT_TOLERATION: _known("filter preScore score", _taints, 3),
     names.NODE_AFFINITY: _known("preFilter filter preScore score", _affinity, 2),
     names.NODE_PORTS: _known("preFilter filter", lambda *_: NodePorts()),
     names.NODE_RESOURCES_FIT: _known("preFilter filter preScore score", _fit, 1),
-    names.VOLUME_RESTRICTIONS: _known("preFilter filter", lambda *_: VolumeRestrictions()),
+    names.VOLUME_RESTRICTIONS: _known("preFilter filter", lambda _, release: VolumeRestrictions(release)),
     names.NODE_VOLUME_LIMITS: _known("preFilter filter", lambda *_: NodeVolumeLimits()),
-    names.VOLUME_BINDING: _known("preFilter filter preScore score", lambda *_: VolumeBinding()),
-    names.VOLUME_ZONE: _known("preFilter filter", lambda *_: VolumeZone()),
+    names.VOLUME_BINDING: _known("preFilter filter preScore score", _volume_binding),
+    names.VOLUME_ZONE: _known("preFilter filter", lambda _, release: VolumeZone(release)),
     names.POD_TOPOLOGY_SPREAD: _known("preFilter filter preScore score", _spread, 2),
     names.INTER_POD_AFFINITY: _known("preFilter filter preScore score", _pod_affinity, 2),
     names.DYNAMIC_RESOURCES: _known("preEnqueue preFilter filter postFilter score", lambda *_: DynamicResources(), 2),
     names.DEFAULT_PREEMPTION: _known("preEnqueue postFilter", _nothing),
     names.NODE_RESOURCES_BALANCED_ALLOCATION: _known("preScore score", _balanced, 1),
-    names.IMAGE_LOCALITY: _known("score", lambda *_: ImageLocality(), 1),
+    names.NODE_RESOURCES_LEAST_ALLOCATED: _known("score", _least_allocated, 1),
+    names.NODE_RESOURCES_MOST_ALLOCATED: _known("score", _most_allocated, 1),
+    names.NODE_PREFER_AVOID_PODS: _known("score", lambda *_: NodePreferAvoidPods(), 10000),
+    names.SELECTOR_SPREAD: _known("preScore score", lambda _, release: SelectorSpread(release), 1),
+    names.IMAGE_LOCALITY: _known("score", lambda _, release: ImageLocality(release), 1),
     names.DEFAULT_BINDER: _known("", _nothing),
     names.NODE_DECLARED_FEATURES: _known("preFilter filter", lambda *_: NodeDeclaredFeatures()),
 }
+
+
+# The rows that say when a plugin became one of the defaults, when it no longer was, and when it began to score.
+_DEFAULT_SINCE = {
+    names.DYNAMIC_RESOURCES: behaviours.CLAIMS,
+    names.NODE_DECLARED_FEATURES: behaviours.DECLARED_FEATURES,
+}
+_DEFAULT_UNTIL = {
+    names.NODE_RESOURCES_LEAST_ALLOCATED: behaviours.FIT_SCORES,
+    names.NODE_PREFER_AVOID_PODS: behaviours.PREFER_AVOID_PODS,
+    names.SELECTOR_SPREAD: behaviours.SYSTEM_DEFAULTS,
+}
+_SCORES_SINCE = {
+    names.DYNAMIC_RESOURCES: behaviours.CLAIMS_SCORE,
+    names.NODE_RESOURCES_FIT: behaviours.FIT_SCORES,
+    names.VOLUME_BINDING: behaviours.VOLUME_BINDING_SCORES,
+}
+_ON_REQUEST = frozenset({names.NODE_RESOURCES_MOST_ALLOCATED})
+# The order of Filter up to 1.19; what is not named comes last.
+_FIRST_FILTERS = (
+    names.NODE_UNSCHEDULABLE,
+    names.NODE_RESOURCES_FIT,
+    names.NODE_NAME,
+    names.NODE_PORTS,
+    names.NODE_AFFINITY,
+    names.VOLUME_RESTRICTIONS,
+    names.TAINT_TOLERATION,
+)
 
 
 # Points after which the pod's node is settled.
@@ -203,13 +221,13 @@ class _Entry(NamedTuple):
     weight: int = 0
 
 
-def profiles(document: Optional[Plain] = None, version: Version = LATEST) -> dict[str, Profile]:
+def profiles(document: Optional[Plain] = None, release: Release = LATEST) -> dict[str, Profile]:
     """The profiles of a configuration by scheduler name; the default profile where it has none."""
     document = document or {}
     written = document.get("profiles") or [{}]
     global_percentage = int(document.get("percentageOfNodesToScore") or 0)
     extenders = _extenders(document)
-    found = [_profile(profile or {}, version, global_percentage)._replace(extenders=extenders) for profile in written]
+    found = [_profile(profile or {}, release, global_percentage)._replace(extenders=extenders) for profile in written]
     return {profile.scheduler_name: profile for profile in found}
 
 
@@ -225,17 +243,17 @@ def _extenders(document: Plain) -> tuple[Extender, ...]:
     )
 
 
-def _profile(written: Plain, version: Version, global_percentage: int) -> Profile:
+def _profile(written: Plain, release: Release, global_percentage: int) -> Profile:
     sets: Plain = written.get("plugins") or {}
     args = {item.get("name"): item.get("args") or {} for item in written.get("pluginConfig") or ()}
-    available = _available(version)
-    defaults = [_Entry(name, _default_weight(name, version)) for name in available]
+    available = _available(release)
+    defaults = [_Entry(name, _default_weight(name, release)) for name in available]
     multi_point = _merged(defaults, sets.get("multiPoint"))
     weights = _weights(multi_point, _entries(sets.get("score"), "enabled"))
     made = {
-        entry.name: _PLUGINS[entry.name].make(args.get(entry.name, {}), version) for entry in _all(sets, multi_point)
+        entry.name: _PLUGINS[entry.name].make(args.get(entry.name, {}), release) for entry in _all(sets, multi_point)
     }
-    at = {point: _expanded(point, multi_point, sets.get(point), version) for point in POINTS}
+    at = {point: _expanded(point, multi_point, sets.get(point), release) for point in POINTS}
     percentage = written.get("percentageOfNodesToScore")
     filtering = list(dict.fromkeys((*at["preFilter"], *at["filter"])))
     return Profile(
@@ -248,14 +266,11 @@ def _profile(written: Plain, version: Version, global_percentage: int) -> Profil
             if hasattr(made[name], "pre_score")
         ),
         post_filter=tuple(at["postFilter"]),
-        preemption_is_told=version.preemption_is_told,
         gates=names.SCHEDULING_GATES in at["preEnqueue"],
         pre_score=_failing(at, made),
         percentage_of_nodes_to_score=global_percentage if percentage is None else int(percentage),
         foreign=_foreign(sets),
-        claims_for_resources=version.claims_for_resources,
-        minor=version.minor,
-        labels_topology=version.labels_topology,
+        release=release,
     )
 
 
@@ -276,21 +291,30 @@ def _failing(at: dict[str, list[str]], made: dict[str, Any]) -> tuple[ScorePlugi
     return (made[name],) if at["score"] and name in at["preScore"] and name not in at["score"] else ()
 
 
-def _available(version: Version) -> list[str]:
-    absent = set() if version.declares_features else {names.NODE_DECLARED_FEATURES}
-    if not version.claims:
-        absent.add(names.DYNAMIC_RESOURCES)
-    return [name for name in _PLUGINS if name not in absent]
+def _available(release: Release) -> list[str]:
+    """The default plugins of a release, in the order of its MultiPoint list."""
+    found = [name for name in _PLUGINS if _is_default(name, release)]
+    if behaviours.TAINTS_BEFORE_RESOURCES.of(release):
+        return found
+    return [*_FIRST_FILTERS, *(name for name in found if name not in _FIRST_FILTERS)]
 
 
-def _default_weight(name: str, version: Version) -> int:
-    if version.weights_differ or name == names.POD_TOPOLOGY_SPREAD:
-        return _PLUGINS[name].weight
-    return min(_PLUGINS[name].weight, 1)
+def _is_default(name: str, release: Release) -> bool:
+    begins, ends = _DEFAULT_SINCE.get(name), _DEFAULT_UNTIL.get(name)
+    if name in _ON_REQUEST or (ends is not None and ends.of(release)):
+        return False
+    return begins is None or begins.of(release)
 
 
-def _implements(name: str, point: str, version: Version) -> bool:
-    if name == names.DYNAMIC_RESOURCES and point == "score" and not version.claims_score:
+def _default_weight(name: str, release: Release) -> int:
+    if name == names.POD_TOPOLOGY_SPREAD:
+        return 2 if behaviours.SPREAD_WEIGHS_DOUBLE.of(release) else 1
+    weight = _PLUGINS[name].weight
+    return weight if behaviours.WEIGHTS_DIFFER.of(release) or weight not in (2, 3) else 1
+
+
+def _implements(name: str, point: str, release: Release) -> bool:
+    if point == "score" and name in _SCORES_SINCE and not _SCORES_SINCE[name].of(release):
         return False
     return point in _PLUGINS[name].points
 
@@ -324,7 +348,7 @@ def _merged(defaults: list[_Entry], written: Optional[Plain]) -> list[_Entry]:
     return result + [entry for entry in enabled if entry.name not in replaced]
 
 
-def _expanded(point: str, multi_point: list[_Entry], written: Optional[Plain], version: Version) -> list[str]:
+def _expanded(point: str, multi_point: list[_Entry], written: Optional[Plain], release: Release) -> list[str]:
     """The plugins of one extension point in the order they run.
 
     First those of its own list that override MultiPoint, then the rest of MultiPoint, then the rest of its list.
@@ -336,7 +360,7 @@ def _expanded(point: str, multi_point: list[_Entry], written: Optional[Plain], v
     shared = [
         entry.name
         for entry in multi_point
-        if entry.name in _PLUGINS and _implements(entry.name, point, version) and entry.name not in disabled
+        if entry.name in _PLUGINS and _implements(entry.name, point, release) and entry.name not in disabled
     ]
     overriding = [name for name in own if name in shared]
     return [*overriding, *(name for name in shared if name not in own), *(name for name in own if name not in shared)]

@@ -17,12 +17,19 @@ import numpy as np
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.behaviours import GONE_NODE_IS_ERROR
+from kubectl_spread.objects.behaviours import LEFT_OUT_REASON
+from kubectl_spread.objects.behaviours import NOMINATED_FIRST
+from kubectl_spread.objects.behaviours import REQUEST_SUMS
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.node_values import ScoredTogether
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import ByNode
+from kubectl_spread.scheduler.framework.plugin import Failure
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import FixedState
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
@@ -63,18 +70,26 @@ class Filtered(NamedTuple):
     considered: Bools
     feasible: Bools
     narrowed_by: tuple[str, ...] = ()
-    rejection: Optional[Rejection] = None
+    rejection: Union[Rejection, Failure, None] = None
     rejected_by: str = ""
     nominated: dict[int, Status] = {}  # noqa: RUF012 (never written to)
     own: int = -1
+    release: Release = LATEST
 
     def diagnosis(self) -> Diagnosis:
         """Names and sentences, made only when somebody asks."""
         names = [node.name for node in self.columns.nodes]
+        if isinstance(self.rejection, Failure):
+            return Diagnosis(len(names), absent=tuple(names), release=self.release, error=self.rejection.message)
         if self.rejection is not None:
             status = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, self.rejected_by, (self.rejection.message,))
             return Diagnosis(
-                len(names), (), dict.fromkeys(names, status), (), status, self.rejection.message, self.rejected_by
+                node_count=len(names),
+                statuses=dict.fromkeys(names, status),
+                absent_status=status,
+                pre_filter_message=self.rejection.message,
+                pre_filter_plugin=self.rejected_by,
+                release=self.release,
             )
         considered = self.considered
         if self.own >= 0:
@@ -85,10 +100,14 @@ class Filtered(NamedTuple):
             feasible=tuple(names[at] for at in np.flatnonzero(self.feasible)),
             statuses={names[at]: self._recorded(int(at)) for at in np.flatnonzero(considered & ~self.feasible)},
             absent=tuple(names[at] for at in np.flatnonzero(~considered)),
-            absent_status=Status(
-                Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "", (_not_satisfied(self.narrowed_by),) if self.narrowed_by else ()
-            ),
+            absent_status=Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "", self._left_out()),
+            release=self.release,
         )
+
+    def _left_out(self) -> tuple[str, ...]:
+        """What the release says of nodes that a PreFilter result left out; nothing in most older ones."""
+        text = LEFT_OUT_REASON.of(self.release).format(plugins=" ".join(self.narrowed_by))
+        return (text,) if self.narrowed_by and text else ()
 
     def failures(self, node: int) -> list[Status]:
         """Every plugin that refuses a node, not only the first, in the order they run."""
@@ -158,6 +177,8 @@ class Scheduler:
         """
         self.columns = columns
         self._profiles = profiles
+        self._release = next((profile.release for profile in profiles.values()), LATEST)
+        columns.follow(REQUEST_SUMS.of(self._release))
         self._sampler = None if all_nodes else sampler or Sampler(columns.nodes)
         self._prepared: dict[int, _Prepared] = {}  # by index of the class in columns.classes
         self._nominated: dict[int, list[Pod]] = {}
@@ -208,8 +229,12 @@ class Scheduler:
         prepared = self._prepare(pod.cls)
         if prepared.rejection is not None:
             none = np.zeros(self.columns.n, np.bool_)
-            return Filtered(self.columns, (), none, none, (), prepared.rejection, prepared.rejected_by)
+            return Filtered(
+                self.columns, (), none, none, (), prepared.rejection, prepared.rejected_by, release=self._release
+            )
         filtered = prepared.filtered(self.columns)
+        if not NOMINATED_FIRST.of(self._release):
+            return self._with_nominated(pod, filtered) if self._nominated else filtered
         own = self.columns.index.get(pod.nominated_node)
         if own is not None and not filtered.considered[own]:
             filtered = filtered._replace(own=own)
@@ -323,7 +348,7 @@ class Scheduler:
         at = self.columns.class_index(cls)
         found = self._prepared.get(at)
         if found is None:
-            found = self._prepared[at] = _prepare(cls, self.columns, self.profile_of(cls))
+            found = self._prepared[at] = _prepare(self.columns.counted(cls), self.columns, self.profile_of(cls))
         return found
 
 
@@ -338,8 +363,9 @@ class _Prepared:
         self,
         cls: PodClass,
         states: tuple[tuple[str, FilterState], ...],
-        rejection: Optional[Rejection] = None,
+        rejection: Union[Rejection, Failure, None] = None,
         rejected_by: str = "",
+        release: Release = LATEST,
         narrowed: Mapping[str, frozenset[str]] = _NOT_NARROWED,
     ) -> None:
         """`narrowed`: node names by the plugin that leaves only them, whether it filters or not."""
@@ -350,6 +376,7 @@ class _Prepared:
         self._considered: Optional[Bools] = None
         self._verdicts = tuple(Verdict(plugin, state) for plugin, state in states)
         self._changing = [state for _, state in states if not isinstance(state, FixedState)]
+        self._release = release
         self._narrowed = narrowed
         self._score_states: Optional[tuple[ScoreState, ...]] = None
         self._deciding: Optional[tuple[tuple[int, ScoreState], ...]] = None
@@ -360,7 +387,7 @@ class _Prepared:
         feasible = self._fixed.copy()
         for state in self._changing:
             feasible &= state.fits()
-        return Filtered(columns, self._verdicts, considered, feasible, tuple(self._narrowed))
+        return Filtered(columns, self._verdicts, considered, feasible, tuple(self._narrowed), release=self._release)
 
     def reserve(self, node: int) -> None:
         for _, state in self._states:
@@ -406,16 +433,28 @@ class _Prepared:
 
 def _prepare(cls: PodClass, columns: Columns, profile: Profile) -> _Prepared:
     states: dict[str, FilterState] = {}
+    narrowed: dict[str, frozenset[str]] = {}
     for plugin in profile.pre_filter:
         answer: Union[FilterState, Skip, Rejection] = plugin.pre_filter(cls, columns)
         if isinstance(answer, Rejection):
             return _Prepared(cls, (), answer, plugin.name)
-        if not isinstance(answer, Skip):
-            states[plugin.name] = answer
-    narrowed = {name: state.narrowed for name, state in states.items() if state.narrowed is not None}
+        if isinstance(answer, Skip):
+            continue
+        states[plugin.name] = answer
+        if answer.narrowed is not None:
+            narrowed[plugin.name] = answer.narrowed
+            if not frozenset.intersection(*narrowed.values()):
+                return _Prepared(cls, (), _unsatisfied(tuple(narrowed)))
+    if narrowed and GONE_NODE_IS_ERROR.of(profile.release):
+        gone = frozenset.intersection(*narrowed.values()) - columns.index.keys()
+        if gone:
+            return _Prepared(cls, (), Failure(f'nodeinfo not found for node name "{min(gone)}"'))
     filtering = tuple((name, states[name]) for name in profile.filter_order if name in states)
-    return _Prepared(cls, filtering, narrowed=narrowed)
+    return _Prepared(cls, filtering, release=profile.release, narrowed=narrowed)
 
 
-def _not_satisfied(plugins: tuple[str, ...]) -> str:
-    return f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}]"
+def _unsatisfied(plugins: tuple[str, ...]) -> Rejection:
+    """No node is left by all the plugins that narrow."""
+    if len(plugins) == 1:
+        return Rejection(f"node(s) didn't satisfy plugin {plugins[0]}")
+    return Rejection(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}] simultaneously")

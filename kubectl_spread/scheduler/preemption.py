@@ -8,16 +8,23 @@ of nodes that are equal in everything the first by name is taken, where upstream
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
 from kubectl_spread.cluster.snapshot import Budget
+from kubectl_spread.objects.behaviours import ONLY_PREEMPTED_VICTIMS
+from kubectl_spread.objects.behaviours import PREEMPTION_IN_MESSAGE
+from kubectl_spread.objects.behaviours import PREEMPTION_TRIES_LEFT_OUT
+from kubectl_spread.objects.behaviours import PREEMPTION_TRIES_REFUSED
+from kubectl_spread.objects.behaviours import VICTIMS_SORTED
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
+from kubectl_spread.scheduler.framework.plugin import Failure
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.plugins import names
@@ -40,6 +47,7 @@ class Candidate(NamedTuple):
     node: str
     victims: tuple[Pod, ...]
     violating: tuple[str, ...] = ()
+    first_decides: bool = False  # the first victim counts as the one with the highest priority
 
     @property
     def violations(self) -> int:
@@ -47,7 +55,9 @@ class Candidate(NamedTuple):
 
     @property
     def highest(self) -> int:
-        """The highest priority among the victims."""
+        """The highest priority among the victims, as the release finds it."""
+        if self.first_decides and self.victims:
+            return self.victims[0].cls.priority
         return max((victim.cls.priority for victim in self.victims), default=-(2**31))
 
     @property
@@ -58,7 +68,7 @@ class Candidate(NamedTuple):
     @property
     def earliest(self) -> str:
         """When the first of the victims with the highest priority started; a pod without a start counts as now."""
-        highest = self.highest
+        highest = max((victim.cls.priority for victim in self.victims), default=0)
         starts = (victim.start_time or NOW for victim in self.victims if victim.cls.priority == highest)
         return min(starts, default=NOW)
 
@@ -95,7 +105,7 @@ NOW = "~"  # later than any time that is written
 def post_filter(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> PostFilterResult:
     """Run the PostFilter plugins for a pod that fits nowhere."""
     prefixes: list[str] = []
-    if not scheduler.columns.n:
+    if not scheduler.columns.n or isinstance(filtered.rejection, Failure):
         return PostFilterResult("")
     profile = scheduler.profile_of(pod.cls)
     found: Optional[DryRun] = None
@@ -109,7 +119,8 @@ def post_filter(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> PostFilte
             if found.chosen is not None:
                 return PostFilterResult("", found.chosen.node, found.chosen.victims, found)
             prefixes.append(f"preemption: {_message(found, scheduler)}")
-    return PostFilterResult(", ".join(prefixes) if profile.preemption_is_told else "", dry_run=found)
+    is_told = PREEMPTION_IN_MESSAGE.of(profile.release)
+    return PostFilterResult(", ".join(prefixes) if is_told else "", dry_run=found)
 
 
 def dry_run(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> DryRun:
@@ -122,15 +133,27 @@ def dry_run(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> DryRun:
     refused: dict[str, Status] = {}
     candidates: list[Candidate] = []
     selection = _Selection(pod, filtered, scheduler)
-    for name, status in diagnosis.statuses.items():
-        if status.code is not Code.UNSCHEDULABLE:
-            continue
+    for name in _to_try(filtered, diagnosis):
         found = selection.victims_on(name)
         if isinstance(found, Candidate):
             candidates.append(found)
         else:
             refused[name] = found
     return DryRun("", tuple(candidates), min(candidates, key=preference, default=None), refused)
+
+
+def _to_try(filtered: Filtered, diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield the nodes where preemption might help (nodesWherePreemptionMightHelp)."""
+    if filtered.rejection is not None:
+        # In such a release the statuses of a pod that PreFilter refuses were not handed on.
+        if PREEMPTION_TRIES_REFUSED.of(filtered.release):
+            yield from diagnosis.statuses
+        return
+    for name, status in diagnosis.statuses.items():
+        if status.code is Code.UNSCHEDULABLE:
+            yield name
+    if filtered.narrowed_by and PREEMPTION_TRIES_LEFT_OUT.of(filtered.release):
+        yield from diagnosis.absent
 
 
 def _message(found: DryRun, scheduler: Scheduler) -> str:
@@ -146,8 +169,9 @@ def _waits_for_victims(pod: Pod, diagnosis: Diagnosis, scheduler: Scheduler) -> 
     at = scheduler.columns.index.get(pod.nominated_node)
     if at is None or diagnosis.status(pod.nominated_node).code is _UNRESOLVABLE:
         return False
+    only_preempted = ONLY_PREEMPTED_VICTIMS.of(scheduler.profile_of(pod.cls).release)
     return any(
-        other.terminating and other.is_preempted and other.cls.priority < pod.cls.priority
+        other.terminating and (other.is_preempted or not only_preempted) and other.cls.priority < pod.cls.priority
         for other in scheduler.columns.pods[at]
     )
 
@@ -182,7 +206,10 @@ class _Selection:
                     removed[id(other)] = other
                     if is_violating:
                         broken.append(other.key)
-        return Candidate(node, tuple(sorted(removed.values(), key=_importance)), tuple(broken))
+        if VICTIMS_SORTED.of(self._filtered.release):
+            return Candidate(node, tuple(sorted(removed.values(), key=_importance)), tuple(broken))
+        tried = (other for other in (*violating, *others) if id(other) in removed)
+        return Candidate(node, tuple(tried), tuple(broken), first_decides=True)
 
     def _refusal(self, at: int, removed: Sequence[Pod], nominated: Sequence[Pod]) -> Optional[Status]:
         """Why a node does not take the pod even so, with the pods nominated to it and without them."""

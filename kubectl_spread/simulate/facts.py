@@ -96,7 +96,7 @@ class KnownCluster:
             keys: all that is known of the cluster are the values of these labels; None for a whole cluster.
         """
         self._cluster = cluster
-        self._profiles = config.profiles(None, config.LATEST) if profiles is None else profiles
+        self._profiles = config.profiles() if profiles is None else profiles
         self._minor = next(iter(self._profiles.values())).minor
         self._namespace = namespace
         self._keys = keys

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.field_path import Problem
-from kubectl_spread.scheduler.config import LATEST
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.config import profiles
-from kubectl_spread.scheduler.config import Version
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.sources import files
@@ -46,16 +46,16 @@ class Loaded(NamedTuple):
     notes: tuple[str, ...]
 
 
-def load(path: str, version: Version = LATEST) -> Loaded:
+def load(path: str, release: Release = LATEST) -> Loaded:
     """Read a configuration.
 
     Raises:
         SourceError: it cannot be read, or the scheduler would not start with it: with its words, and the place.
     """
-    return read(files.read_text(path), version)
+    return read(files.read_text(path), release)
 
 
-def read(source: SourceFile, version: Version = LATEST) -> Loaded:
+def read(source: SourceFile, release: Release = LATEST) -> Loaded:
     """Read the text of a configuration.
 
     Raises:
@@ -79,7 +79,7 @@ def read(source: SourceFile, version: Version = LATEST) -> Loaded:
         current = _as_v1(current, written_version, notes)
     for problem in scheduler_validation.problems(current, str(api_version)):
         raise _error(source, document, problem)
-    loaded = profiles(current, version)
+    loaded = profiles(current, release)
     return Loaded(loaded, (*notes, *_not_asked(loaded)))
 
 

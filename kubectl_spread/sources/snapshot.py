@@ -17,7 +17,8 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod_reader import PodReader
-from kubectl_spread.objects.version import minor_of
+from kubectl_spread.objects.version import plain_text
+from kubectl_spread.objects.version import release_of
 from kubectl_spread.objects.version import VersionError
 from kubectl_spread.sources import files
 from kubectl_spread.sources import topology
@@ -104,10 +105,10 @@ _UNREAD_FIELDS = ("kind", "resource", "namespace")
 
 
 def version_of(head: dict[str, Any]) -> str:
-    """The version that a snapshot was taken of; empty where it says none that is known."""
+    """The version that a snapshot was taken of, as it says it; empty where it says none that is known."""
     version = head.get("kubernetesVersion")
     try:
-        return f"1.{minor_of(version)}" if isinstance(version, str) else ""
+        return plain_text(version) if isinstance(version, str) and release_of(version) else ""
     except VersionError:
         return ""
 

@@ -30,7 +30,7 @@ def document(
     Args:
         objects: as the API server or kubectl gave them.
         redact: whether to put stand-ins for names.
-        kubernetes_version: `1.N`, whose rules apply; empty where nobody says it.
+        kubernetes_version: whose rules apply, `v1.34.2`; empty where nobody says it.
         scheduler_configuration: the text of a KubeSchedulerConfiguration.
         complete: the kinds of which every object of the cluster is among these.
         unread: the kinds that might not be listed; a redacted document does not say in which namespace they were.

@@ -56,7 +56,7 @@ def _counted(pod: Pod, trial: Trial) -> dict[str, _Counts]:
     scheduler = trial.scheduler
     filtered = scheduler.filter(pod)
     hard = next((item.state.counts for item in filtered.verdicts if isinstance(item.state, PreFilterState)), ())
-    soft = soft_counts(pod.cls, scheduler.columns, filtered.feasible & False)
+    soft = soft_counts(pod.cls, scheduler.columns, filtered.feasible & False, release=filtered.release)
     found: dict[str, _Counts] = {}
     for counts in (*hard, *soft):
         numbers = counts.match_num.tolist()

@@ -117,7 +117,7 @@ def test_a_version_that_is_named_goes_with_the_snapshot(tmp_path: Path, capsys: 
     run(["snapshot", "--snapshot", str(SHOP), "--kubernetes-version", "v1.24.1", "-o", str(target)])
     run(["explain", "deploy/web", "-n", "shop", "--snapshot", str(target)])
 
-    assert document(target)["kubernetesVersion"] == "1.24"
+    assert document(target)["kubernetesVersion"] == "1.24.1"
     assert "had untolerated taint {node-role.kubernetes.io/control-plane: }" in " ".join(
         capsys.readouterr().out.split()
     )

@@ -57,7 +57,7 @@ def decision(pod: Pod, scheduler: Scheduler, *, preempts: bool) -> Case:
 def _rejected(filtered: Filtered) -> Case:
     diagnosis = filtered.diagnosis()
     statuses = dict(diagnosis.statuses)
-    if filtered.narrowed_by:
+    if filtered.narrowed_by and diagnosis.absent_status.reasons:  # most older releases say nothing of them
         statuses.update(dict.fromkeys(diagnosis.absent, diagnosis.absent_status))
     rejected = {
         name: {"plugin": status.plugin, "code": status.code.value, "reasons": list(status.reasons)}

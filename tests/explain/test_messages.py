@@ -24,9 +24,8 @@ from kubectl_spread.explain.messages import Part
 from kubectl_spread.explain.reasons import Kind
 from kubectl_spread.explain.reasons import match
 from kubectl_spread.explain.reasons import WORDINGS
-from kubectl_spread.objects.version import LAST_MINOR
+from kubectl_spread.objects import behaviours
 from kubectl_spread.scheduler import plugins
-from kubectl_spread.scheduler.config import version_of
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
@@ -72,12 +71,12 @@ CASES = (
          "topology spread constraints (missing required label), 1 node(s) had untolerated taint(s).",
          3, "1 spread, 1 spread-label-missing, 1 taint", None, (34, 36)),
     Case("0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 2 node(s) didn't match "
-         "PersistentVolume's node affinity.", 3, "1 spread, 2 volume-node-affinity", None, (36, 36)),
+         "PersistentVolume's node affinity.", 3, "1 spread, 2 volume-node-affinity", None, (33, 36)),
     Case("0/5 nodes are available: 1 node(s) were unschedulable, 4 node(s) didn't satisfy plugin(s) [NodeAffinity].",
-         5, "1 unschedulable, 4 narrowed [NodeAffinity]", None, (22, 36)),
+         5, "1 unschedulable, 4 narrowed [NodeAffinity]", None, (24, 36)),
     Case("k/k#106396            0/8 nodes are available: 1 node(s) were unschedulable, 3 node(s) didn't match node "
          "selector, 4 node(s) didn't match pod topology spread constraints.",
-         8, "1 unschedulable, 3 node-affinity, 4 spread", None, (16, 21)),
+         8, "1 unschedulable, 3 node-affinity, 4 spread", None, (16, 19)),
     Case("k/k#107464            0/3 nodes are available: 2 node(s) didn't match pod topology spread constraints, 1 node(s) "
          "had taint {node_group: special}, that the pod didn't tolerate.",
          3, "2 spread, 1 taint {node_group: special}", None, (18, 23)),
@@ -87,7 +86,7 @@ CASES = (
          2, "1 spread, 1 taint {node-role.kubernetes.io/control-plane: }", "1 preemption-not-helpful, 1 spread", (24, 33)),
     Case("0/10 nodes are available: 3 node(s) had volume node affinity conflict, 7 node(s) didn't match Pod's node "
          "affinity/selector. preemption: 0/10 nodes are available: 10 Preemption is not helpful for scheduling..",
-         10, "3 volume-node-affinity, 7 node-affinity", "10 preemption-not-helpful", (24, 26)),
+         10, "3 volume-node-affinity, 7 node-affinity", "10 preemption-not-helpful", (26, 28)),
     Case("0/401 nodes are available: 1 Insufficient cpu, 1 Insufficient memory, 1 Too many pods, 3 node(s) didn't match pod "
          "anti-affinity rules, 397 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, "
          "preemption: 0/401 nodes are available: 3 node(s) didn't match pod anti-affinity rules, 398 Preemption is not "
@@ -100,7 +99,7 @@ CASES = (
     Case("0/4 nodes are available: 1 node(s) were not ready, 1 node(s) had disk pressure, 2 Insufficient nvidia.com/gpu.",
          4, "1 node-condition, 1 node-condition, 2 resources nvidia.com/gpu", None, (16, 17)),
     Case("[Unschedulable] 0/1 nodes are available: 1 persistentvolumeclaim \"minecraft-data-pvc\" not found.",
-         1, "1 claim-not-found minecraft-data-pvc", None, (16, 26)),
+         1, "1 claim-not-found minecraft-data-pvc", None, (16, 25)),
     Case("pod has unbound immediate PersistentVolumeClaims (repeated 3 times)", None, "- claim-unbound", None, (16, 21)),
     Case("0/4 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 3 cannot "
          "allocate all claims. still not schedulable, preemption: 0/4 nodes are available: 4 Preemption is not helpful for "
@@ -131,7 +130,7 @@ TRAPS = (
     Case("0/3 nodes are available: 3 node(s) didn’t match pod topology spread con\nstraints", 3, "3 spread"),
     Case("`0/3 nodes are available: 3 Insufficient nvidia.com/gpu`", 3, "3 resources nvidia.com/gpu"),
     Case('I1113 07:29:12.82 1 factory.go:449] "Unable to schedule pod; no fit; waiting" pod="redis/proxy-redis-5" err="0/8 '
-         "nodes are available: 8 node(s) didn't match node selector.\" ", 8, "8 node-affinity", None, (16, 21)),
+         "nodes are available: 8 node(s) didn't match node selector.\" ", 8, "8 node-affinity", None, (16, 19)),
     Case("> 0/3 nodes are available: 1 Insufficient cpu,\n> 2 node(s) didn't match pod affinity rules.",
          3, "1 resources cpu, 2 pod-affinity"),
     Case("2 Insufficient cpu, 1 node(s) didn't match pod affinity rules", None, "2 resources cpu, 1 pod-affinity"),
@@ -302,12 +301,12 @@ def reasons_of_plugins() -> Iterator[str]:
                 if isinstance(reason, Reason):
                     yield reason.text
         for name, value in vars(importlib.import_module(module.name)).items():
-            if name.endswith(("_REASON", "UNTOLERATED", "UNBOUND_IMMEDIATE")) and isinstance(value, str):
+            if name.endswith(("_REASON", "UNBOUND_IMMEDIATE")) and isinstance(value, str):
                 yield value
-    for minor in range(18, LAST_MINOR + 1):
-        version = version_of(f"1.{minor}")
-        yield version.affinity_reason
-        yield version.taint_reason.format(key="a", value="b") if "{" in version.taint_reason else version.taint_reason
+    for row in behaviours.table():
+        for era in row.eras:
+            if isinstance(era.value, str) and era.value:
+                yield era.value.format(key="a", value="b", plugins="NodeAffinity")
 
 
 def test_the_table_has_every_reason_of_our_own_plugins() -> None:

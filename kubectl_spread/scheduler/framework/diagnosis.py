@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from kubectl_spread.objects.behaviours import PRE_FILTER_MESSAGE_ONCE
+from kubectl_spread.objects.behaviours import SECOND_DOT
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Status
 
@@ -28,6 +32,8 @@ class Diagnosis(NamedTuple):
     absent_status: Status = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "", ())
     pre_filter_message: str = ""
     pre_filter_plugin: str = ""
+    release: Release = LATEST
+    error: str = ""  # the cycle failed: there is no FitError
 
     def status(self, node: str) -> Status:
         """What was recorded for a node that is not feasible."""
@@ -37,12 +43,17 @@ class Diagnosis(NamedTuple):
         """The FitError, with what PostFilter added."""
         if not self.node_count:
             return NO_NODES
+        if self.error:
+            return self.error
         text = f"0/{self.node_count} nodes are available:{self._body()}"
-        return f"{text} {post_filter_message}" if post_filter_message else text
+        if not post_filter_message:
+            return text
+        return f"{text} {post_filter_message}{'.' if SECOND_DOT.of(self.release) else ''}"
 
     def _body(self) -> str:
         if self.pre_filter_message:
-            return f" {self.pre_filter_message}."
+            count = "" if PRE_FILTER_MESSAGE_ONCE.of(self.release) else f"{self.node_count} "
+            return f" {count}{self.pre_filter_message}."
         counts: Counter[str] = Counter()
         for status in self.statuses.values():
             counts.update(status.reasons)

@@ -41,6 +41,12 @@ class Rejection(NamedTuple):
     message: str
 
 
+class Failure(NamedTuple):
+    """The cycle fails for the pod, and nothing is said of any node."""
+
+    message: str
+
+
 class FilterState(Protocol):
     """What a Filter plugin knows of one pod class."""
 
@@ -107,6 +113,16 @@ class SkippedScore:
 
     def score(self, feasible: NodeIndices) -> None:  # noqa: ARG002
         return None
+
+
+class SameScore:
+    """The state of a Score plugin that gives every node the same."""
+
+    def __init__(self, score: int) -> None:
+        self._score = score
+
+    def score(self, feasible: NodeIndices) -> int:  # noqa: ARG002
+        return self._score
 
 
 @runtime_checkable

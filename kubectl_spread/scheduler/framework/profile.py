@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kubectl_spread.objects.behaviours import TOPOLOGY_LABELS
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.plugin import FilterPlugin
 from kubectl_spread.scheduler.framework.plugin import ScorePlugin
 
@@ -26,8 +29,7 @@ class Profile(NamedTuple):
     pre_filter: plugins in the order of the PreFilter point. filter_order: names in the order of the Filter point.
     pre_score: plugins that prepare to score but do not; preparing can fail. post_filter: names in order.
     percentage_of_nodes_to_score: 0 adapts to the number of nodes. foreign: plugins that are not kube-scheduler's own.
-    claims_for_resources: extended resources may stand for the devices of a class. minor: of the release.
-    labels_topology: pods get the zone and region labels of their node.
+    release: whose behaviour is followed.
     """
 
     scheduler_name: str
@@ -35,12 +37,19 @@ class Profile(NamedTuple):
     filter_order: tuple[str, ...]
     score: tuple[WeightedPlugin, ...]
     post_filter: tuple[str, ...]
-    preemption_is_told: bool = True
     gates: bool = True
     percentage_of_nodes_to_score: int = 0
     pre_score: tuple[ScorePlugin, ...] = ()
     foreign: tuple[str, ...] = ()
     extenders: tuple[Extender, ...] = ()
-    claims_for_resources: bool = False
-    minor: int = 36
-    labels_topology: bool = True
+    release: Release = LATEST
+
+    @property
+    def minor(self) -> int:
+        """The minor version of the release."""
+        return self.release.minor
+
+    @property
+    def labels_topology(self) -> bool:
+        """Whether pods get the zone and region labels of their node."""
+        return TOPOLOGY_LABELS.of(self.release)

@@ -11,7 +11,11 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.behaviours import IMAGES_OF_INIT_CONTAINERS
+from kubectl_spread.objects.behaviours import IMAGES_OF_VOLUMES
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.plugins import names
@@ -24,24 +28,30 @@ _MAX_CONTAINER_THRESHOLD = 1000 * _MB
 class ImageLocality:
     name = names.IMAGE_LOCALITY
 
+    def __init__(self, release: Release = LATEST) -> None:
+        self._release = release
+
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        return _State(cls, columns)
+        counts_init = IMAGES_OF_INIT_CONTAINERS.of(self._release)
+        counts_volumes = IMAGES_OF_VOLUMES.of(self._release)
+        images = cls.images if counts_init else cls.images[cls.init_images :]
+        return _State(images, cls.image_volumes if counts_volumes else (), columns)
 
 
 class _State:
-    def __init__(self, cls: PodClass, columns: Columns) -> None:
+    def __init__(self, images: tuple[str, ...], volumes: tuple[str, ...], columns: Columns) -> None:
         self._is_nowhere = False
         total = columns.zeros()
-        for name in (*cls.images, *cls.image_volumes):
+        for name in (*images, *volumes):
             size, having = columns.images.get(name, (0, []))
             total[having] += int(size * (len(having) / columns.n))
         if not total.any():
             self._is_nowhere = True
             return
-        most = _MAX_CONTAINER_THRESHOLD * len(cls.images)
+        most = _MAX_CONTAINER_THRESHOLD * len(images)
         clamped = np.minimum(np.maximum(total, _MIN_THRESHOLD), most)
         self._scores: Int64s = (
-            100 * (clamped - _MIN_THRESHOLD) // (most - _MIN_THRESHOLD) if cls.images else columns.zeros()
+            100 * (clamped - _MIN_THRESHOLD) // (most - _MIN_THRESHOLD) if images else columns.zeros()
         )
         self._is_nowhere = not self._scores.any()
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
+from typing import Union
 
 import numpy as np
 
@@ -20,9 +21,16 @@ from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.columns import Int32s
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.affinity import PodAffinityTerm
+from kubectl_spread.objects.behaviours import IGNORES_PREFERRED_OF_EXISTING
+from kubectl_spread.objects.behaviours import POD_AFFINITY_ANY
+from kubectl_spread.objects.behaviours import POD_AFFINITY_NAMES_ONE
+from kubectl_spread.objects.behaviours import POD_AFFINITY_SKIPS_FILTER
+from kubectl_spread.objects.behaviours import POD_AFFINITY_SKIPS_SCORE
+from kubectl_spread.objects.behaviours import POD_AFFINITY_WITHOUT_ZERO
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import bit
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import no_bits
@@ -37,6 +45,21 @@ REASONS = (
     Reason("node(s) didn't match pod anti-affinity rules", Code.UNSCHEDULABLE),
     Reason("node(s) didn't satisfy existing pods anti-affinity rules", Code.UNSCHEDULABLE),
 )
+
+
+class _Reasons(NamedTuple):
+    """The reasons of a release, and the bits that stand for each rule that a node can break."""
+
+    reasons: tuple[Reason, ...]
+    affinity: int
+    anti_affinity: int
+    existing_anti_affinity: int
+
+
+def _reasons(release: Release) -> _Reasons:
+    if POD_AFFINITY_NAMES_ONE.of(release):
+        return _Reasons(REASONS, 1, 2, 4)
+    return _Reasons((Reason(POD_AFFINITY_ANY.of(release), Code.UNSCHEDULABLE), *REASONS), 3, 5, 9)
 
 
 class AffinityArgs(NamedTuple):
@@ -55,14 +78,15 @@ _NO_ARGS = AffinityArgs()
 class InterPodAffinity:
     name = names.INTER_POD_AFFINITY
 
-    def __init__(self, args: AffinityArgs = _NO_ARGS) -> None:
+    def __init__(self, args: AffinityArgs = _NO_ARGS, release: Release = LATEST) -> None:
         self._args = args
+        self._release = release
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
-        return _FilterState(cls, columns)
+        return _FilterState(cls, columns, self._release)
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        return _ScoreState(cls, columns, self._args)
+        return _ScoreState(cls, columns, self._args, self._release)
 
 
 class IncomingTerm(NamedTuple):
@@ -206,10 +230,12 @@ _NO_EFFECT = _Effect((), (), ())
 
 
 class _FilterState:
-    reasons = REASONS
     narrowed = None
 
-    def __init__(self, cls: PodClass, columns: Columns) -> None:
+    def __init__(self, cls: PodClass, columns: Columns, release: Release) -> None:
+        self._rules = _reasons(release)
+        self.reasons = self._rules.reasons
+        self._skips = POD_AFFINITY_SKIPS_FILTER.of(release)
         self._cls = cls
         self._labels = dict(cls.labels)
         self._columns = columns
@@ -239,17 +265,18 @@ class _FilterState:
     def _compute(self) -> Bits:
         bits = no_bits(self._columns)
         if self._existing_anti_affinity.is_recorded:
-            bits[self._existing_anti_affinity.anywhere()] = bit(2)
+            bits[self._existing_anti_affinity.anywhere()] = self._rules.existing_anti_affinity
         for term in self._anti_affinity_terms:
-            bits[self._anti_affinity.positive(term.topology_key)] = bit(1)
+            bits[self._anti_affinity.positive(term.topology_key)] = self._rules.anti_affinity
         if self._affinity_terms:
-            bits[~self._satisfies_affinity()] = bit(0)
+            bits[~self._satisfies_affinity()] = self._rules.affinity
         return bits
 
     def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         """Change the tables, look at the node, and change them back."""
         self._catch_up()
-        if not self._affinity_terms and not self._anti_affinity_terms and self._existing_anti_affinity.is_empty:
+        has_terms = self._affinity_terms or self._anti_affinity_terms
+        if self._skips and not has_terms and self._existing_anti_affinity.is_empty:
             return 0  # upstream skipped the plugin, and a pod that comes or goes does not wake it
         self._apply(removed, node, -1)
         self._apply(added, node, 1)
@@ -260,11 +287,12 @@ class _FilterState:
 
     def _node_bits(self, node: int) -> int:
         if self._affinity_terms and not self._satisfies_affinity()[node]:
-            return int(bit(0))
+            return self._rules.affinity
         if any(self._anti_affinity.number(term.topology_key, node) > 0 for term in self._anti_affinity_terms):
-            return int(bit(1))
+            return self._rules.anti_affinity
         existing = self._existing_anti_affinity
-        return int(bit(2)) if any(existing.number(key, node) > 0 for key in list(existing.keys)) else 0
+        broken = any(existing.number(key, node) > 0 for key in list(existing.keys))
+        return self._rules.existing_anti_affinity if broken else 0
 
     def _catch_up(self) -> None:
         for class_at, nodes, sign in self._fresh.fresh():
@@ -329,7 +357,7 @@ class _FilterState:
 
 
 class _ScoreState:
-    def __init__(self, cls: PodClass, columns: Columns, args: AffinityArgs) -> None:
+    def __init__(self, cls: PodClass, columns: Columns, args: AffinityArgs, release: Release) -> None:
         self._cls = cls
         self._args = args
         self._labels = dict(cls.labels)
@@ -340,18 +368,23 @@ class _ScoreState:
         self._table = _DomainTable(columns)
         self._effects: dict[int, tuple[tuple[str, int], ...]] = {}
         self._fresh = _ByClass(cls, columns)
-        self._skips = args.ignore_preferred_terms_of_existing_pods and not self._terms
+        ignores = args.ignore_preferred_terms_of_existing_pods and IGNORES_PREFERRED_OF_EXISTING.of(release)
+        self._skips = ignores and not self._terms
+        self._skips_score = POD_AFFINITY_SKIPS_SCORE.of(release)
+        self._with_zero = not POD_AFFINITY_WITHOUT_ZERO.of(release)
 
-    def score(self, feasible: NodeIndices) -> Optional[Int64s]:
+    def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
         if self._skips:
-            return None
+            return None if self._skips_score else 0
         for class_at, nodes, sign in self._fresh.fresh():
             effect = self._effects.get(class_at)
             if effect is None:
                 effect = self._effects[class_at] = tuple(self._effect(self._columns.classes[class_at]))
             for key, weight in effect:
                 self._table.add(key, nodes, sign * weight)
-        return _normalize(self._table.total(feasible)) if self._table.is_recorded else None
+        if not self._table.is_recorded:
+            return None if self._skips_score else 0
+        return _normalize(self._table.total(feasible), with_zero=self._with_zero)
 
     def _effect(self, existing: PodClass) -> Iterator[tuple[str, int]]:
         """What one pod of a class adds to its domains."""
@@ -371,8 +404,10 @@ class _ScoreState:
         return term.matches(self._cls.namespace, self._labels, self._namespace_labels)
 
 
-def _normalize(raw: Int64s) -> Int64s:
+def _normalize(raw: Int64s, *, with_zero: bool) -> Int64s:
     least, most = int(raw.min()), int(raw.max())
+    if with_zero:
+        least, most = min(least, 0), max(most, 0)
     if most == least:
         return np.zeros_like(raw)
     return (100.0 * ((raw - least).astype(np.float64) / float(most - least))).astype(np.int64)

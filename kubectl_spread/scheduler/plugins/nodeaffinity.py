@@ -13,11 +13,14 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects import behaviours
 from kubectl_spread.objects.affinity import NodeAffinity as Affinity
 from kubectl_spread.objects.affinity import NodeRequirement
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.affinity import PreferredTerm
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import FilterState
@@ -32,7 +35,6 @@ from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins import names
 
 ADDED_AFFINITY_REASON = "node(s) didn't match scheduler-enforced node affinity"
-NODE_AFFINITY_REASON = "node(s) didn't match Pod's node affinity/selector"
 CONFLICT = "pod affinity terms conflict"
 
 
@@ -48,25 +50,32 @@ _NO_ARGS = NodeAffinityArgs()
 class NodeAffinity:
     name = names.NODE_AFFINITY
 
-    def __init__(self, args: NodeAffinityArgs = _NO_ARGS, reason: str = NODE_AFFINITY_REASON) -> None:
+    def __init__(self, args: NodeAffinityArgs = _NO_ARGS, release: Release = LATEST) -> None:
         self._added = args.added_affinity
-        self._reasons = tuple(
-            Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE) for text in (ADDED_AFFINITY_REASON, reason)
-        )
+        self._release = release
+        texts = (ADDED_AFFINITY_REASON, behaviours.NODE_AFFINITY_REASON.of(release))
+        self._reasons = tuple(Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE) for text in texts)
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         requirement = cls.node_requirement
         added = NodeRequirement((), self._added.required)
         if requirement.is_empty and added.is_empty:
             return Skip()
-        narrowed = _named_nodes(requirement.terms)
+        narrowed = self._narrowed(requirement.terms)
         if narrowed is not None and not narrowed:
             return Rejection(CONFLICT)
         bits = np.array([_bits(node.labels, node.name, added, requirement) for node in columns.nodes], np.uint64)
         return FixedState(self._reasons, bits, narrowed)
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        return _ScoreState((*self._added.preferred, *cls.node_affinity.preferred), columns)
+        preferred = (*self._added.preferred, *cls.node_affinity.preferred)
+        return _ScoreState(preferred, columns, skips=behaviours.NODE_AFFINITY_SKIPS_SCORE.of(self._release))
+
+    def _narrowed(self, terms: Optional[tuple[NodeSelectorTerm, ...]]) -> Optional[frozenset[str]]:
+        """The nodes that the terms leave; none where the release takes the terms for a conflict."""
+        if not behaviours.NODE_AFFINITY_NARROWS.of(self._release):
+            return None
+        return _named_nodes(terms, all_conflict=behaviours.NODE_AFFINITY_ALL_CONFLICT.of(self._release))
 
 
 def _bits(labels: dict[str, str], name: str, added: NodeRequirement, own: NodeRequirement) -> int:
@@ -76,9 +85,9 @@ def _bits(labels: dict[str, str], name: str, added: NodeRequirement, own: NodeRe
 
 
 class _ScoreState:
-    def __init__(self, preferred: tuple[PreferredTerm, ...], columns: Columns) -> None:
+    def __init__(self, preferred: tuple[PreferredTerm, ...], columns: Columns, *, skips: bool) -> None:
         """An empty preference, and one of weight 0, is passed over; it does not match everything."""
-        self._skips = not preferred
+        self._skips = skips and not preferred
         terms = [item for item in preferred if item.weight and not item.term.is_empty]
         self._invalid = any(not item.term.is_valid for item in terms)
         self._raw: Int64s = columns.zeros()
@@ -95,8 +104,11 @@ class _ScoreState:
         return None if self._skips else gomath.default_normalize(self._raw[feasible], reverse=False)
 
 
-def _named_nodes(terms: Optional[tuple[NodeSelectorTerm, ...]]) -> Optional[frozenset[str]]:
-    """The nodes that the terms name; None when a term names none, so that every node must be asked."""
+def _named_nodes(terms: Optional[tuple[NodeSelectorTerm, ...]], *, all_conflict: bool) -> Optional[frozenset[str]]:
+    """The nodes that the terms name; None when a term names none, so that every node must be asked.
+
+    Without `all_conflict` the first term that leaves no node ends the search, and so nothing is left.
+    """
     if not terms:
         return None
     named: frozenset[str] = frozenset()
@@ -108,5 +120,7 @@ def _named_nodes(terms: Optional[tuple[NodeSelectorTerm, ...]]) -> Optional[froz
                 names_of_term = values if names_of_term is None else names_of_term & values
         if names_of_term is None:
             return None
+        if not names_of_term and not all_conflict:
+            return frozenset()
         named |= names_of_term
     return named

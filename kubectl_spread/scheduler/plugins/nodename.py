@@ -8,7 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects.behaviours import NODE_NAME_REASON
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import FixedState
 from kubectl_spread.scheduler.framework.plugin import no_bits
@@ -16,14 +19,15 @@ from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins import names
 
-REASONS = (Reason("node(s) didn't match the requested node name", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
-
 
 class NodeName:
     name = names.NODE_NAME
 
+    def __init__(self, release: Release = LATEST) -> None:
+        self._reasons = (Reason(NODE_NAME_REASON.of(release), Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
+
     def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
         if not cls.node_name:
-            return FixedState(REASONS, no_bits(columns))
+            return FixedState(self._reasons, no_bits(columns))
         others = [node.name != cls.node_name for node in columns.nodes]
-        return FixedState(REASONS, np.array(others, np.uint64))
+        return FixedState(self._reasons, np.array(others, np.uint64))

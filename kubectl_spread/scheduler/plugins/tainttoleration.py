@@ -11,9 +11,12 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.behaviours import TAINT_REASON
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.objects.taints import Taint
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import FilterState
@@ -25,15 +28,12 @@ from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins import names
 
-UNTOLERATED = "node(s) had untolerated taint(s)"
-
 
 class TaintToleration:
     name = names.TAINT_TOLERATION
 
-    def __init__(self, reason: str = UNTOLERATED) -> None:
-        """`reason` may tell the taint's `{key}` and `{value}`, as it did up to 1.34.1."""
-        self._reason = reason
+    def __init__(self, release: Release = LATEST) -> None:
+        self._reason = TAINT_REASON.of(release)  # may name the taint's `{key}` and `{value}`
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
         if not columns.has_taints:

@@ -22,9 +22,11 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.pod_reader import PodReader
 from kubectl_spread.objects.pod_text import PodTexts
-from kubectl_spread.objects.version import FIRST_MINOR
-from kubectl_spread.objects.version import kubelet_minor
-from kubectl_spread.objects.version import LAST_MINOR
+from kubectl_spread.objects.version import followed
+from kubectl_spread.objects.version import note_on
+from kubectl_spread.objects.version import plain_text
+from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import server_release
 from kubectl_spread.sources.live import durations
 from kubectl_spread.sources.live import kubeconfig
 from kubectl_spread.sources.live import listing
@@ -49,11 +51,21 @@ _SWITCH_S = 0.0005
 
 
 class Version(NamedTuple):
-    """What the server calls itself, and the minor version whose rules are followed for it."""
+    """What the server calls itself, and the release whose rules are followed for it."""
 
     text: str
-    minor: int
+    release: Release
     note: str = ""
+
+    @property
+    def written(self) -> str:
+        """What a snapshot says of it."""
+        return plain_text(self.text)
+
+    @property
+    def minor(self) -> int:
+        """The minor version of the release that is followed."""
+        return self.release.minor
 
 
 class Facts(NamedTuple):
@@ -313,14 +325,8 @@ def _version(transport: Transport) -> Version:
         with contextlib.suppress(ValueError, RecursionError):
             told = json.loads(answer.body)
     text = str(told.get("gitVersion") or "") if isinstance(told, dict) else ""
-    minor = kubelet_minor(text)
-    if minor is None:
+    release = server_release(text)
+    if release is None:
         said = text or f"{answer.status} {answer.message}"
         raise ClusterError(f"the server {transport.host} does not tell its version: it answered {said}")
-    followed = min(max(minor, FIRST_MINOR), LAST_MINOR)
-    note = (
-        ""
-        if followed == minor
-        else f"the rules of Kubernetes 1.{minor} are not known: those of 1.{followed} are followed"
-    )
-    return Version(text, followed, note)
+    return Version(text, followed(release), note_on(release))

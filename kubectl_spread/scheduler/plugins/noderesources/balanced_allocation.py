@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.behaviours import BALANCE_BY_DEVIATION
+from kubectl_spread.objects.behaviours import BALANCE_COMPARES
+from kubectl_spread.objects.behaviours import BALANCE_SKIPS
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import CPU
 from kubectl_spread.objects.resources import MEMORY
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeValues
 from kubectl_spread.scheduler.framework.plugin import in_range
@@ -39,16 +44,18 @@ _NO_ARGS = BalancedArgs()
 class NodeResourcesBalancedAllocation:
     name = names.NODE_RESOURCES_BALANCED_ALLOCATION
 
-    def __init__(self, args: BalancedArgs = _NO_ARGS, *, compares: bool = True) -> None:
-        """`compares`: score the change that the pod makes (1.35 on) rather than the balance it leads to."""
+    def __init__(self, args: BalancedArgs = _NO_ARGS, release: Release = LATEST) -> None:
         self._args = args
-        self._compares = compares
+        self._release = release
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        requests = dict(cls.requests)
-        if not any(requests.get(resource) for resource in self._args.resources):
+        if not BALANCE_BY_DEVIATION.of(self._release):
+            return _DifferenceState(dict(cls.scored), columns)
+        requests = dict(cls.requests if cls.balanced is None else cls.balanced)
+        is_best_effort = not any(requests.get(resource) for resource in self._args.resources)
+        if is_best_effort and BALANCE_SKIPS.of(self._release):
             return SkippedScore()
-        return _State(requests, columns, self._args, compares=self._compares)
+        return _State(requests, columns, self._args, compares=BALANCE_COMPARES.of(self._release))
 
 
 class _State:
@@ -93,6 +100,37 @@ class _State:
         if not fractions:
             return np.full(len(nodes), 100, np.int64)
         return ((1 - _deviation(np.array(fractions), np.array(counted))) * 100.0).astype(np.int64)
+
+
+class _DifferenceState:
+    """Scores by the difference of the fractions of CPU and memory in use, as up to 1.21.
+
+    Source: noderesources/balanced_allocation.go, balancedResourceScorer (v1.21.9).
+    """
+
+    overflows = False
+
+    def __init__(self, requests: dict[str, int], columns: Columns) -> None:
+        self._cpu, self._memory = columns.allocatable_of(CPU), columns.allocatable_of(MEMORY)
+        self._columns = columns
+        self._requests = requests
+        self.watched = [self._cpu, self._memory, columns.nonzero_cpu, columns.nonzero_memory]
+        self._scores = NodeValues(columns, self.watched, self.compute)
+
+    def score(self, feasible: NodeIndices) -> Int64s:
+        scores: Int64s = self._scores.now()[feasible]
+        return scores
+
+    def compute(self, nodes: NodeIndices) -> Int64s:
+        cpu = _fraction(self._columns.nonzero_cpu[nodes] + self._requests.get(CPU, 0), self._cpu[nodes])
+        memory = _fraction(self._columns.nonzero_memory[nodes] + self._requests.get(MEMORY, 0), self._memory[nodes])
+        scores = ((1 - np.abs(cpu - memory)) * 100.0).astype(np.int64)
+        return np.where((cpu >= 1) | (memory >= 1), 0, scores)
+
+
+def _fraction(used: Int64s, capacity: Int64s) -> Floats:
+    """How much is in use, 1 where there is nothing to use."""
+    return np.where(capacity == 0, 1.0, used / np.where(capacity == 0, 1, capacity))
 
 
 def _deviation(fractions: Floats, counted: NDArray[np.bool_]) -> Floats:

@@ -15,6 +15,10 @@ import numpy as np
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.behaviours import ALLOCATION_SKIPS_ABSENT
+from kubectl_spread.objects.behaviours import FIT_SKIPS_UNREQUESTED
+from kubectl_spread.objects.behaviours import FIT_SKIPS_ZERO
+from kubectl_spread.objects.behaviours import FIT_TOO_LARGE_IS_FINAL
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import CPU
@@ -23,6 +27,8 @@ from kubectl_spread.objects.resources import is_extended
 from kubectl_spread.objects.resources import is_scalar
 from kubectl_spread.objects.resources import is_scheduled
 from kubectl_spread.objects.resources import MEMORY
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeValues
 from kubectl_spread.scheduler.framework.plugin import bit
@@ -34,6 +40,8 @@ from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins import names
+
+_BASIC = (CPU, MEMORY, EPHEMERAL_STORAGE)
 
 TOO_MANY_PODS = Reason("Too many pods", Code.UNSCHEDULABLE)
 
@@ -75,25 +83,53 @@ class FitArgs(NamedTuple):
 _NO_ARGS = FitArgs()
 
 
+class NodeResourcesLeastAllocated:
+    """The plugin that scored by default before NodeResourcesFit had a strategy."""
+
+    name = names.NODE_RESOURCES_LEAST_ALLOCATED
+
+    def __init__(self, strategy: ScoringStrategy, release: Release) -> None:
+        self._strategy = strategy
+        self._release = release
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+        skips = ALLOCATION_SKIPS_ABSENT.of(self._release)
+        return _ScoreState(cls, columns, self._strategy, name=self.name, skips_absent=skips)
+
+
+class NodeResourcesMostAllocated(NodeResourcesLeastAllocated):
+    name = names.NODE_RESOURCES_MOST_ALLOCATED
+
+
 class NodeResourcesFit:
     name = names.NODE_RESOURCES_FIT
 
-    def __init__(self, args: FitArgs = _NO_ARGS) -> None:
+    def __init__(self, args: FitArgs = _NO_ARGS, release: Release = LATEST) -> None:
         self._args = args
+        self._release = release
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
-        return _FilterState(cls, columns, self._args)
+        wanted = _wanted(cls, self._args, self._release)
+        return _FilterState(wanted, columns, too_large_is_final=FIT_TOO_LARGE_IS_FINAL.of(self._release))
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        return _ScoreState(cls, columns, self._args.strategy)
+        skips = ALLOCATION_SKIPS_ABSENT.of(self._release)
+        return _ScoreState(cls, columns, self._args.strategy, name=self.name, skips_absent=skips)
 
 
-def _wanted(cls: PodClass, args: FitArgs) -> list[tuple[str, int]]:
-    """Requests above zero, in the order their reasons are given."""
+def _wanted(cls: PodClass, args: FitArgs, release: Release) -> list[tuple[str, int]]:
+    """Requests to compare, in the order their reasons are given.
+
+    Those above zero; older releases compare others, too, for a pod that requests anything.
+    """
     requests = dict(cls.requests)
-    order = [name for name in (CPU, MEMORY, EPHEMERAL_STORAGE) if name in requests]
-    order += [name for name, _ in cls.requests if name not in order]
-    return [(name, requests[name]) for name in order if requests[name] > 0 and not args.ignores(name)]
+    scalar = [(name, amount) for name, amount in cls.requests if name not in _BASIC and not args.ignores(name)]
+    if FIT_SKIPS_ZERO.of(release):
+        scalar = [(name, amount) for name, amount in scalar if amount > 0]
+    compares_all = not FIT_SKIPS_UNREQUESTED.of(release) and (
+        len(requests.keys() - _BASIC) > 0 or any(requests.values())
+    )
+    return [*((name, requests.get(name, 0)) for name in _BASIC if compares_all or requests.get(name, 0) > 0), *scalar]
 
 
 class _FilterState:
@@ -101,14 +137,15 @@ class _FilterState:
 
     narrowed = None
 
-    def __init__(self, cls: PodClass, columns: Columns, args: FitArgs) -> None:
+    def __init__(self, wanted: list[tuple[str, int]], columns: Columns, *, too_large_is_final: bool) -> None:
         self._columns = columns
-        self._wanted = _wanted(cls, args)
+        self._wanted = wanted
+        too_large = Code.UNSCHEDULABLE_AND_UNRESOLVABLE if too_large_is_final else Code.UNSCHEDULABLE
         reasons = [TOO_MANY_PODS]
         for resource, _ in self._wanted:
             text = f"Insufficient {resource}"
             reasons.append(Reason(text, Code.UNSCHEDULABLE))
-            reasons.append(Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE))
+            reasons.append(Reason(text, too_large))
         self.reasons = tuple(reasons)
         watched = [columns.pod_count, columns.slots()]
         for resource, _ in self._wanted:
@@ -143,7 +180,7 @@ class _FilterState:
         class_at = self._columns.class_index(cls)
         found = self._amounts_of.get(class_at)
         if found is None:
-            requests = dict(cls.requests)
+            requests = dict(self._columns.counted(cls).requests)
             found = self._amounts_of[class_at] = tuple(requests.get(resource, 0) for resource, _ in self._wanted)
         return found
 
@@ -162,11 +199,17 @@ class _FilterState:
 class _ScoreState:
     """Scores of all nodes, kept up to date; they do not depend on which nodes are feasible."""
 
-    def __init__(self, cls: PodClass, columns: Columns, strategy: ScoringStrategy) -> None:
+    def __init__(
+        self, cls: PodClass, columns: Columns, strategy: ScoringStrategy, *, name: str, skips_absent: bool
+    ) -> None:
         self._columns = columns
         self._strategy = strategy
+        self._name = name
+        self._skips_absent = skips_absent
         self._requests = dict(cls.scored)
-        self._resources = [resource for resource in strategy.resources if is_scored(resource.name, self._requests)]
+        self._resources = [
+            resource for resource in strategy.resources if not skips_absent or is_scored(resource.name, self._requests)
+        ]
         self.watched: list[Int64s] = []
         for resource in self._resources:
             self.watched += [columns.allocatable_of(resource.name), nonzero_requested(columns, resource.name)]
@@ -175,7 +218,7 @@ class _ScoreState:
 
     def score(self, feasible: NodeIndices) -> Int64s:
         scores: Int64s = self._scores.now()[feasible]
-        return in_range(names.NODE_RESOURCES_FIT, scores) if self.overflows else scores
+        return in_range(self._name, scores) if self.overflows else scores
 
     def compute(self, nodes: NodeIndices) -> Int64s:
         with np.errstate(over="ignore"):
@@ -191,7 +234,7 @@ class _ScoreState:
             capacity = self._columns.allocatable_of(resource)[nodes]
             used = nonzero_requested(self._columns, resource)[nodes] + self._requests.get(resource, 0)
             scores = self._resource_score(capacity, used)
-            counted = capacity != 0
+            counted = (capacity != 0) | (not self._skips_absent)
             if ratio:
                 counted &= scores > 0  # a resource that scores 0 does not weigh either
             total += np.where(counted, scores * weight, 0)
@@ -202,10 +245,10 @@ class _ScoreState:
         return np.where(weights > 0, gomath.divide(total, divisor), 0)
 
     def _resource_score(self, capacity: Int64s, used: Int64s) -> Int64s:
-        """One resource's score on each node; without meaning where the capacity is 0."""
+        """One resource's score on each node; without meaning where the capacity is 0 and so does not count."""
         safe = np.where(capacity == 0, 1, capacity)
         if self._strategy.type == LEAST_ALLOCATED:
-            return np.where(used > capacity, 0, gomath.divide((capacity - used) * 100, safe))
+            return np.where((used > capacity) | (capacity == 0), 0, gomath.divide((capacity - used) * 100, safe))
         if self._strategy.type == MOST_ALLOCATED:
             return gomath.divide(np.minimum(used, capacity) * 100, safe)
         utilization = np.where(used > capacity, 100, gomath.divide(used * 100, safe))

@@ -11,13 +11,17 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects import behaviours
 from kubectl_spread.objects.affinity import NodeRequirement
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.selector import EVERY_POD
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 
 
 class Constraint(NamedTuple):
@@ -33,43 +37,37 @@ class Constraint(NamedTuple):
     self_match_num: int  # 1 when the selector matches the incoming pod's own labels
 
 
-class SpreadFields(NamedTuple):
-    """Fields of a constraint that a release does not ignore."""
-
-    min_domains: bool = True
-    inclusion_policies: bool = True
-    match_label_keys: bool = True
-
-    def known(self, constraint: TopologySpreadConstraint) -> TopologySpreadConstraint:
-        """A constraint as the release sees it: what it does not know is dropped in silence."""
-        if not self.min_domains:
-            constraint = constraint._replace(min_domains=None)
-        if not self.inclusion_policies:
-            constraint = constraint._replace(node_affinity_policy=None, node_taints_policy=None)
-        return constraint if self.match_label_keys else constraint._replace(match_label_keys=())
-
-
-ALL_FIELDS = SpreadFields()
+def known_fields(constraint: TopologySpreadConstraint, release: Release) -> TopologySpreadConstraint:
+    """Return a constraint as a release sees it: what it does not know is dropped in silence."""
+    if not behaviours.MIN_DOMAINS.of(release):
+        constraint = constraint._replace(min_domains=None)
+    if not behaviours.INCLUSION_POLICIES.of(release):
+        constraint = constraint._replace(node_affinity_policy=None, node_taints_policy=None)
+    return constraint if behaviours.MATCH_LABEL_KEYS.of(release) else constraint._replace(match_label_keys=())
 
 
 def filter_topology_spread_constraints(
-    cls: PodClass, *, hard: bool, fields: SpreadFields = ALL_FIELDS
+    cls: PodClass, *, hard: bool, release: Release = LATEST
 ) -> tuple[Constraint, ...]:
     """The pod's constraints of one action, in order."""
     labels = dict(cls.labels)
     return tuple(
-        _constraint(fields.known(constraint), labels) for constraint in cls.constraints if constraint.is_hard == hard
+        _constraint(constraint, labels, release) for constraint in cls.constraints if constraint.is_hard == hard
     )
 
 
-def effective_selector(constraint: TopologySpreadConstraint, labels: dict[str, str]) -> Selector:
+def effective_selector(
+    constraint: TopologySpreadConstraint, labels: dict[str, str], release: Release = LATEST
+) -> Selector:
     """LabelSelector and those matchLabelKeys that the pod has; keys it lacks are ignored.
 
     The API server writes the keys into the selector when it creates a pod, and the scheduler adds them again from
     the pod's labels of the moment: a stored pod whose label changed since matches nothing.
     """
     selector = compiled(constraint.label_selector)
-    for key in constraint.match_label_keys:
+    if selector.is_empty and not behaviours.EMPTY_SELECTOR_COUNTS_NONE.of(release):
+        selector = EVERY_POD
+    for key in known_fields(constraint, release).match_label_keys:
         if key in labels:
             requirement = Requirement(key, "In", (labels[key],))
             if requirement not in (selector.requirements or ()):
@@ -85,8 +83,9 @@ def with_selector(
     return tuple(_internal(constraint, labels, selector) for constraint in constraints if constraint.is_hard == hard)
 
 
-def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) -> Constraint:
-    return _internal(constraint, labels, effective_selector(constraint, labels))
+def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str], release: Release) -> Constraint:
+    selector = effective_selector(constraint, labels, release)
+    return _internal(known_fields(constraint, release), labels, selector)
 
 
 def _internal(constraint: TopologySpreadConstraint, labels: dict[str, str], selector: Selector) -> Constraint:

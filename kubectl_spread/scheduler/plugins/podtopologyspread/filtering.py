@@ -19,8 +19,13 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.cluster.columns import MatchCounter
 from kubectl_spread.cluster.columns import Topology
+from kubectl_spread.objects.behaviours import DRY_RUN_COUNTS_INCLUDED
+from kubectl_spread.objects.behaviours import ONLY_INCLUDED_NODES_COUNT
+from kubectl_spread.objects.behaviours import SPREAD_LABEL_REASON
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import no_bits
@@ -170,10 +175,13 @@ class DomainCounts:
             found = self._nodes_of[domain] = np.flatnonzero(self.topology.codes == domain)
         return found
 
-    def violates_after(self, node: int, change: int) -> bool:
-        """Whether a node violates the constraint once its domain counts `change` more."""
+    def violates_after(self, node: int, change: int, changing: Optional[Bools] = None) -> bool:
+        """Whether a node violates the constraint once its domain counts `change` more.
+
+        `changing`: bool (N,), nodes whose pods change the counts, where these are not the nodes that are counted.
+        """
         code = self.topology.codes[node]
-        counted = bool(self.included[node])
+        counted = bool((self.included if changing is None else changing)[node])
         self._match_num[code] += change if counted else 0
         least = self.global_min
         match_num = int(self._match_num[code]) if self.eligible[code] else 0
@@ -188,6 +196,7 @@ def soft_counts(
     *,
     defaults: tuple[Constraint, ...] = (),
     require_all: bool = True,
+    release: Release = LATEST,
 ) -> tuple[DomainCounts, ...]:
     """The pod's soft constraints as scoring counts them, in the terms of hard ones.
 
@@ -200,8 +209,11 @@ def soft_counts(
         feasible: bool (N,).
         defaults: what counts where the pod has no constraints.
         require_all: whether a node must have the keys of all of them to be counted; not so for the built-in defaults.
+        release: whose behaviour is followed.
     """
-    constraints = filter_topology_spread_constraints(cls, hard=False) if cls.constraints else defaults
+    constraints = defaults
+    if cls.constraints:
+        constraints = filter_topology_spread_constraints(cls, hard=False, release=release)
     return tuple(
         DomainCounts(
             constraint,
@@ -215,20 +227,34 @@ def soft_counts(
     )
 
 
+def _hard_counts(
+    constraint: Constraint, cls: PodClass, columns: Columns, *, keyed: Bools, only_included: bool
+) -> DomainCounts:
+    """Count a hard constraint; without `only_included` every node of an eligible domain counts."""
+    included = keyed & match_node_inclusion_policies(constraint, cls, columns)
+    if only_included:
+        return DomainCounts(constraint, cls, columns, included)
+    has_key = columns.topology(constraint.topology_key).codes >= 0
+    return DomainCounts(constraint, cls, columns, has_key, included)
+
+
 class PreFilterState:
     """Counts per domain of every hard constraint."""
 
-    reasons = REASONS
     narrowed = None
 
-    def __init__(self, constraints: tuple[Constraint, ...], cls: PodClass, columns: Columns) -> None:
+    def __init__(
+        self, constraints: tuple[Constraint, ...], cls: PodClass, columns: Columns, release: Release = LATEST
+    ) -> None:
+        self.reasons = REASONS if SPREAD_LABEL_REASON.of(release) else (REASONS[0], REASONS[0])
         self._columns = columns
         self._namespace = cls.namespace
         self._bits: Optional[Bits] = None
         self._bits_after = 0  # so many bound pods
         keyed = with_all_keys(constraints, columns)
+        self._changing = None if DRY_RUN_COUNTS_INCLUDED.of(release) else keyed
         self.counts = tuple(
-            DomainCounts(constraint, cls, columns, keyed & match_node_inclusion_policies(constraint, cls, columns))
+            _hard_counts(constraint, cls, columns, keyed=keyed, only_included=ONLY_INCLUDED_NODES_COUNT.of(release))
             for constraint in constraints
         )
         self._matched: list[dict[int, bool]] = [{} for _ in constraints]  # by class
@@ -271,7 +297,7 @@ class PreFilterState:
             if counts.topology.codes[node] < 0:
                 return int(bit(1))
             change = self._matching(at, added) - self._matching(at, removed)
-            if counts.violates_after(node, change):
+            if counts.violates_after(node, change, self._changing):
                 return int(bit(0))
         return 0
 

@@ -13,6 +13,7 @@ from typing import Union
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.snapshot import Service
+from kubectl_spread.objects.behaviours import DEFAULTS_BY_OWNER
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
@@ -20,13 +21,13 @@ from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import Skip
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import ALL_FIELDS
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import SpreadFields
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_selector
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.scoring import ScoreState
@@ -56,9 +57,9 @@ _NO_ARGS = SpreadArgs()
 class PodTopologySpread:
     name = names.POD_TOPOLOGY_SPREAD
 
-    def __init__(self, args: SpreadArgs = _NO_ARGS, fields: SpreadFields = ALL_FIELDS) -> None:
+    def __init__(self, args: SpreadArgs = _NO_ARGS, release: Release = LATEST) -> None:
         self._args = args
-        self._fields = fields
+        self._release = release
 
     @property
     def configured_defaults(self) -> Optional[tuple[TopologySpreadConstraint, ...]]:
@@ -67,37 +68,38 @@ class PodTopologySpread:
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
         constraints = self.constraints(cls, columns, hard=True)
-        return PreFilterState(constraints, cls, columns) if constraints else Skip()
+        return PreFilterState(constraints, cls, columns, self._release) if constraints else Skip()
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
         require_all = bool(cls.constraints) or not self._args.is_system
-        return ScoreState(self.constraints(cls, columns, hard=False), cls, columns, require_all=require_all)
+        soft = self.constraints(cls, columns, hard=False)
+        return ScoreState(soft, cls, columns, require_all=require_all, release=self._release)
 
     def constraints(self, cls: PodClass, columns: Columns, *, hard: bool) -> tuple[Constraint, ...]:
         """The pod's own constraints of one action; where it has none at all, the cluster's."""
         if cls.constraints:
-            return filter_topology_spread_constraints(cls, hard=hard, fields=self._fields)
+            return filter_topology_spread_constraints(cls, hard=hard, release=self._release)
         defaults = SYSTEM_DEFAULTS if self._args.default_constraints is None else self._args.default_constraints
         if not any(constraint.is_hard == hard for constraint in defaults):
             return ()
-        selector = default_selector(cls, columns)
+        selector = default_selector(cls, columns, self._release)
         return () if selector.is_empty else with_selector(defaults, cls, selector, hard=hard)
 
 
-def default_selector(cls: PodClass, columns: Columns) -> Selector:
+def default_selector(cls: PodClass, columns: Columns, release: Release = LATEST) -> Selector:
     """What the Services that select a pod and its controller select; empty where there are none."""
     equalities: dict[str, str] = {}
     for service in selecting_services(cls, columns):
         equalities.update(service.selector or {})
-    owner = selecting_owner(cls)
-    more: tuple[Requirement, ...] = ()
-    if owner is not None:
+    more: list[Requirement] = []
+    for owner in selecting_owners(cls, columns, release):
         found = columns.cluster.owner_selectors.get(owner)
-        more = () if found is None or found.requirements is None else found.requirements
+        requirements = () if found is None or found.requirements is None else found.requirements
         if owner.kind == "ReplicationController":
             # Its selector is a map like that of a Service and overrides theirs; that of the others comes on top.
-            equalities.update((requirement.key, requirement.values[0]) for requirement in more)
-            more = ()
+            equalities.update((requirement.key, requirement.values[0]) for requirement in requirements)
+        else:
+            more += requirements
     return Selector((*(Requirement(key, "In", (value,)) for key, value in sorted(equalities.items())), *more))
 
 
@@ -110,6 +112,20 @@ def selecting_services(cls: PodClass, columns: Columns) -> list[Service]:
         if service.namespace == cls.namespace
         and service.selector is not None
         and service.selector.items() <= labels.items()
+    ]
+
+
+def selecting_owners(cls: PodClass, columns: Columns, release: Release = LATEST) -> list[OwnerKey]:
+    """The controllers whose selectors count: the pod's own; in older releases all that select the pod."""
+    if DEFAULTS_BY_OWNER.of(release):
+        owner = selecting_owner(cls)
+        return [] if owner is None else [owner]
+    labels = dict(cls.labels)
+    return [
+        key
+        for kind in _SELECTING_OWNERS
+        for key, selector in columns.cluster.owner_selectors.items()
+        if key.kind == kind and key.namespace == cls.namespace and selector.requirements and selector.matches(labels)
     ]
 
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 from typing import NamedTuple
-from typing import Optional
 from typing import TypeVar
+from typing import Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,12 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.cluster.columns import MatchCounter
+from kubectl_spread.objects.behaviours import SPREAD_ROUNDS
+from kubectl_spread.objects.behaviours import SPREAD_SKIPS_SCORE
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
@@ -51,16 +55,26 @@ class ScoreState:
     """The soft constraints of one pod class, with what they count."""
 
     def __init__(
-        self, constraints: tuple[Constraint, ...], cls: PodClass, columns: Columns, *, require_all: bool
+        self,
+        constraints: tuple[Constraint, ...],
+        cls: PodClass,
+        columns: Columns,
+        *,
+        require_all: bool,
+        release: Release = LATEST,
     ) -> None:
         """`require_all`: nodes that lack a key are left out (false only for the system's default constraints)."""
+        self._skips = SPREAD_SKIPS_SCORE.of(release)
+        self._rounds = SPREAD_ROUNDS.of(release)
         self._keyed = with_all_keys(constraints, columns) if require_all else np.ones(columns.n, np.bool_)
-        self._accounts = [_Account(constraint, cls, columns, self._keyed) for constraint in constraints]
+        self._accounts = [
+            _Account(constraint, cls, columns, self._keyed, rounds=self._rounds) for constraint in constraints
+        ]
         self._all_keyed = bool(self._keyed.all())
 
-    def score(self, feasible: NodeIndices) -> Optional[Int64s]:
+    def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
         if not self._accounts:
-            return None
+            return None if self._skips else MAX_NODE_SCORE
         if self._all_keyed:
             return self._scores(feasible)
         scored = self._keyed[feasible]
@@ -81,7 +95,12 @@ class ScoreState:
         total = first.score(counted)
         for account in others:
             total += account.score(counted)
-        return _normalize(gomath.round_half_away(total))
+        return _normalize(_whole(total, rounds=self._rounds))
+
+
+def _whole(scores: NDArray[np.floating[Any]], *, rounds: bool) -> Int64s:
+    """Return whole numbers, as a release makes them."""
+    return gomath.round_half_away(scores) if rounds else scores.astype(np.int64)
 
 
 def _normalize(raw: Int64s) -> Int64s:
@@ -104,7 +123,8 @@ def _normalized(raw: T, least: int, most: int) -> T:
 class _Account:
     """One constraint: matching pods of each domain, or for the hostname key of each node itself."""
 
-    def __init__(self, constraint: Constraint, cls: PodClass, columns: Columns, keyed: Bools) -> None:
+    def __init__(self, constraint: Constraint, cls: PodClass, columns: Columns, keyed: Bools, *, rounds: bool) -> None:
+        self._rounds = rounds
         topology = columns.topology(constraint.topology_key)
         self._constraint = constraint
         self._counter = MatchCounter(cls.namespace, constraint.selector, columns)
@@ -152,7 +172,7 @@ class _Account:
             counts = self._counter.counts[nodes]
             least, most = counts.item(counts.argmin()), counts.item(counts.argmax())  # perf: faster than min and max
             if most - least > _FEW_COUNTS:
-                return _normalize(gomath.round_half_away(self.score(nodes)))
+                return _normalize(_whole(self.score(nodes), rounds=self._rounds))
             return np.array(self._of_counts(range(least, most + 1), len(nodes)), np.int64)[counts - least]
         codes = self._codes[nodes]
         domains = np.bincount(codes, minlength=len(self._in_domain)).nonzero()[0]
@@ -164,7 +184,8 @@ class _Account:
         """The final scores of counts, among them the least and the most (perf: few, for which Python is faster)."""
         weight = math.log(domains + 2)
         offset = float(self._constraint.max_skew - 1)
-        raw = [gomath.round_one(count * weight + offset) for count in counts]
+        whole = gomath.round_one if self._rounds else int
+        raw = [whole(count * weight + offset) for count in counts]
         least, most = min(raw), max(raw)
         return [_normalized(value, least, most) if most else MAX_NODE_SCORE for value in raw]
 

@@ -18,6 +18,13 @@ from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.objects import quantity
+from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.behaviours import EPHEMERAL_CLAIM_MESSAGES
+from kubectl_spread.objects.behaviours import LOST_CLAIM_IN_PRE_FILTER
+from kubectl_spread.objects.behaviours import VOLUME_AFFINITY_REASON
+from kubectl_spread.objects.behaviours import VOLUME_BINDING_NARROWS
+from kubectl_spread.objects.behaviours import VOLUME_GONE_REASON
+from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.pod import PodVolume
@@ -25,23 +32,23 @@ from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Volume
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import no_bits
 from kubectl_spread.scheduler.framework.plugin import Rejection
+from kubectl_spread.scheduler.framework.plugin import SameScore
+from kubectl_spread.scheduler.framework.plugin import ScoreState
 from kubectl_spread.scheduler.framework.plugin import Skip
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins import names
 
 _UNRESOLVABLE = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-REASONS = (
-    Reason("node(s) didn't match PersistentVolume's node affinity", _UNRESOLVABLE),
-    Reason("node(s) didn't find available persistent volumes to bind", _UNRESOLVABLE),
-    Reason("node(s) did not have enough free storage", _UNRESOLVABLE),
-    Reason("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", _UNRESOLVABLE),
-)
+_NO_VOLUME_REASON = "node(s) didn't find available persistent volumes to bind"
+_NO_SPACE_REASON = "node(s) did not have enough free storage"
 _AFFINITY, _NO_VOLUME, _NO_SPACE, _NO_SUCH_VOLUME = (1 << at for at in range(4))
 
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
@@ -50,12 +57,15 @@ UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
 class VolumeBinding:
     name = names.VOLUME_BINDING
 
+    def __init__(self, release: Release = LATEST) -> None:
+        self._release = release
+
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         storage = columns.storage
         volumes = [volume for volume in cls.volumes if volume.claim]
         claims: list[Claim] = []
         for volume, (key, claim) in zip(volumes, storage.claims_of(cls), strict=True):
-            problem = _problem(volume, key, claim)
+            problem = _problem(volume, key, claim, self._release)
             if problem:
                 return Rejection(problem)
             assert claim is not None  # noqa: S101 (a missing one is a problem)
@@ -65,21 +75,31 @@ class VolumeBinding:
         unbound = [claim for claim in claims if not claim.is_bound]
         if not all(storage.waits(claim) for claim in unbound):
             return Rejection(UNBOUND_IMMEDIATE)
-        return _State([claim for claim in claims if claim.is_bound], [claim.key for claim in unbound], columns)
+        bound = [claim for claim in claims if claim.is_bound]
+        return _State(bound, [claim.key for claim in unbound], columns, self._release)
 
 
-def _problem(volume: PodVolume, key: ObjectKey, claim: Optional[Claim]) -> str:
+class ScoringVolumeBinding(VolumeBinding):
+    """The plugin of releases in which it scores 0 everywhere, unless storage capacity scoring is switched on."""
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:  # noqa: ARG002
+        return SameScore(0)
+
+
+def _problem(volume: PodVolume, key: ObjectKey, claim: Optional[Claim], release: Release) -> str:
     """Why a pod cannot be scheduled at all (podHasPVCs); empty where the claim is usable."""
     name = key.name
     if claim is None:
-        if volume.is_ephemeral:
+        if volume.is_ephemeral and EPHEMERAL_CLAIM_MESSAGES.of(release):
             return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
         return f'persistentvolumeclaim "{name}" not found'
-    if claim.is_lost:
+    if claim.is_lost and LOST_CLAIM_IN_PRE_FILTER.of(release):
         return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.volume_name}"'
     if claim.is_deleted:
         return f'persistentvolumeclaim "{name}" is being deleted'
     if volume.is_ephemeral and claim.owner_uid != volume.pod_uid:
+        if not EPHEMERAL_CLAIM_MESSAGES.of(release):
+            return f'persistentvolumeclaim "{name}" was not created for the pod'
         own, pod = f"{key.namespace}/{name}", f"{key.namespace}/{volume.pod}"
         return f"PVC {own} was not created for pod {pod} (pod is not owner)"
     return ""
@@ -94,10 +114,15 @@ class _Found(NamedTuple):
 
 
 class _State:
-    reasons = REASONS
-    narrowed = None
-
-    def __init__(self, bound: list[Claim], unbound: Sequence[ObjectKey], columns: Columns) -> None:
+    def __init__(self, bound: list[Claim], unbound: Sequence[ObjectKey], columns: Columns, release: Release) -> None:
+        texts = (
+            VOLUME_AFFINITY_REASON.of(release),
+            _NO_VOLUME_REASON,
+            _NO_SPACE_REASON,
+            VOLUME_GONE_REASON.of(release),
+        )
+        self.reasons = tuple(Reason(text, _UNRESOLVABLE) for text in texts)
+        self.narrowed = _local_nodes(bound, columns.storage) if VOLUME_BINDING_NARROWS.of(release) else None
         self._columns = columns
         self._storage: StorageState = columns.storage
         self._bound = bound
@@ -198,6 +223,27 @@ class _State:
             if capacity.storage_class == storage_class.name and fits and capacity.topology.matches(labels):
                 return 0
         return _NO_SPACE
+
+
+def _local_nodes(bound: list[Claim], storage: StorageState) -> Optional[frozenset[str]]:
+    """The host names that all local volumes have in their node affinity; None where no volume names any.
+
+    Source: binder.go, GetEligibleNodes; pkg/volume/util/util.go, GetLocalPersistentVolumeNodeNames (v1.28.8).
+    """
+    found: Optional[frozenset[str]] = None
+    for claim in bound:
+        volume = storage.volumes.get(claim.volume_name)
+        if volume is None:
+            return None
+        named = frozenset[str]().union(*(_host_names(term) for term in volume.terms or ()))
+        if named:
+            found = named if found is None else found & named
+    return found
+
+
+def _host_names(term: NodeSelectorTerm) -> frozenset[str]:
+    sets = [frozenset(item.values) for item in term.match_expressions if item.key == HOSTNAME and item.operator == "In"]
+    return frozenset.intersection(*sets) if sets else frozenset()
 
 
 def _suits(volume: Volume, claim: Claim) -> bool:

@@ -12,10 +12,15 @@ from typing import Union
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int32s
+from kubectl_spread.objects.behaviours import ONE_POD
+from kubectl_spread.objects.behaviours import ONE_POD_REASON
+from kubectl_spread.objects.behaviours import RESTRICTIONS_SKIP
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.pod import PodVolume
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import no_bits
@@ -25,22 +30,17 @@ from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins import names
 
-REASONS = (
-    Reason("node(s) had no available disk", Code.UNSCHEDULABLE),
-    Reason(
-        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by "
-        "another pod",
-        Code.UNSCHEDULABLE,
-    ),
-)
-
 
 class VolumeRestrictions:
     name = names.VOLUME_RESTRICTIONS
 
+    def __init__(self, release: Release = LATEST) -> None:
+        self._release = release
+
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         exclusive = set()
-        for key, claim in columns.storage.claims_of(cls, with_ephemeral=False):
+        looks_at_claims = ONE_POD.of(self._release)
+        for key, claim in columns.storage.claims_of(cls, with_ephemeral=False) if looks_at_claims else ():
             if claim is None:
                 return Rejection(f'persistentvolumeclaim "{key.name}" not found')
             if READ_WRITE_ONCE_POD in claim.access_modes:
@@ -48,16 +48,25 @@ class VolumeRestrictions:
         disks = tuple(volume for volume in cls.volumes if volume.disk)
         if not exclusive and not disks:
             return Skip()
-        return _State(cls.namespace, frozenset(exclusive), disks, columns)
+        return _State(cls.namespace, frozenset(exclusive), disks, columns, self._release)
 
 
 class _State:
-    reasons = REASONS
     narrowed = None
 
     def __init__(
-        self, namespace: str, exclusive: frozenset[str], disks: tuple[PodVolume, ...], columns: Columns
+        self,
+        namespace: str,
+        exclusive: frozenset[str],
+        disks: tuple[PodVolume, ...],
+        columns: Columns,
+        release: Release,
     ) -> None:
+        self.reasons = (
+            Reason("node(s) had no available disk", Code.UNSCHEDULABLE),
+            Reason(ONE_POD_REASON.of(release), Code.UNSCHEDULABLE),
+        )
+        self._skips = RESTRICTIONS_SKIP.of(release)
         self._namespace = namespace
         self._exclusive = exclusive
         self._disks = disks
@@ -103,7 +112,7 @@ class _State:
         and no change wakes it.
         """
         self.filter()
-        if not self._disks and not self._used:
+        if self._skips and not self._disks and not self._used:
             return 0
         gone = {id(pod) for pod in removed}
         staying = [pod for pod in self._columns.pods[node] if id(pod) not in gone]

@@ -14,11 +14,15 @@ import numpy as np
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
+from kubectl_spread.objects.behaviours import VOLUME_ZONE_LOOKS_FIRST
+from kubectl_spread.objects.behaviours import ZONE_LABELS_ARE_ONE
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.storage import Claim
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import FixedState
 from kubectl_spread.scheduler.framework.plugin import Rejection
@@ -44,27 +48,32 @@ class VolumeTopology(NamedTuple):
     key: str
     values: frozenset[str]
 
-    def allows(self, labels: Labels) -> bool:
-        value: Optional[str] = labels.get(self.key, labels.get(_KEYS[self.key]))
+    def allows(self, labels: Labels, *, labels_are_one: bool) -> bool:
+        """Whether a node's label has one of the values, where it may be the label's successor, too."""
+        value: Optional[str] = labels.get(self.key, labels.get(_KEYS[self.key]) if labels_are_one else None)
         return value in self.values
 
 
 class VolumeZone:
     name = names.VOLUME_ZONE
 
+    def __init__(self, release: Release = LATEST) -> None:
+        self._release = release
+
     def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         topologies: list[VolumeTopology] = []
         for key, claim in columns.storage.claims_of(cls, with_ephemeral=False):
             problem = _problem(key.name, claim, columns.storage)
-            if problem:
+            if problem and VOLUME_ZONE_LOOKS_FIRST.of(self._release):
                 return Rejection(problem)
-            if claim is None or not claim.volume_name:
+            if problem or claim is None or not claim.volume_name:
                 continue
             volume = columns.storage.volumes[claim.volume_name]
             topologies += topologies_of(volume.labels)
         if not topologies:
             return Skip()
-        return FixedState(REASONS, (~allowed_by(topologies, columns)).astype(np.uint64))
+        allowed = allowed_by(topologies, columns, labels_are_one=ZONE_LABELS_ARE_ONE.of(self._release))
+        return FixedState(REASONS, (~allowed).astype(np.uint64))
 
 
 def _problem(name: str, claim: Optional[Claim], storage: StorageState) -> str:
@@ -91,13 +100,14 @@ def topologies_of(labels: Labels) -> list[VolumeTopology]:
     return found
 
 
-def allowed_by(topologies: list[VolumeTopology], columns: Columns) -> Bools:
+def allowed_by(topologies: list[VolumeTopology], columns: Columns, *, labels_are_one: bool = True) -> Bools:
     """Bool (N,): nodes in the zones and regions that volumes are in."""
-    return np.array([_allows(node.labels, topologies) for node in columns.nodes], np.bool_)
+    allowed = [_allows(node.labels, topologies, labels_are_one=labels_are_one) for node in columns.nodes]
+    return np.array(allowed, np.bool_)
 
 
-def _allows(labels: Labels, topologies: list[VolumeTopology]) -> bool:
+def _allows(labels: Labels, topologies: list[VolumeTopology], *, labels_are_one: bool) -> bool:
     """A node without any of the labels is in no zone, and takes any volume."""
     if not any(key in labels for key in _KEYS):
         return True
-    return all(topology.allows(labels) for topology in topologies)
+    return all(topology.allows(labels, labels_are_one=labels_are_one) for topology in topologies)

@@ -1,0 +1,93 @@
+"""A behaviour of kube-scheduler or the API server that changed between releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic
+from typing import Optional
+from typing import TypeVar
+
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import release_of
+
+T = TypeVar("T")
+
+
+class Effect(Enum):
+    """What a behaviour can change."""
+
+    PLACEMENT = "placement"  # which nodes fit, or which of them is taken
+    TEXT = "text"  # a reason, a code or a message
+    SCORES = "scores"  # the table of scores, and not the order of the nodes
+
+
+@dataclass(frozen=True)
+class Era(Generic[T]):
+    """A value, the release in which it begins, and the same in words. It ends where the next era begins."""
+
+    since: Release
+    value: T
+    words: str
+
+
+@dataclass(frozen=True)
+class Behaviour(Generic[T]):
+    """What one plugin does in each release.
+
+    name: for people and for JSON. reader: the plugin, or the part of the framework. source: the upstream file.
+    eras: oldest first. A change that was backported has an era for each minor version in between.
+    """
+
+    name: str
+    reader: str
+    source: str
+    effect: Effect
+    eras: tuple[Era[T], ...]
+
+    def era(self, release: Release) -> Era[T]:
+        """Return the era that a release belongs to; the first where it is older than all."""
+        return next((era for era in reversed(self.eras) if era.since <= release), self.eras[0])
+
+    def of(self, release: Release) -> T:
+        """Return the value in a release."""
+        return self.era(release).value
+
+    def spans(self, value: T) -> Iterator[tuple[Release, Optional[Release]]]:
+        """Yield from which release to before which a value holds; None where it still does."""
+        for at, era in enumerate(self.eras):
+            if era.value == value:
+                later = self.eras[at + 1 :]
+                yield era.since, later[0].since if later else None
+
+    def differs(self, release: Release) -> bool:
+        """Whether a release behaves otherwise than the newest one."""
+        return self.of(release) != self.of(LATEST)
+
+
+def since(version: str, value: T, words: str) -> Era[T]:
+    """Make an era that begins in `1.24` (its first patch) or in `1.34.4`."""
+    text = version if version.count(".") > 1 else f"{version}.0"
+    return Era(release_of(text), value, words)
+
+
+def switch(name: str, reader: str, source: str, effect: Effect, *versions: str, off: str, on: str) -> Behaviour[bool]:
+    """Make a behaviour that is off at first and turned over by each of the versions."""
+    turns = [since("1.18", value=False, words=off)]
+    for at, version in enumerate(versions):
+        is_on = at % 2 == 0
+        turns.append(since(version, value=is_on, words=on if is_on else off))
+    return Behaviour(name, reader, source, effect, tuple(turns))
+
+
+def texts(name: str, reader: str, source: str, *wordings: tuple[str, str]) -> Behaviour[str]:
+    """Make a behaviour out of versions and the text that is used from each on; an empty one is not said at all."""
+    eras = (since(version, text, f"says {_shown(text)}" if text else "says nothing") for version, text in wordings)
+    return Behaviour(name, reader, source, Effect.TEXT, tuple(eras))
+
+
+def _shown(text: str) -> str:
+    """Quote a text; what it names is shown as upstream's documents would, `{key: value}`."""
+    return f"`{text.replace('{{{', '{').replace('}}}', '}').replace('}: {', ': ')}`"

@@ -1,0 +1,16 @@
+"""How releases of the scheduler add up what a pod requests."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Sums(Enum):
+    """How the requests of a pod's containers are added up; each name tells what the release was the first to do."""
+
+    PER_CONTAINER = 1  # each amount rounded up; the overhead's CPU of a pod to be placed in whole cores
+    WITHOUT_OVERHEAD = 2  # as PER_CONTAINER, and the overhead of a pod to be placed does not score
+    EXACT = 3  # exact; for scores the containers and the init containers of a bound pod apart
+    SIDECARS = 4  # the sidecars of bound pods count in scores
+    RESIZED = 5  # what is being resized counts with the most it may have
+    POD_LEVEL = 6  # the pod's own resources come before those of its containers

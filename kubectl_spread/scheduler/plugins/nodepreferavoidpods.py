@@ -1,0 +1,40 @@
+"""NodePreferAvoidPods: a node may name controllers whose pods it would rather not have.
+
+Source: pkg/scheduler/framework/plugins/nodepreferavoidpods/node_prefer_avoid_pods.go (v1.21.9).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.framework.plugin import SameScore
+from kubectl_spread.scheduler.framework.plugin import ScoreState
+from kubectl_spread.scheduler.plugins import names
+
+_MOST = 100
+_KINDS = ("ReplicationController", "ReplicaSet")
+
+
+class NodePreferAvoidPods:
+    name = names.NODE_PREFER_AVOID_PODS
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+        owner = cls.owner
+        if owner is None or owner.kind not in _KINDS:
+            return SameScore(_MOST)
+        controller = (owner.kind, cls.owner_uid)
+        avoids = [controller in node.avoids for node in columns.nodes]
+        return _State(np.where(avoids, 0, _MOST).astype(np.int64)) if any(avoids) else SameScore(_MOST)
+
+
+class _State:
+    def __init__(self, scores: Int64s) -> None:
+        self._scores = scores
+
+    def score(self, feasible: NodeIndices) -> Int64s:
+        scores: Int64s = self._scores[feasible]
+        return scores

@@ -1,0 +1,81 @@
+"""SelectorSpread: few pods of the same Services and controllers on a node, and in its zone.
+
+The default of releases without built-in default constraints. Not measured against recordings.
+Source: pkg/scheduler/framework/plugins/selectorspread/selector_spread.go (v1.19.16).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.cluster.columns import MatchCounter
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.version import Release
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.framework.plugin import SameScore
+from kubectl_spread.scheduler.framework.plugin import ScoreState
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import default_selector
+
+_ZONE_WEIGHT = 2.0 / 3.0
+_BETA = "failure-domain.beta.kubernetes.io"
+
+
+class SelectorSpread:
+    name = names.SELECTOR_SPREAD
+
+    def __init__(self, release: Release) -> None:
+        self._release = release
+
+    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+        if cls.constraints:
+            return SameScore(0)
+        return _State(default_selector(cls, columns, self._release), cls, columns)
+
+
+class _State:
+    def __init__(self, selector: Selector, cls: PodClass, columns: Columns) -> None:
+        self._counter = None if selector.is_empty else MatchCounter(cls.namespace, selector, columns)
+        zones = [_zone(node.labels) for node in columns.nodes]
+        known = {zone: at for at, zone in enumerate(dict.fromkeys(zone for zone in zones if any(zone)))}
+        self._zones = np.array([known.get(zone, -1) for zone in zones], np.intp)
+        self._none: Int64s = columns.zeros()
+
+    def score(self, feasible: NodeIndices) -> Int64s:
+        """Score by the pods on the node; where nodes have zones, those of the zone count twice as much."""
+        counts = self._counts()[feasible]
+        zones = self._zones[feasible]
+        scores = _fewer(counts, int(counts.max()))
+        zoned = zones >= 0
+        if zoned.any():
+            in_zone = np.zeros(int(zones.max()) + 1, np.int64)
+            np.add.at(in_zone, zones[zoned], counts[zoned])
+            by_zone = _fewer(in_zone, int(in_zone.max()))[zones]
+            scores = np.where(zoned, scores * (1.0 - _ZONE_WEIGHT) + _ZONE_WEIGHT * by_zone, scores)
+        return scores.astype(np.int64)
+
+    def _counts(self) -> Int64s:
+        """int64 (N,): matching pods on each node."""
+        if self._counter is None:
+            return self._none
+        self._counter.catch_up()
+        return self._counter.counts
+
+
+def _fewer(counts: Int64s, most: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """float64, 100 for none, 0 for the most."""
+    if not most:
+        return np.full(len(counts), 100.0)
+    return 100.0 * ((most - counts) / float(most))
+
+
+def _zone(labels: Labels) -> tuple[str, str]:
+    """The region and the zone of a node, the older labels first."""
+    region = labels.get(f"{_BETA}/region", labels.get(REGION, ""))
+    return region, labels.get(f"{_BETA}/zone", labels.get(ZONE, ""))
