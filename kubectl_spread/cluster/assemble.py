@@ -107,16 +107,8 @@ SHAPES: dict[str, decode.Struct] = {
     "Service": _with_spec("Service", {"selector": _STRING_MAP}),
     **{kind: _controller(kind) for kind in _CONTROLLERS},
     "Event": _EVENT,
-    "PersistentVolumeClaim": _with_spec(
-        "PersistentVolumeClaim",
-        {
-            "volumeName": decode.Atom.STRING,
-            "storageClassName": decode.Atom.STRING,
-            "volumeMode": decode.Atom.STRING,
-            "accessModes": _STRINGS,
-            "selector": decode.LABEL_SELECTOR,
-            "resources": decode.RESOURCE_REQUIREMENTS,
-        },
+    "PersistentVolumeClaim": decode.Struct(
+        "PersistentVolumeClaim", {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC}
     ),
     "PersistentVolume": _with_spec(
         "PersistentVolume",
@@ -335,6 +327,7 @@ class _StorageAssembler:
         self._classes: dict[str, storage.StorageClass] = {}
         self._limits: dict[str, dict[str, int]] = {}
         self._tracking: set[str] = set()
+        self._drivers: set[str] = set()
         self._capacities: dict[storage.ObjectKey, storage.Capacity] = {}
         self._attachments: dict[str, tuple[str, str]] = {}
 
@@ -349,8 +342,10 @@ class _StorageAssembler:
             self._classes[name] = storage.storage_class(plain)
         elif kind == "CSINode":
             self._limits[name] = storage.csi_limits(plain)
-        elif kind == "CSIDriver" and spec.get("storageCapacity"):
-            self._tracking.add(name)
+            self._drivers.update(driver.get("name") or "" for driver in mappings(spec.get("drivers")))
+        elif kind == "CSIDriver":
+            self._drivers.add(name)
+            self._tracking.update((name,) if spec.get("storageCapacity") else ())
         elif kind == "CSIStorageCapacity":
             namespace = (plain.get("metadata") or {}).get("namespace") or "default"
             self._capacities[storage.ObjectKey(namespace, name)] = storage.capacity(plain)
@@ -364,6 +359,7 @@ class _StorageAssembler:
         self._classes.update(other._classes)
         self._limits.update(other._limits)
         self._tracking.update(other._tracking)
+        self._drivers.update(other._drivers)
         self._capacities.update(other._capacities)
         self._attachments.update(other._attachments)
 
@@ -377,6 +373,7 @@ class _StorageAssembler:
             frozenset(self._tracking),
             tuple(self._capacities.values()),
             tuple(self._attachments.values()),
+            frozenset(self._drivers),
         )
 
 

@@ -233,6 +233,16 @@ POD_SPEC = Struct(
         ),
     },
 )
+CLAIM_SPEC = Struct(
+    "PersistentVolumeClaimSpec",
+    {
+        **dict.fromkeys(("volumeName", "storageClassName", "volumeMode"), Atom.STRING),
+        "accessModes": ListOf(Atom.STRING),
+        "selector": LABEL_SELECTOR,
+        "resources": RESOURCE_REQUIREMENTS,
+    },
+)
+
 OBJECT_META = Struct(
     "ObjectMeta",
     {

@@ -86,6 +86,13 @@ class Volume(NamedTuple):
         return self.terms is None or any(term.matches(labels, "") for term in self.terms)
 
 
+def suits(volume: Volume, claim: Claim) -> bool:
+    """Return what holds for a volume made for the claim as for any other."""
+    if volume.claim is not None and (volume.claim != claim.key or volume.claim_uid not in ("", claim.uid)):
+        return False
+    return volume.capacity >= claim.request and volume.volume_mode == claim.volume_mode and not volume.is_deleted
+
+
 class StorageClass(NamedTuple):
     name: str
     provisioner: str
@@ -128,6 +135,13 @@ class Storage(NamedTuple):
     tracks_capacity: frozenset[str] = frozenset()  # drivers
     capacities: tuple[Capacity, ...] = ()
     attachments: tuple[tuple[str, str], ...] = ()  # node, volume
+    drivers: frozenset[str] = frozenset()  # those that a CSIDriver or a CSINode names
+
+    def has_driver(self, name: str) -> bool:
+        """Whether anything in the cluster shows that a CSI driver is installed."""
+        return name in self.drivers or any(
+            item.csi is not None and item.csi[0] == name for item in self.volumes.values()
+        )
 
 
 def claim(plain: Plain) -> Claim:

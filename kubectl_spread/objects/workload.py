@@ -80,6 +80,7 @@ class Workload(NamedTuple):
     first_ordinal: int = 0  # of a StatefulSet
     is_indexed: bool = False  # a Job whose pods know their index
     claim_templates: tuple[str, ...] = ()  # of a StatefulSet
+    claims: tuple[Plain, ...] = ()  # the volumeClaimTemplates of these names
     selector: Optional[Plain] = None  # spec.selector as written
     known_hash: str = ""  # the value of the revision label of the pods that run already
     is_foreign: bool = False  # nobody knows here what its controller adds to the pods
@@ -130,15 +131,14 @@ def workload(
         return found._replace(replicas=max(0, beside) if type(beside) is int else 1)
     if kind == "LeaderWorkerSet":
         return _grouped(found, spec, place)
+    written = mappings(spec.get("volumeClaimTemplates"))
+    templates = tuple(item for item in written if (item.get("metadata") or {}).get("name"))
     return found._replace(
         replicas=_replicas(spec, kind, found.template),
         first_ordinal=int((spec.get("ordinals") or {}).get("start") or 0),
         selector=None if kind == "Service" else spec.get("selector"),
-        claim_templates=tuple(
-            name
-            for item in mappings(spec.get("volumeClaimTemplates"))
-            if (name := (item.get("metadata") or {}).get("name"))
-        ),
+        claim_templates=tuple(item["metadata"]["name"] for item in templates),
+        claims=templates,
         is_indexed=_job_spec(spec, kind).get("completionMode") == "Indexed",
         is_ordered=kind == "StatefulSet" and spec.get("podManagementPolicy") != "Parallel",
     )

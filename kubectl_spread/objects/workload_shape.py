@@ -18,7 +18,9 @@ _CONTROLLER_FIELDS = {
     "completionMode": decode.Atom.STRING,
     "suspend": decode.Atom.BOOL,
     "ordinals": decode.Struct("StatefulSetOrdinals", {"start": decode.Atom.INT32}),
-    "volumeClaimTemplates": decode.ListOf(decode.Struct("PersistentVolumeClaim", {"metadata": decode.OBJECT_META})),
+    "volumeClaimTemplates": decode.ListOf(
+        decode.Struct("PersistentVolumeClaim", {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC})
+    ),
 }
 _NAMES = {("CronJob", "jobTemplate"): "JobTemplateSpec", ("CronJob", "jobTemplate", "spec"): "JobSpec"}
 

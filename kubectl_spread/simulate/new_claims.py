@@ -1,14 +1,103 @@
-"""Claims that are yet to be created, and what is left of a pod without the volumes that nobody can tell."""
+"""Claims that are yet to be created: what is known of them, and pods without the volumes that nobody can tell."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Any
+from typing import Optional
+
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects import storage
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Claim
+from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Storage
+from kubectl_spread.objects.storage import StorageClass
+from kubectl_spread.objects.storage import Volume
 from kubectl_spread.objects.workload import made_claims
+from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
+
+Plain = dict[str, Any]
+
+CLAIM_KIND, VOLUME_KIND = "PersistentVolumeClaim", "PersistentVolume"
+_STORAGE_KINDS = frozenset({"StorageClass", VOLUME_KIND})
+_DRIVER_KINDS = frozenset({"CSIDriver", "CSINode", VOLUME_KIND})
+
+
+def with_claims(owners: Iterable[Workload], cluster: Cluster) -> Cluster:
+    """Return the cluster with the claims of StatefulSets, and new claims bound as the volume controller does at once.
+
+    Claims of which nobody can tell what becomes of them are left out, or left as they are.
+    """
+    known = cluster.storage
+    claims, volumes = dict(known.claims), dict(known.volumes)
+    waiting = [claim for claim in known.claims.values() if claim.is_new and not claim.is_bound]
+    made = [claim for owner in owners for claim in _made(owner, cluster) if claim.key not in claims]
+    if not (waiting or made):
+        return cluster
+    for claim in (*waiting, *made):
+        found = _settled(claim, cluster, volumes)
+        if found is None:
+            continue
+        settled, volume = found
+        claims[claim.key] = settled
+        if volume is not None:
+            volumes[volume.name] = volume._replace(claim=claim.key, claim_uid=claim.uid, is_available=False)
+    return cluster._replace(storage=known._replace(claims=claims, volumes=volumes))
+
+
+def _made(owner: Workload, cluster: Cluster) -> Iterator[Claim]:
+    """The claims of a StatefulSet's pods, as the API server stores them."""
+    default = next((item.name for item in cluster.storage.classes.values() if item.is_default), "")
+    for ordinal in range(owner.replicas or 0 if owner.claims else 0):
+        names = made_claims(owner, replica_name(owner, ordinal))
+        for name, template in zip(names, owner.claims, strict=True):
+            claim = storage.claim({**template, "metadata": {"name": name, "namespace": owner.namespace}})
+            yield claim if claim.names_class else claim._replace(storage_class=default)
+
+
+def _settled(claim: Claim, cluster: Cluster, volumes: dict[str, Volume]) -> Optional[tuple[Claim, Optional[Volume]]]:
+    """A new claim as it is when its pod is scheduled, with the volume that it was bound to; None where nobody can tell.
+
+    Source: pkg/controller/volume/persistentvolume/pv_controller.go, syncUnboundClaim (v1.36.2).
+    """
+    found = cluster.storage.classes.get(claim.storage_class)
+    if found is not None and found.waits:
+        return claim._replace(is_new=False), None
+    if not cluster.complete >= _STORAGE_KINDS:
+        return None
+    volume = _smallest(claim, volumes.values())
+    if volume is not None:
+        return claim._replace(is_new=False, volume_name=volume.name, is_bind_completed=True), volume
+    makes_none = found is None or found.provisioner == NO_PROVISIONER or lacks_provisioner(found, cluster)
+    return (claim._replace(is_new=False), None) if makes_none else None
+
+
+def _smallest(claim: Claim, volumes: Iterable[Volume]) -> Optional[Volume]:
+    """The volume that the controller binds a claim to: one made for it, else the smallest that is large enough."""
+    best: Optional[Volume] = None
+    for volume in volumes:
+        if volume.storage_class != claim.storage_class or not storage.suits(volume, claim):
+            continue
+        if volume.claim is not None:
+            return volume
+        is_open = volume.is_available and claim.access_modes <= volume.access_modes
+        if is_open and (claim.selector is None or claim.selector.matches(volume.labels)):
+            best = volume if best is None or volume.capacity < best.capacity else best
+    return best
+
+
+def lacks_provisioner(storage_class: StorageClass, cluster: Cluster) -> bool:
+    """Whether nothing in the cluster makes volumes of a class: it names a CSI driver that is not installed.
+
+    By convention the names of CSI drivers have a part `csi`; of other provisioners no object tells.
+    """
+    name = storage_class.provisioner
+    is_csi = "csi" in name.replace("/", ".").replace("-", ".").split(".")
+    return is_csi and cluster.complete >= _DRIVER_KINDS and not cluster.storage.has_driver(name)
 
 
 class NewClaims:
@@ -16,7 +105,7 @@ class NewClaims:
 
     def __init__(self, cluster: Cluster) -> None:
         self._storage = cluster.storage
-        self._is_blind = cluster.storage == Storage()
+        self._is_blind = cluster.storage == Storage() and CLAIM_KIND not in cluster.complete
         claims = cluster.storage.claims
         self._unbound = {key for key, claim in claims.items() if claim.is_new and not self._is_settled(claim)}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.explain.claims import ClaimProblem
+from kubectl_spread.explain.claims import ClaimTrouble
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import GATED
@@ -16,6 +17,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.simulate.new_claims import lacks_provisioner
 from kubectl_spread.simulate.placement import Eviction
 from kubectl_spread.simulate.placement import Gated
 from kubectl_spread.simulate.placement import PendingPod
@@ -23,7 +25,12 @@ from kubectl_spread.simulate.placement import PlacedPod
 from kubectl_spread.simulate.placement import Unpredicted
 from kubectl_spread.simulate.surroundings import Surroundings
 
-Prepared = Callable[[Pod], Pod]
+# The volume controller's words (event ExternalProvisioning of the claim).
+_AWAITED = (
+    "Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the system "
+    "administrator. If volume creation is delayed, please verify that the provisioner is running and correctly "
+    "registered."
+)
 
 
 class Preemption(NamedTuple):
@@ -47,6 +54,7 @@ class Queue:
         self.placed: list[PlacedPod] = []
         self.pending: list[PendingPod] = []
         self._refused_at: list[int] = []  # `changes` of the surroundings when each was refused
+        self.provisioning: list[PendingPod] = []  # their nodes are chosen, and nothing makes their volumes
         self.gated: list[Gated] = []
         self.unpredicted: list[Unpredicted] = []
         self.beyond: dict[str, None] = {}
@@ -57,14 +65,23 @@ class Queue:
 
     def add(self, pod: Pod) -> bool:
         """Take a new pod; returns whether it runs, or nobody can tell that it does not."""
-        before = len(self.pending) + len(self.gated)
+        before = self._waiting_count
         if pod.cls.gates:
             self.gated.append(Gated(pod.name, GATED))
         elif pod.node_name:
             self._put(pod)
         else:
             self._try(pod)
-        return len(self.pending) + len(self.gated) == before
+        return self._waiting_count == before
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a pod is Pending or gated."""
+        return bool(self._waiting_count)
+
+    @property
+    def _waiting_count(self) -> int:
+        return len(self.pending) + len(self.provisioning) + len(self.gated)
 
     def retry(self) -> None:
         """Try refused pods again until none of them finds a node; nominated ones keep their nodes.
@@ -144,8 +161,25 @@ class Queue:
             return
         node = int(surroundings.pick(hosts))
         name = scheduler.columns.nodes[node].name
-        self.placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
         surroundings.bind(pod, node)
+        making = self._never_made(pod, name) if pod.cls.volumes else ()
+        if making:
+            told = Explanation(pod, Verdict.WAITS_FOR_VOLUME, filtered.diagnosis(), claims=making)
+            message = _AWAITED.format(provisioner=making[0].provisioner)
+            self.provisioning.append(PendingPod(pod, told._replace(message=message)))
+        else:
+            self.placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
+
+    def _never_made(self, pod: Pod, node: str) -> tuple[ClaimTrouble, ...]:
+        """The claims of a pod whose volumes nothing in the cluster makes on the chosen node."""
+        surroundings, found = self._surroundings, []
+        storage = surroundings.scheduler.columns.storage
+        for key, claim in storage.claims_of(pod.cls):
+            storage_class = storage.class_of(claim) if claim is not None and claim.selected_node == node else None
+            if storage_class is not None and lacks_provisioner(storage_class, surroundings.cluster):
+                trouble = ClaimTrouble(ClaimProblem.PROVISIONING, key, storage_class.name, storage_class.provisioner)
+                found.append(trouble._replace(selected_node=node))
+        return tuple(found)
 
     def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
         """A pod whose node nobody can tell: it takes no room, and is not counted anywhere."""

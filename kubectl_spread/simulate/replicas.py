@@ -35,6 +35,7 @@ from kubectl_spread.simulate.controllers import missing_replicas
 from kubectl_spread.simulate.controllers import running_pods
 from kubectl_spread.simulate.controllers import with_controllers
 from kubectl_spread.simulate.new_claims import NewClaims
+from kubectl_spread.simulate.new_claims import with_claims
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.placement import PlacedPod
 from kubectl_spread.simulate.placement import Placement
@@ -102,7 +103,7 @@ class Rehearsal:
         self._written = [owner for owner in workloads if owner.kind != "PodTemplate"]
         minor = self._release.minor
         self.owners = [as_running(as_stored(admitted(owner, cluster), minor), cluster) for owner in self._written]
-        self.cluster = with_controllers(self.owners, cluster)
+        self.cluster = with_claims(self.owners, with_controllers(self.owners, cluster))
         self.columns = Columns(self.cluster)
 
     def scheduler(self) -> Scheduler:
@@ -180,7 +181,7 @@ class _Placing:
     def retry(self) -> None:
         """Try the refused pods, and create those that waited for one of them."""
         self.queue.retry()
-        while self.owner.is_ordered and not self.queue.pending and not self.queue.gated and self._create():
+        while self.owner.is_ordered and not self.queue.is_waiting and self._create():
             self.queue.retry()
 
     def _create(self) -> bool:
@@ -202,7 +203,7 @@ class _Placing:
         return Placement(
             workload=self.owner,
             placed=tuple(queue.placed),
-            pending=tuple(queue.pending),
+            pending=(*queue.pending, *queue.provisioning),
             gated=tuple(queue.gated),
             domains=_domains(self.owner, queue.placed, columns),
             certainty=self._certainty(),

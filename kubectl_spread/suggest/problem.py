@@ -39,6 +39,7 @@ from kubectl_spread.simulate.controllers import missing_replicas
 from kubectl_spread.simulate.controllers import running_pods
 from kubectl_spread.simulate.controllers import with_controllers
 from kubectl_spread.simulate.new_claims import NewClaims
+from kubectl_spread.simulate.new_claims import with_claims
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.suggest.rollout_settings import RolloutSettings
 from kubectl_spread.suggest.rollout_settings import settings_of
@@ -250,7 +251,8 @@ def of_placements(
     if not placement.pending or placement.pending[0].explanation.verdict is not Verdict.PENDING:
         return None
     owner = placement.workload
-    cluster = with_controllers([item.workload for item in placements], cluster)
+    owners = [item.workload for item in placements]
+    cluster = with_claims(owners, with_controllers(owners, cluster))
     claims = NewClaims(cluster)
     waiting = [
         [claims.without(pod, item.workload) for pod in missing_replicas(item.workload, cluster) if not pod.cls.gates]

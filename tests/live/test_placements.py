@@ -22,9 +22,6 @@ RECORDINGS = Path(__file__).parent / "recordings" / "placements.ndjson.gz"
 
 # Where the prediction differs, and what the output says of it (docs/limits.md, "Recorded placements that differ").
 DIFFERENT: dict[str, str] = {
-    "A23_pvc_missing": "todo",
-    "A25_wffc_local_pvs": "todo",
-    "A26_wffc_dynamic": "todo",
     "A30_quota": "todo",
     "A31_limitrange": "todo",
     "B17_overhead_runtimeclass": "todo",

@@ -31,6 +31,7 @@ from kubectl_spread.objects.pod import PodVolume
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import suits
 from kubectl_spread.objects.storage import Volume
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
@@ -193,7 +194,7 @@ class _State:
         """The smallest volume that suits a claim on a node; one that was made for the claim wins."""
         best: Optional[Volume] = None
         for volume in self._storage.volumes.values():
-            if volume.name in taken or volume.storage_class != claim.storage_class or not _suits(volume, claim):
+            if volume.name in taken or volume.storage_class != claim.storage_class or not suits(volume, claim):
                 continue
             reachable = bool(self._storage.reachable(volume)[node])
             if volume.claim is not None:
@@ -244,10 +245,3 @@ def _local_nodes(bound: list[Claim], storage: StorageState) -> Optional[frozense
 def _host_names(term: NodeSelectorTerm) -> frozenset[str]:
     sets = [frozenset(item.values) for item in term.match_expressions if item.key == HOSTNAME and item.operator == "In"]
     return frozenset.intersection(*sets) if sets else frozenset()
-
-
-def _suits(volume: Volume, claim: Claim) -> bool:
-    """What holds for a volume made for the claim as for any other."""
-    if volume.claim is not None and (volume.claim != claim.key or volume.claim_uid not in ("", claim.uid)):
-        return False
-    return volume.capacity >= claim.request and volume.volume_mode == claim.volume_mode and not volume.is_deleted
