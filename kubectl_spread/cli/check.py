@@ -117,6 +117,8 @@ def command(
       1  findings, or Pending pods; with --fail-on warning or info also pods that are not predictable
       2  wrong usage, or a config that cannot be followed
       3  an input could not be read, or the cluster could not be reached
+    With -o sarif alone the reader of the report judges the findings: these exit
+    with 0, unless --fail-on is given.
 
     \b
     Examples:
@@ -309,7 +311,8 @@ def _replaced(read: checking.Read, known: Optional[Facts], owners: list[Workload
 
 
 def _code(outcome: Outcome, chosen: list[Output], choices: ChoiceOptions, config: Config) -> int:
-    return exit_code(outcome, chosen, fail_on=choices.fail_on or config.fail_on or "error")
+    fail_on = choices.fail_on or config.fail_on or "error"
+    return exit_code(outcome, chosen, fail_on=fail_on, is_asked=choices.fail_on is not None)
 
 
 def _chosen(asked: tuple[Output, ...], file: Optional[str]) -> list[Output]:

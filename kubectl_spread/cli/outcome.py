@@ -118,13 +118,16 @@ def is_for_people(outputs: list[Output]) -> bool:
     return any(output.format in ("text", "concise") for output in outputs)
 
 
-def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str) -> int:
-    """The worst of what was not read, what is Pending, and the findings; who reads but SARIF decides on those."""
+def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str, is_asked: bool = False) -> int:
+    """The worst of what was not read, what is Pending, and the findings.
+
+    With SARIF alone its reader judges the findings, unless --fail-on is given (`is_asked`).
+    """
     if outcome.errors or any(isinstance(error, ClusterError) for error in outcome.absent):
         return Exit.UNREADABLE
     if any(finding.is_unreadable for finding in outcome.findings):
         return Exit.UNREADABLE
-    if all(output.format == "sarif" for output in outputs):
+    if not is_asked and all(output.format == "sarif" for output in outputs):
         return Exit.CLEAN
     if outcome.absent:
         return Exit.FINDINGS

@@ -222,7 +222,7 @@ def _unknown_field(manifest: Manifest, path: str) -> str:
     if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
         return f'unknown field "{path}": refused where fields are validated strictly, else dropped'
     refusal = _cannot_be_handled(manifest, f'strict decoding error: unknown field "{path}"')
-    return f"{refusal}; without strict decoding it is dropped in silence"
+    return f"{refusal}; without strict decoding it is dropped, with a warning from 1.27 on"
 
 
 def _misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> list[Finding]:

@@ -19,6 +19,7 @@ from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.subject import FIELD
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.template import first_action
+from kubectl_spread.lint.template import is_of_chart
 from kubectl_spread.objects import constraint_lists
 from kubectl_spread.objects.kinds import BUILT_IN
 from kubectl_spread.objects.kinds import Kinds
@@ -218,12 +219,12 @@ def _syntax(problem: compose.SyntaxProblem) -> Finding:
     place = Place(problem.source, problem.span)
     action = first_action(problem.source.text)
     if action is not None:
-        is_go = problem.source.text.startswith("{{", action.start)
+        is_helm = is_of_chart(problem.source.text)
         return Finding(
             RULES["SPR002"],
-            f"a {'Go template' if is_go else 'template'}, not YAML: not checked",
+            f"a {'Helm template' if is_helm else 'template'}, not YAML: not checked",
             place._replace(span=action),
-            hint=f"render it first: {'helm template ... | ' if is_go else '... | '}kubectl spread check -",
+            hint=f"render it first: {'helm template ... | ' if is_helm else '... | '}kubectl spread check -",
         )
     return Finding(RULES["SPR001"], problem.sentence, place, is_unreadable=True)
 

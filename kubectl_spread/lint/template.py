@@ -20,6 +20,14 @@ _ACTION = r'\{\{(?:[^"`{}]|"(?:[^"\\\n]|\\.)*"|`[^`]*`|\{(?!\{)|\}(?!\}))*\}\}'
 _STATEMENT = r"\{%[^%{}\n]*%\}|<%[^%<>\n]*%>|%\{[^%{}\n]*\}"
 
 
+_OF_CHART = r"\{\{[^{}]*(?:\.(?:Values|Release|Chart|Capabilities|Files|Template)\b|\binclude\s+\"|\btpl\s)"
+
+
+def is_of_chart(text: str) -> bool:
+    """Return whether a template asks for what only Helm provides: Jinja, chezmoi and others have `{{`, too."""
+    return re.search(_OF_CHART, text) is not None
+
+
 def first_action(text: str) -> Optional[Span]:
     """Where the first action outside comments and quoted text stands; None where there is none."""
     actions = [_ACTION_COMMENT, _ACTION] if "{{" in text else []

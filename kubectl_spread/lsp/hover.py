@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Optional
 
 from lsprotocol import types
 
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.workloads import documentation
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.positions import span_range
+from kubectl_spread.report.rules import markdown
 from kubectl_spread.report.rules import page
 from kubectl_spread.report.rules import title
-
-_BLOCK = re.compile(r"\n+((?: {4}[^\n]*(?:\n|\Z)|\n(?= {4}))+)")
 
 
 def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[types.Hover]:
@@ -31,7 +27,7 @@ def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[
     place = here[0].place
     where = span_range(place.source, place.span, client.encoding)
     if client.has_markdown:
-        text = "\n\n---\n\n".join(map(_markdown, rules))
+        text = "\n\n---\n\n".join(f"**{title(rule)}**\n\n{markdown(rule)}" for rule in rules)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), where)
     text = "\n\n".join(map(page, rules))
     return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, text), where)
@@ -41,14 +37,3 @@ def _is_at(finding: Finding, offset: int) -> bool:
     """Whether a finding is at an offset; one of no characters is where it stands."""
     start, end = finding.place.span
     return start <= offset < max(end, start + 1)
-
-
-def _markdown(rule: RuleMeta) -> str:
-    """The docstring with its example fenced, as an indented block would be taken for text of the line above."""
-    text = _BLOCK.sub(_fenced, documentation(rule))
-    return f"**{title(rule)}**\n\n{text}"
-
-
-def _fenced(match: re.Match[str]) -> str:
-    lines = "\n".join(line[4:] for line in match[1].rstrip("\n").split("\n"))
-    return f"\n\n```yaml\n{lines}\n```\n"

@@ -1,23 +1,30 @@
-"""JUnit's XML: a suite for each file, a failed case for each finding, and a case that passed for a file without."""
+"""JUnit's XML: a suite for each file, a case for each finding, and a case that passed for a file without findings.
+
+A case fails for an error or a warning. An info is the output of a case that passed.
+"""
 
 from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Severity
 from kubectl_spread.report.check import CheckReport
 from kubectl_spread.report.findings import location
 from kubectl_spread.report.findings import rendered_from
 
 
 def render(report: CheckReport) -> str:
-    """Findings of any severity fail; so do workloads with Pending pods, and inputs that were not read are errors."""
+    """Errors and warnings fail; so do workloads with Pending pods, and inputs that were not read are errors."""
     root = ET.Element("testsuites", name="kubectl spread check")
+    by_file: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        by_file.setdefault(finding.place.source.name, []).append(finding)
     for file in report.files:
-        found = [finding for finding in report.findings if finding.place.source.name == file]
-        suite = _suite(root, file, len(found) or 1, len(found))
+        found = by_file.get(file, [])
+        suite = _suite(root, file, len(found) or 1, sum(map(_fails, found)))
         for finding in found:
-            _failed(suite, finding)
+            _case(suite, finding)
         if not found:
             ET.SubElement(suite, "testcase", name="check", classname=_text(file))
     _placements(root, report)
@@ -33,14 +40,21 @@ def _suite(root: ET.Element, name: str, tests: int, failures: int) -> ET.Element
     return ET.SubElement(root, "testsuite", name=_text(name), tests=str(tests), failures=str(failures), errors="0")
 
 
-def _failed(suite: ET.Element, finding: Finding) -> None:
+def _fails(finding: Finding) -> bool:
+    return finding.rule.severity is not Severity.INFO
+
+
+def _case(suite: ET.Element, finding: Finding) -> None:
     place = location(finding.place)
     name = f"{finding.rule.code} {finding.rule.name} {place}"
     case = ET.SubElement(suite, "testcase", name=_text(name), classname=suite.attrib["name"])
-    failure = ET.SubElement(case, "failure", type=finding.rule.severity.value, message=_text(finding.message))
-    failure.text = _text(
-        "\n".join(part for part in (place, rendered_from(finding.place), finding.path, finding.hint) if part)
-    )
+    lines = [place, rendered_from(finding.place), finding.path, finding.hint]
+    if _fails(finding):
+        told = ET.SubElement(case, "failure", type=finding.rule.severity.value, message=_text(finding.message))
+    else:
+        told = ET.SubElement(case, "system-out")
+        lines.insert(0, f"{finding.rule.severity.value}: {finding.message}")
+    told.text = _text("\n".join(filter(None, lines)))
 
 
 def _placements(root: ET.Element, report: CheckReport) -> None:

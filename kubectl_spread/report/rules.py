@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +10,8 @@ from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Safety
 from kubectl_spread.lint.workloads import documentation
 from kubectl_spread.report.table import table
+
+_BLOCK = re.compile(r"\n+((?: {4}[^\n]*(?:\n|\Z)|\n(?= {4}))+)")
 
 
 def title(rule: RuleMeta) -> str:
@@ -21,6 +24,16 @@ def title(rule: RuleMeta) -> str:
 def page(rule: RuleMeta) -> str:
     """What it finds, why that matters, and what to do."""
     return f"{title(rule)}\n\n{documentation(rule)}"
+
+
+def markdown(rule: RuleMeta) -> str:
+    """Return the documentation with its example fenced: Markdown joins an indented block to the line above."""
+    return _BLOCK.sub(_fenced, documentation(rule))
+
+
+def _fenced(match: re.Match[str]) -> str:
+    lines = "\n".join(line[4:] for line in match[1].rstrip("\n").split("\n"))
+    return f"\n\n```yaml\n{lines}\n```\n"
 
 
 def listed(rules: Iterable[RuleMeta]) -> list[str]:

@@ -12,15 +12,18 @@ from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.finding import RuleMeta
+from kubectl_spread.lint.finding import Safety
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.workloads import documentation
 from kubectl_spread.report.check import CheckReport
 from kubectl_spread.report.findings import message
 from kubectl_spread.report.fingerprint import fingerprints
+from kubectl_spread.report.rules import markdown
 from kubectl_spread.text.source import Span
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _HOME = "https://github.com/kubectl-spread/kubectl-spread"
+_INDEX = {code: index for index, code in enumerate(RULES)}
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
@@ -49,7 +52,7 @@ def _rule(rule: RuleMeta) -> dict[str, Any]:
         "name": rule.name,
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": text.partition("\n\n")[0]},
-        "help": {"text": text, "markdown": text},
+        "help": {"text": text, "markdown": markdown(rule)},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
 
@@ -72,7 +75,7 @@ def _result(finding: Finding, fingerprint: str) -> dict[str, Any]:
     properties = {"template": finding.place.template} if finding.place.template else {}
     return {
         "ruleId": finding.rule.code,
-        "ruleIndex": list(RULES).index(finding.rule.code),
+        "ruleIndex": _INDEX[finding.rule.code],
         "level": _LEVELS[finding.rule.severity],
         "message": {"text": text},
         "locations": [location],
@@ -103,7 +106,11 @@ def _fixes(finding: Finding) -> dict[str, Any]:
     if not replacements:
         return {}
     change = {**_file(source.name), "replacements": replacements}
-    return {"fixes": [{"description": {"text": finding.repair.fix.title}, "artifactChanges": [change]}]}
+    fix = finding.repair.fix
+    safety = Safety.SAFE if fix.is_safe else Safety.UNSAFE
+    text = fix.title if fix.is_safe else f"{fix.title} (unsafe: it may change where pods run)"
+    described = {"description": {"text": text}, "artifactChanges": [change], "properties": {"safety": safety.value}}
+    return {"fixes": [described]}
 
 
 def _physical(place: Place) -> dict[str, Any]:

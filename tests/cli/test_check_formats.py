@@ -237,3 +237,38 @@ def test_outputs_that_do_not_match_are_wrong_usage(check: Check, args: tuple[str
 
 def test_a_file_that_cannot_be_written_is_an_error(check: Check) -> None:
     assert (3, "") == check("good.yaml", "-o", "json", "--output-file", "none/out.json")
+
+
+def test_sarif_alone_fails_only_if_fail_on_is_given(check: Check) -> None:
+    assert 0 == check("a b,1%.yaml", "-o", "sarif")[0]
+    assert 1 == check("a b,1%.yaml", "-o", "sarif", "--fail-on", "error")[0]
+    assert 1 == check("a b,1%.yaml", "-o", "sarif=found.sarif", "--fail-on", "warning")[0]
+    assert 0 == check("a b,1%.yaml", "-o", "sarif", "--fail-on", "never")[0]
+    assert 0 == check("good.yaml", "-o", "sarif", "--fail-on", "info")[0]
+
+
+def test_sarif_says_which_fixes_are_unsafe(check: Check) -> None:
+    results = sarif(check("a b,1%.yaml", "-o", "sarif")[1])["results"]
+    fixes = [fix for result in results for fix in result.get("fixes", ())]
+
+    assert [
+        ("set maxSkew to 1 (unsafe: it may change where pods run)", "unsafe"),
+        ("write `topology.kubernetes.io/zone`", "safe"),
+    ] == [(fix["description"]["text"], fix["properties"]["safety"]) for fix in fixes]
+
+
+def test_the_examples_in_sarif_help_are_fenced(check: Check) -> None:
+    for rule in sarif(check("good.yaml", "-o", "sarif")[1])["tool"]["driver"]["rules"]:
+        text, markdown = rule["help"]["text"], rule["help"]["markdown"]
+        assert 0 == len([line for line in markdown.splitlines() if line == "```yaml"]) - text.count("\nExample")
+        assert "```" not in text
+
+
+def test_an_info_is_no_failure_in_junit(check: Check) -> None:
+    code, out = check("a b,1%.yaml", "-o", "junit", "--severity", "SPR101=info", "--severity", "SPR302=warning")
+    (suite,) = ET.fromstring(out)
+
+    assert (0, "2", "1") == (code, suite.get("tests"), suite.get("failures"))
+    first, second = suite
+    assert (["system-out"], ["failure"]) == ([part.tag for part in first], [part.tag for part in second])
+    assert (first[0].text or "").startswith("info: ")

@@ -98,7 +98,7 @@ def test_unknown_fields_have_one_wording() -> None:
     """In a constraint or as one: kubectl's sentence, and what becomes of the field without strict decoding."""
     found = findings(f"{constraint('maxSkew: 1, minDomain: 2')}  topologySpreadConstraint: []\n")
     refusal = 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "{}"'
-    sentence = f"{refusal}; without strict decoding it is dropped in silence"
+    sentence = f"{refusal}; without strict decoding it is dropped, with a warning from 1.27 on"
 
     assert [
         ("SPR114", sentence.format("spec.topologySpreadConstraints[0].minDomain")),

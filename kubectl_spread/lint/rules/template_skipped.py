@@ -1,7 +1,8 @@
-"""A Go template was not checked.
+"""A template was not checked.
 
-A chart's template is not YAML until it is rendered, so the file was not checked. Only a template that names
-`topologySpreadConstraints` is reported; the summary of the run counts all templates, in one line.
+A template (of a Helm chart, or of Jinja, ERB or Terraform) is not YAML until it is rendered, so the file was not
+checked. Only a template that names `topologySpreadConstraints` is reported; the summary of the run counts all
+templates, in one line.
 
 Example:
     apiVersion: apps/v1
