@@ -434,6 +434,8 @@ def _fields(route: Route) -> str:
     for parent in ("labels", "annotations", "matchLabels", "nodeSelector", "requests", "limits", "overhead"):
         if len(names) > 1 and names[-2] == parent:
             return ".".join(names[:-1])
+    if names[-2:-1] == ["selector"] and names[-1] not in LABEL_SELECTOR.fields:
+        return ".".join(names[:-1])  # a ReplicationController's selector is a map
     return ".".join(names)
 
 

@@ -22,6 +22,9 @@ _CONTROLLER_FIELDS = {
         decode.Struct("PersistentVolumeClaim", {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC})
     ),
 }
+# A misspelt field of the controller's own selector is kubectl's matter; values of the wrong type refuse the object.
+_SELECTOR = decode.LABEL_SELECTOR._replace(closed=False)
+_MAP_SELECTED = ("ReplicationController", "DeploymentConfig")
 _NAMES = {("CronJob", "jobTemplate"): "JobTemplateSpec", ("CronJob", "jobTemplate", "spec"): "JobSpec"}
 
 
@@ -64,7 +67,10 @@ def _struct(kind: WorkloadKind, tree: dict[Any, Any], passed: Route) -> decode.S
     fields = {step: _shape(kind, below, (*passed, step)) for step, below in tree.items()}
     counts = passed[1:] in (("spec",), ("jobTemplate", "spec"), ("spec", "jobTemplate", "spec"))
     has_counts = counts and not kind.is_foreign and kind.kind != "Service"
-    return decode.Struct(_name(passed), {**_CONTROLLER_FIELDS, **fields} if has_counts else fields)
+    if not has_counts:
+        return decode.Struct(_name(passed), fields)
+    selector: decode.Shape = decode.MapOf(decode.Atom.STRING) if kind.kind in _MAP_SELECTED else _SELECTOR
+    return decode.Struct(_name(passed), {**_CONTROLLER_FIELDS, "selector": selector, **fields})
 
 
 def _shape(kind: WorkloadKind, tree: Any, passed: Route) -> decode.Shape:

@@ -408,3 +408,11 @@ def test_a_file_that_changes_meanwhile_is_reported_as_it_is_then(
     report = json.loads(capsys.readouterr().out)
     assert ["SPR104", "SPR216"] == [finding["code"] for finding in report["findings"]]
     assert "the file has changed since it was read" in report["errors"][0]["message"]
+
+
+def test_every_place_of_a_label_of_the_wrong_type_is_mended(fixed: Fixed) -> None:
+    """The controller's own selector, too: the API server would refuse the object for any of them."""
+    text = (CASES / "selector-types.yaml").read_text()
+
+    mended = text.replace("selector: {matchLabels: {app: on}}", 'selector: {matchLabels: {app: "on"}}')
+    assert (0, mended) == fixed(text)

@@ -433,3 +433,33 @@ def test_the_config_names_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
     assert 1 == code
     assert [f"spec.{at}.topologySpreadConstraints" for at in ("pools[0].template.spec", "podSpec")] == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "selector", "refused"),
+    [
+        ("Deployment", "{matchLabels: {app: on}}", "LabelSelector.spec.selector.matchLabels of type string"),
+        ("StatefulSet", "{matchLabels: x}", "LabelSelector.spec.selector.matchLabels of type map[string]string"),
+        ("DaemonSet", "5", "DaemonSetSpec.spec.selector of type v1.LabelSelector"),
+        ("Deployment", "{matchLabels: {app: web}, other: 1}", ""),
+        ("ReplicationController", "{app: on}", "ReplicationControllerSpec.spec.selector of type string"),
+        ("ReplicationController", "{app: web}", ""),
+    ],
+)
+def test_the_selector_of_a_controller_must_decode(kind: str, selector: str, refused: str) -> None:
+    """The API server refuses the object, whatever its constraints say."""
+    version = "v1" if kind == "ReplicationController" else "apps/v1"
+    text = f"""\
+apiVersion: {version}
+kind: {kind}
+metadata: {{name: web}}
+spec:
+  selector: {selector}
+  template:
+    metadata: {{labels: {{app: web}}}}
+    spec: {{containers: [{{name: c, image: web}}]}}
+"""
+    found = check_source(SourceFile("web.yaml", text), named=True).findings
+
+    assert ["SPR113"] * bool(refused) == [finding.rule.code for finding in found]
+    assert all(finding.message.endswith(refused) for finding in found)
