@@ -1,5 +1,6 @@
 # make demo     set up .venv and show check and explain on the examples
 # make test     set up .venv and run every check: tests, import contracts, lint, types
+# make check    the fast part of it, for the time between two edits
 # make bench    the performance budgets
 # make fuzz     check and mend 10,000 broken manifests
 # make release  the archives for krew in dist/, for every platform, and plugin.yaml with their checksums
@@ -12,7 +13,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test bench fuzz docs release lock clean
+.PHONY: demo test check lint bench fuzz docs release lock clean
 
 $(STAMP): setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -24,9 +25,15 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto
-	$(BIN)/lint-imports --no-cache
+	$(MAKE) lint
+
+check: $(STAMP) lint
+	$(BIN)/python -m pytest -n auto -q -m "not slow" $(ARGS)
+
+lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 
 bench: $(STAMP)

@@ -14,6 +14,8 @@ import pytest
 
 from kubectl_spread import schemas
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "kubectl_spread"
 

@@ -12,6 +12,8 @@ import pytest
 
 from tests.manifests import POD
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 
 

@@ -23,6 +23,8 @@ from kubectl_spread import __version__
 from release import build
 from tests import krew
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 POSIX_ONLY = pytest.mark.skipif(os.name == "nt", reason="the .exe is what starts it there")
 MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}

@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import HealthCheck
 from hypothesis import settings
@@ -20,6 +21,8 @@ from tests.explain.relaxed import asked
 from tests.explain.relaxed import left
 from tests.explain.tight import tight_cases
 from tests.naive.strategies import cases
+
+pytestmark = pytest.mark.slow
 
 Plain = dict[str, Any]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import HealthCheck
 from hypothesis import settings
@@ -29,6 +30,8 @@ from tests.naive.builders import HOSTNAME
 from tests.naive.builders import node
 from tests.naive.builders import pod
 from tests.naive.strategies import cases
+
+pytestmark = pytest.mark.slow
 
 Plain = dict[str, Any]
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 from typing import Optional
 
+import pytest
 from hypothesis import event
 from hypothesis import given
 from hypothesis import HealthCheck
@@ -36,6 +37,8 @@ from tests.naive.builders import Plain
 from tests.naive.builders import pod
 from tests.naive.builders import ZONE
 from tests.naive.strategies import cases
+
+pytestmark = pytest.mark.slow
 
 PROFILES = config.profiles(None, config.LATEST)
 CODES = frozenset(rule.code for rule in RULES.values() if rule.needs_facts)

@@ -26,6 +26,8 @@ from kubectl_spread.report.check import render
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 
+pytestmark = pytest.mark.slow
+
 FOLDERS = (Path(__file__).parent / "published", Path(__file__).parents[2] / "examples")
 CORPUS = [
     path.read_text(encoding="utf-8")

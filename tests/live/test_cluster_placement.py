@@ -24,6 +24,8 @@ from tests.live.cluster import ZONE
 from tests.live.conftest import Said
 from tests.live.conftest import Spread
 
+pytestmark = pytest.mark.slow
+
 Plain = dict[str, Any]
 
 

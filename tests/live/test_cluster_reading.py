@@ -24,6 +24,8 @@ from tests.live.conftest import Said
 from tests.live.conftest import SHOP
 from tests.live.conftest import Spread
 
+pytestmark = pytest.mark.slow
+
 Plain = dict[str, Any]
 WEB = str(SHOP / "web.yaml")
 TRIES = 5

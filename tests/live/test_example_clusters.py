@@ -17,6 +17,8 @@ from tests.apiserver import KINDS
 from tests.live.comparing import differences
 from tests.live.conftest import Kubeconfig
 
+pytestmark = pytest.mark.slow
+
 Plain = dict[str, Any]
 PAINS = Path(__file__).parent.parent.parent / "examples" / "pains"
 CLUSTERS = sorted(PAINS.glob("*/snapshot.yaml"))

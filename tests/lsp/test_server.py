@@ -451,6 +451,8 @@ from kubectl_spread.lint.settings import Config, Policy
 from kubectl_spread.lsp.judge import Judge
 from kubectl_spread.lsp.server import serve
 
+pytestmark = pytest.mark.slow
+
 class Broken(Judge):
     def findings(self, results):
         if any("BROKEN" in result.source.text for result in results):

@@ -27,6 +27,8 @@ from tests.naive.core import FAILS
 from tests.naive.replay import decide
 from tests.naive.strategies import cases
 
+pytestmark = pytest.mark.slow
+
 
 def agreed(case: Plain) -> list[Plain]:
     """Decide step by step on both sides, the pod placed where both say; what both say of each step."""

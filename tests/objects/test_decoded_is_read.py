@@ -17,6 +17,8 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects import replica
 from kubectl_spread.objects.workload import workload
 
+pytestmark = pytest.mark.slow
+
 TEXTS = st.sampled_from(["", "a", "In", "Gt", "Always", "5", "x/y", "DoNotSchedule", "n1", "é\x00", "9" * 30])
 ATOMS: dict[decode.Atom, st.SearchStrategy[Any]] = {
     decode.Atom.STRING: TEXTS,

@@ -30,6 +30,8 @@ from tests.naive.builders import pod
 from tests.naive.builders import ZONE
 from tests.naive.strategies import cases
 
+pytestmark = pytest.mark.slow
+
 Plain = dict[str, Any]
 
 few = settings(max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
