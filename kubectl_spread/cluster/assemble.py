@@ -31,6 +31,16 @@ from kubectl_spread.objects.workload import workload
 Plain = dict[str, Any]
 
 
+def _with_phase(kind: str, fields: dict[str, Any]) -> decode.Struct:
+    shape = _with_spec(kind, fields)
+    return shape._replace(fields={**shape.fields, "status": _phase(kind)})
+
+
+def _phase(kind: str) -> decode.Struct:
+    """The status of a claim or a volume: one of the wrong type costs the object itself, and no other."""
+    return decode.Struct(f"{kind}Status", {"phase": decode.Atom.STRING})
+
+
 def _with_spec(kind: str, fields: dict[str, Any]) -> decode.Struct:
     return decode.Struct(kind, {"metadata": decode.OBJECT_META, "spec": decode.Struct(f"{kind}Spec", fields)})
 
@@ -108,9 +118,10 @@ SHAPES: dict[str, decode.Struct] = {
     **{kind: _controller(kind) for kind in _CONTROLLERS},
     "Event": _EVENT,
     "PersistentVolumeClaim": decode.Struct(
-        "PersistentVolumeClaim", {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC}
+        "PersistentVolumeClaim",
+        {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC, "status": _phase("PersistentVolumeClaim")},
     ),
-    "PersistentVolume": _with_spec(
+    "PersistentVolume": _with_phase(
         "PersistentVolume",
         {
             "storageClassName": decode.Atom.STRING,

@@ -62,6 +62,7 @@ class BareSubject(Subject):
     """Constraints without a pod: routes lead from the root of their manifest, and are known from `route` only."""
 
     has_pod = False
+    is_final: bool
 
     def __init__(self, manifest: Manifest, found: ConstraintList) -> None:
         self.found = found
@@ -80,6 +81,7 @@ class BareSubject(Subject):
         self.constraints = tuple(item for item in self.constraints if not self._is_open(item))
         is_own = not manifest.document.is_embedded and not found.is_patch
         self.operator = operator_of(manifest.kind, manifest.api_version, found.route) if is_own else None
+        self.is_final = self._is_final()
 
     def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
         """The route of a constraint, or of something in it."""
@@ -95,8 +97,7 @@ class BareSubject(Subject):
         """A route as the API server prints it in the object that the constraints are for."""
         return self._paths.get(route, "")
 
-    @property
-    def is_final(self) -> bool:
+    def _is_final(self) -> bool:
         """Whether the pods get the constraints as they are written: no chart, operator or base adds a selector."""
         is_copied = self.operator is not None and self.operator.as_written and not self._has_other_fields
         return is_copied or (self.found.is_patch and self.found.is_complete)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from typing import Optional
 
@@ -28,6 +29,8 @@ from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 
 Plain = dict[str, Any]
+
+_INT32 = re.compile(r"[0-9]{1,9}")
 
 _WORDS = {
     Rule.WHEN_UNSATISFIABLE_INVALID: (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY),
@@ -81,7 +84,7 @@ def for_type(route: Route, message: str, *, value: Any, written: str) -> Optiona
     what, _, wanted = message.partition(" of type ")
     if wanted == "string" and ("unmarshal number" in what or "unmarshal bool" in what):
         return Fix("put the value in quotes", (Put(route, written),), is_safe=True)
-    if wanted.startswith("int") and isinstance(value, str) and value.strip().isdecimal():
+    if wanted.startswith("int") and isinstance(value, str) and _INT32.fullmatch(value.strip()):
         return Fix("write the number without quotes", (Put(route, int(value)),), is_safe=True)
     return None
 

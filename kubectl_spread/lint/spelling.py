@@ -33,6 +33,8 @@ def _as_meant(value: Any, shape: decode.Shape) -> Any:
     meant = {}
     for name, item in value.items():
         known = name if name in shape.fields else nearest(name, shape.fields)
-        if known == name or (known and known not in value and decode.decodes(item, shape.fields[known])):
+        if known not in shape.fields:
+            continue
+        if known == name or (known not in value and decode.decodes(item, shape.fields[known])):
             meant[known] = _as_meant(item, shape.fields[known])
     return meant

@@ -49,6 +49,7 @@ class Subject:
     """
 
     has_pod = True
+    is_final = True  # nobody adds a selector to its constraints
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ def fingerprints(findings: Iterable[Finding]) -> list[str]:
     for finding in findings:
         text = "\0".join(identity(finding, finding.place.source.name))
         seen[text] += 1
-        digests.append(hashlib.sha256(f"{text}\0{seen[text]}".encode()).hexdigest()[:32])
+        digests.append(hashlib.sha256(f"{text}\0{seen[text]}".encode("utf-8", "surrogatepass")).hexdigest()[:32])
     return digests
 
 

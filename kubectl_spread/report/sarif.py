@@ -124,5 +124,10 @@ def _file(name: str) -> dict[str, Any]:
     """A file relative to where the program runs, the root of the repository as a rule; outside of it as it is."""
     path = os.path.relpath(name).replace(os.sep, "/")
     if path.startswith("../"):
-        return {"artifactLocation": {"uri": quote(os.path.abspath(name).replace(os.sep, "/"))}}
-    return {"artifactLocation": {"uri": quote(path), "uriBaseId": "%SRCROOT%"}}
+        return {"artifactLocation": {"uri": _quoted(os.path.abspath(name).replace(os.sep, "/"))}}
+    return {"artifactLocation": {"uri": _quoted(path), "uriBaseId": "%SRCROOT%"}}
+
+
+def _quoted(path: str) -> str:
+    """Return a path as a URI; a byte that is not UTF-8 keeps its value."""
+    return quote(path, errors="surrogateescape")

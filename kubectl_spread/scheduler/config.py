@@ -14,6 +14,7 @@ from typing import Optional
 from kubectl_spread.objects import behaviours
 from kubectl_spread.objects import read
 from kubectl_spread.objects import spread
+from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.version import followed
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
@@ -245,7 +246,7 @@ def _extenders(document: Plain) -> tuple[Extender, ...]:
 
 def _profile(written: Plain, release: Release, global_percentage: int) -> Profile:
     sets: Plain = written.get("plugins") or {}
-    args = {item.get("name"): item.get("args") or {} for item in written.get("pluginConfig") or ()}
+    args = {item.get("name"): item.get("args") or {} for item in mappings(written.get("pluginConfig"))}
     available = _available(release)
     defaults = [_Entry(name, _default_weight(name, release)) for name in available]
     multi_point = _merged(defaults, sets.get("multiPoint"))

@@ -127,7 +127,7 @@ def _as_v1(plain: Plain, version: str, notes: list[str]) -> Plain:
 
 def _profile_as_v1(profile: Plain, version: str, notes: list[str]) -> Plain:
     changed = {**profile, "plugins": _without_limits(profile.get("plugins") or {}, notes)}
-    args = [dict(item) for item in profile.get("pluginConfig") or ()]
+    args = [dict(item or {}) for item in profile.get("pluginConfig") or ()]
     for item in args:
         spread_args = item.get("args") or {}
         is_spread = item.get("name") == names.POD_TOPOLOGY_SPREAD

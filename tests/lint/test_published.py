@@ -73,7 +73,7 @@ EXPECTED = {
     "jinja-statements.yaml": Expected(findings=("SPR002@9",)),
     "job-spread.yaml": Expected(workloads=("Job default/press", "CronJob default/proof")),
     "json-patch.yaml": Expected(findings=("SPR201@14",)),
-    "kafka-resource.yaml": Expected(findings=("SPR301@17", "SPR201@31", "SPR301@31")),
+    "kafka-resource.yaml": Expected(findings=("SPR301@17", "SPR201@31")),
     "knative-service.yaml": Expected(workloads=("Service default/echo",)),
     "kubectl-get-deployment.json": Expected(workloads=("Deployment fair/ferris",), findings=("SPR401@59",)),
     "kubectl-get-list.yaml": Expected(workloads=("Deployment post/parcel",), findings=("SPR301@52", "SPR401@52")),

@@ -112,7 +112,7 @@ def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: 
     if key not in (HOSTNAME, ZONE) or constraint.max_skew < 1:
         return False
     if not subject.has_pod:
-        return True
+        return constraint.label_selector is not None or not subject.is_final  # else SPR201
     if not subject.is_in_its_group(constraint):
         return False
     if demands.has_one_domain(subject, constraint):
