@@ -14,6 +14,8 @@ from tests.lsp.client import editing
 from tests.lsp.client import Editor
 from tests.lsp.client import TIMEOUT_S
 
+pytestmark = pytest.mark.slow
+
 WEB = """\
 apiVersion: apps/v1
 kind: StatefulSet
@@ -450,8 +452,6 @@ BROKEN = """
 from kubectl_spread.lint.settings import Config, Policy
 from kubectl_spread.lsp.judge import Judge
 from kubectl_spread.lsp.server import serve
-
-pytestmark = pytest.mark.slow
 
 class Broken(Judge):
     def findings(self, results):
