@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 from collections.abc import Iterator
+from functools import partial
 from typing import Union
 
 from kubectl_spread.errors import SourceError
@@ -28,9 +29,17 @@ def kustomized(directories: Iterable[str], *, timeout_s: float = TIMEOUT_S) -> I
         name = f"{directory} (kustomize)"
         try:
             text = decoded(name, _rendered(directory, name, timeout_s=timeout_s))
-            yield Input(SourceFile(name, text), named=True, is_file=False)
+            origins = partial(_origins, text, directory, timeout_s=timeout_s)
+            yield Input(SourceFile(name, text, origins), named=True, is_file=False)
         except SourceError as error:
             yield error
+
+
+def _origins(text: str, directory: str, *, timeout_s: float) -> list[tuple[int, str]]:
+    """Ask kustomize again, for the files that the objects come from; only findings need that."""
+    from kubectl_spread.sources.kustomize_origins import origins
+
+    return origins(text, directory, lambda path: _rendered(path, directory, timeout_s=timeout_s))
 
 
 def _rendered(directory: str, name: str, *, timeout_s: float) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from typing import NamedTuple
 from typing import Optional
 
@@ -27,16 +28,18 @@ class Position(NamedTuple):
 class SourceFile:
     """One input, decoded, without its byte order mark.
 
-    `name` is what messages call it: the path as given, or `<stdin>`.
+    `name` is what messages call it: the path as given, or `<stdin>`. What rendered the text may tell the `origins` of
+    its places when somebody asks: where each begins, and what it was made from.
     """
 
-    __slots__ = ("_origins", "_starts", "name", "text")
+    __slots__ = ("_find_origins", "_origins", "_starts", "name", "text")
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, origins: Optional[Callable[[], list[tuple[int, str]]]] = None) -> None:
         self.name = name
         self.text = text
         self._starts: list[int] = []
-        self._origins: Optional[list[re.Match[str]]] = None
+        self._origins: Optional[list[tuple[int, str]]] = None
+        self._find_origins = origins or self._noted_origins
 
     def position(self, offset: int) -> Position:
         """The line and column of an offset; the end of the text is a valid place."""
@@ -56,14 +59,20 @@ class SourceFile:
         return self.text[starts[number - 1] : end].rstrip("\r\n")
 
     def origin(self, offset: int) -> str:
-        """The chart's template that a place was rendered from, as Helm notes it above each; empty where it does not.
+        """The template of a chart, or the file and line, that a place was rendered from; empty where nothing says it.
 
         The nearest note before the place counts, also beyond a `---`: a template may hold several documents.
         """
         if self._origins is None:
-            self._origins = list(re.finditer(_ORIGIN, self.text)) if "# Source: " in self.text else []
-        at = bisect_right(self._origins, offset, key=re.Match.start)
+            self._origins = self._find_origins()
+        at = bisect_right(self._origins, offset, key=lambda origin: origin[0])
         return self._origins[at - 1][1] if at else ""
+
+    def _noted_origins(self) -> list[tuple[int, str]]:
+        """The templates that Helm notes above each document."""
+        if "# Source: " not in self.text:
+            return []
+        return [(match.start(), match[1]) for match in re.finditer(_ORIGIN, self.text)]
 
     def _line_starts(self) -> list[int]:
         if not self._starts:
