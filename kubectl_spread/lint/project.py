@@ -15,6 +15,7 @@ from typing import Protocol
 from typing import Union
 
 from kubectl_spread.lint.facts import ClusterFacts
+from kubectl_spread.lint.group import Group
 from kubectl_spread.lint.kustomization import Replicas
 from kubectl_spread.lint.kustomization import Unknown
 from kubectl_spread.lint.subject import Subject
@@ -102,7 +103,7 @@ class Project:
         self._rollouts = self._referring_rollouts()
         self.subjects = tuple(item if (by := self._rollout_of(item)) is None else item.run_by(by) for item in subjects)
         self._replicas: dict[int, ReplicaRange] = {}  # by id() of a subject
-        self._matching: dict[tuple[str, Selector], list[Subject]] = {}
+        self._groups: dict[tuple[str, Selector], Group] = {}
         self._sizes: dict[tuple[bool, str, Selector], Optional[int]] = {}
         self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
         self._by_namespace: dict[str, list[Subject]] = {}
@@ -135,9 +136,13 @@ class Project:
 
     def matching(self, selector: Selector, namespace: str) -> list[Subject]:
         """Return the workloads whose pods a selector matches, in order; the list belongs to the project."""
-        known = self._matching.get((namespace, selector))
+        return self.group(selector, namespace).members
+
+    def group(self, selector: Selector, namespace: str) -> Group:
+        """Return the workloads whose pods a selector matches."""
+        known = self._groups.get((namespace, selector))
         if known is None:
-            known = self._matching[namespace, selector] = self._selected(selector, namespace)
+            known = self._groups[namespace, selector] = Group(self._selected(selector, namespace))
         return known
 
     def _selected(self, selector: Selector, namespace: str) -> list[Subject]:

@@ -55,26 +55,17 @@ Give them the same constraints, or each a selector of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.group import compared
+from kubectl_spread.lint.group import first_difference
+from kubectl_spread.lint.group import Twin
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import called
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.selector import Selector
-
-
-class _Field(NamedTuple):
-    """A field of a constraint that should be the same, and its value, defaults filled in."""
-
-    name: str
-    value: Any
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -82,23 +73,21 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     for constraint in subject.constraints:
         if not subject.is_in_its_group(constraint):
             continue
-        for other in project.matching(subject.selector(constraint), subject.workload.namespace):
-            if other is subject:
-                break  # the ones after it will be told of this one
-            if other.workload.key == subject.workload.key or other.is_owned:
-                continue
+        group = project.group(subject.selector(constraint), subject.workload.namespace)
+        for other in group.twins(subject, constraint):
             twin = _counterpart(constraint, subject, other)
-            found = None if twin is None else _difference(constraint, twin)
+            found = None if twin is None else first_difference(constraint, twin)
             if found is not None and twin is not None:
-                there = _there(other, twin, name=found.name)
+                there = _there(other.subject, twin, name=found[0])
                 yield _found(subject, constraint, here=found, there=there)
                 return
 
 
-def _found(subject: Subject, constraint: TopologySpreadConstraint, *, here: _Field, there: Label) -> Found:
-    route = subject.route(constraint, here.name)
+def _found(subject: Subject, constraint: TopologySpreadConstraint, *, here: tuple[str, object], there: Label) -> Found:
+    name, value = here
+    route = subject.route(constraint, name)
     return Found(
-        f"the same pods are counted with {there.text}, here with {here.name} {here.value}",
+        f"the same pods are counted with {there.text}, here with {name} {value}",
         subject.place(route),
         subject.path(route),
         "give all workloads of a group the same constraints, or each a selector of its own",
@@ -107,43 +96,17 @@ def _found(subject: Subject, constraint: TopologySpreadConstraint, *, here: _Fie
 
 
 def _there(other: Subject, twin: TopologySpreadConstraint, *, name: str) -> Label:
-    value = dict(_compared(twin))[name]
+    value = dict(compared(twin))[name]
     place = other.place(other.route(twin, name))
     return Label(place, f"{name} {value} in {called(other.workload)}")
 
 
 def _counterpart(
-    constraint: TopologySpreadConstraint, subject: Subject, other: Subject
+    constraint: TopologySpreadConstraint, subject: Subject, other: Twin
 ) -> Optional[TopologySpreadConstraint]:
     """The other workload's constraint over the same key and pods: the one as hard, else one that stands alone."""
-    wanted = _requirements(subject.selector(constraint))
-    theirs = {
-        item.when_unsatisfiable: item
-        for item in other.constraints
-        if item.topology_key == constraint.topology_key and _requirements(other.selector(item)) == wanted
-    }
+    theirs = other.constraints
     if constraint.when_unsatisfiable in theirs:
         return theirs[constraint.when_unsatisfiable]
     ours = [item for item in subject.constraints if item.topology_key == constraint.topology_key]
     return next(iter(theirs.values())) if len(theirs) == len(ours) == 1 else None
-
-
-def _requirements(selector: Selector) -> frozenset[tuple[str, str, frozenset[str]]]:
-    return frozenset((item.key, item.operator, frozenset(item.values)) for item in selector.requirements or ())
-
-
-def _difference(constraint: TopologySpreadConstraint, twin: TopologySpreadConstraint) -> Optional[_Field]:
-    """The first field of a constraint that is not as in its twin."""
-    return next(
-        (here for here, there in zip(_compared(constraint), _compared(twin), strict=True) if here != there), None
-    )
-
-
-def _compared(constraint: TopologySpreadConstraint) -> tuple[_Field, ...]:
-    return (
-        _Field("maxSkew", constraint.max_skew),
-        _Field("whenUnsatisfiable", constraint.when_unsatisfiable),
-        _Field("minDomains", constraint.min_domains or 1),
-        _Field("nodeAffinityPolicy", constraint.node_affinity_policy or HONOR),
-        _Field("nodeTaintsPolicy", constraint.node_taints_policy or IGNORE),
-    )

@@ -45,6 +45,7 @@ meant to be spread as one, ignore the rule.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 from typing import Optional
@@ -52,6 +53,7 @@ from typing import Optional
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.group import Group
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import called
@@ -67,37 +69,34 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find selectors that match other workloads' pods beside the own; once a workload."""
     if subject.workload.kind == "Pod":
         return  # pods written one by one are spread as a group, if at all
-    broad = {item: others for item in subject.constraints if (others := _others(subject, item, project))}
-    for constraint, others in list(broad.items())[:1]:
-        names = ", ".join(called(item.workload) for item in others[:_NAMED])
-        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    broad = {item: group for item in subject.constraints if (group := _group(subject, item, project)) is not None}
+    for constraint, group in list(broad.items())[:1]:
+        others = list(itertools.islice(group.others(subject), _NAMED))
+        names = ", ".join(called(item.workload) for item in others)
+        count = group.count_others(subject)
+        more = f" and {count - _NAMED} more" if count > _NAMED else ""
         route = subject.route(constraint, "labelSelector")
-        labels = _telling(subject, constraint, others)
+        labels = _telling(subject, constraint, group)
         yield Found(
             f"the constraint also counts the pods of {names}{more}",
             subject.place(route, key=True),
             subject.path(route),
             _hint(labels),
-            tuple(Label(other.place(("metadata", "name")), "its pods match") for other in others[:_NAMED]),
+            tuple(Label(other.place(("metadata", "name")), "its pods match") for other in others),
             fix=_fix(subject, broad),
         )
 
 
-def _others(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> list[Subject]:
-    """The other workloads whose pods a constraint counts beside the own."""
+def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Group]:
+    """The workloads whose pods a constraint counts, if there are others than the subject."""
     if not subject.is_in_its_group(constraint):
-        return []
-    matching = project.matching(subject.selector(constraint), subject.workload.namespace)
-    return [other for other in matching if _is_another(other, subject)]
+        return None
+    group = project.group(subject.selector(constraint), subject.workload.namespace)
+    return group if group.count_others(subject) else None
 
 
-def _is_another(other: Subject, subject: Subject) -> bool:
-    """Whether it is another workload, not the same one again, nor a pod or ReplicaSet that this one owns."""
-    return other.workload.key != subject.workload.key and bool(other.workload.name) and not other.is_owned
-
-
-def _telling(subject: Subject, constraint: TopologySpreadConstraint, others: list[Subject]) -> dict[str, str]:
-    """Labels of the controller's own selector that none of the other workloads has all of; empty where there are none.
+def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Group) -> dict[str, str]:
+    """Labels of the controller's own selector that none of the other workloads has all of; empty if there are none.
 
     Those that are in the constraint already are left out, and those that tell none of the others apart.
     """
@@ -106,11 +105,9 @@ def _telling(subject: Subject, constraint: TopologySpreadConstraint, others: lis
     labels = {
         key: value
         for key, value in own.items()
-        if key not in known and subject.template_labels.get(key) == value
-        if any(other.labels.get(key) != value for other in others)
+        if key not in known and subject.template_labels.get(key) == value and group.tells_apart(subject, (key, value))
     }
-    told_apart = all(any(other.labels.get(key) != value for key, value in labels.items()) for other in others)
-    return labels if told_apart else {}
+    return {} if group.has_another(subject, labels) else labels
 
 
 def _hint(labels: dict[str, str]) -> str:
@@ -120,11 +117,11 @@ def _hint(labels: dict[str, str]) -> str:
     return f"add what tells this workload's pods apart to matchLabels: {written}"
 
 
-def _fix(subject: Subject, broad: dict[TopologySpreadConstraint, list[Subject]]) -> Optional[Fix]:
+def _fix(subject: Subject, broad: dict[TopologySpreadConstraint, Group]) -> Optional[Fix]:
     """Labels for every selector that is too broad; no fix where one of them would stay so."""
     changes: list[Change] = []
-    for constraint, others in broad.items():
-        labels = _telling(subject, constraint, others)
+    for constraint, group in broad.items():
+        labels = _telling(subject, constraint, group)
         if not labels:
             return None
         changes += _narrowed(subject, constraint, labels)
