@@ -53,6 +53,9 @@ API = {
     "CSIDriver": ("storage.k8s.io", "v1", "csidrivers", False),
     "CSIStorageCapacity": ("storage.k8s.io", "v1", "csistoragecapacities", True),
     "VolumeAttachment": ("storage.k8s.io", "v1", "volumeattachments", False),
+    "LimitRange": ("", "v1", "limitranges", True),
+    "ResourceQuota": ("", "v1", "resourcequotas", True),
+    "RuntimeClass": ("node.k8s.io", "v1", "runtimeclasses", False),
     "DeviceClass": ("resource.k8s.io", "v1", "deviceclasses", False),
 }
 # Kinds that the tests write, and nothing else asks for.

@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.settings import Config
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.report.check import Running
+    from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.live.reading import Session
 
 
@@ -194,7 +195,7 @@ def command(
     counts = Counts(read.files, len(judged.workloads), read.rejected, judged.ignored, fresh.known, read.fixed)
     counts = skipped.counted_in(counts, read.results)
     names = tuple(result.source.name for result in read.results)
-    notes = (*fresh.notes, *skipped.notes(read.results))
+    notes = (*fresh.notes, *skipped.notes(read.results), *_not_applied(known, placements))
     outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, notes)
     if is_for_people(chosen):
         outcome = outcome._replace(offer=fixing.offer(read.results, fresh.findings, fixes, recheck=asked.check))
@@ -279,6 +280,16 @@ def _running(live: Live, choices: ChoiceOptions, config: Config, facts: FactOpti
     notes = (*fresh.notes, *found.notes)
     outcome = Outcome(fresh.findings, [], list(known.errors), counts, names, notes)
     return outcome._replace(running=found.running, where=wanted.where, absent=found.absent, unread=_unread(known))
+
+
+def _not_applied(known: Optional[Facts], placements: list[Placement]) -> tuple[str, ...]:
+    """What the API server would look at for new pods, and a snapshot of an earlier version does not hold."""
+    complete = known.cluster.complete if known is not None else frozenset[str]()
+    missing = [kind for kind in ("LimitRange", "ResourceQuota") if complete and kind not in complete]
+    is_created = any(not pod.ran_already for placement in placements for pod in placement.placed)
+    if not missing or not is_created:
+        return ()
+    return (f"the cluster facts hold no {' and no '.join(missing)} objects, so none is applied",)
 
 
 def _unread(known: Optional[Facts]) -> tuple[Unread, ...]:

@@ -144,7 +144,7 @@ def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str, is_asked
 def _is_stuck(placement: Placement) -> bool:
     """Whether a pod of a placement stays without a node, or one does that was evicted for it."""
     evicted = any(item.again is not None and not item.again.node for item in placement.evictions)
-    return bool(placement.pending or placement.on_missing_nodes) or evicted
+    return bool(placement.pending or placement.on_missing_nodes or placement.refused) or evicted
 
 
 def _waits(running: Optional[Running]) -> bool:
@@ -202,6 +202,7 @@ def _findings(outcome: Outcome) -> str:
 def _beside_pending(placements: list[Placement]) -> list[str]:
     """Pods that are not created, not on a node that exists, or evicted."""
     counts = {
+        "refused": sum(len(placement.refused) for placement in placements),
         "not created": sum(len(placement.not_created) for placement in placements),
         "evicted": sum(len(placement.evictions) for placement in placements),
         "on missing nodes": sum(len(placement.on_missing_nodes) for placement in placements),

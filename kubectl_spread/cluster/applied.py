@@ -5,26 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 from typing import Optional
+from typing import TypeVar
 
 from kubectl_spread.cluster.assemble import Assembler
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.admission import LimitRange
+from kubectl_spread.objects.admission import Quota
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.labels import NAMESPACE_NAME
 from kubectl_spread.objects.storage import Storage
 
 Plain = dict[str, Any]
+Named = TypeVar("Named", LimitRange, Quota)
+
 
 # What is looked at beside workloads, and stands in manifests; those that belong to no namespace second.
-_NAMESPACED = ("PersistentVolumeClaim", "Service", "PodDisruptionBudget")
-KINDS = (*_NAMESPACED, "PersistentVolume", "StorageClass", "PriorityClass", "Namespace")
+_NAMESPACED = ("PersistentVolumeClaim", "Service", "PodDisruptionBudget", "LimitRange", "ResourceQuota")
+KINDS = (*_NAMESPACED, "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "Namespace")
 
 
 def applied(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> Cluster:
     """The cluster with more objects, all of which must decode and be of `KINDS`.
 
-    Of a claim, volume or budget that the cluster has already, its own counts, which has a status; of anything else what
-    is applied.
+    Of a claim, volume, budget or quota that the cluster has already, its own counts, which has a status; of anything
+    else what is applied.
 
     Args:
         cluster: without them.
@@ -43,7 +48,14 @@ def applied(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> Clust
         budgets=(*cluster.budgets, *_budgets(placed, extra, cluster)),
         priority_classes={**cluster.priority_classes, **extra.priority_classes},
         storage=_storage(cluster.storage, extra.storage),
+        limit_ranges=tuple({**_by_name(cluster.limit_ranges), **_by_name(extra.limit_ranges)}.values()),
+        quotas=tuple({**_by_name(extra.quotas), **_by_name(cluster.quotas)}.values()),
+        runtime_classes={**cluster.runtime_classes, **extra.runtime_classes},
     )
+
+
+def _by_name(items: tuple[Named, ...]) -> dict[tuple[str, str], Named]:
+    return {(item.namespace, item.name): item for item in items}
 
 
 def _in_namespace(plain: Plain, namespace: str) -> Plain:

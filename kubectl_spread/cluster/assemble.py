@@ -14,11 +14,15 @@ from kubectl_spread.cluster.snapshot import Event
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.snapshot import PriorityClass
 from kubectl_spread.cluster.snapshot import Service
+from kubectl_spread.objects import admission
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import read
 from kubectl_spread.objects import spread
 from kubectl_spread.objects import storage
 from kubectl_spread.objects import workload_shape
+from kubectl_spread.objects.admission import LimitRange
+from kubectl_spread.objects.admission import Quota
+from kubectl_spread.objects.admission import RuntimeClass
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.plain import mappings
@@ -106,6 +110,15 @@ _EVENT = decode.Struct(
         **dict.fromkeys(
             ("source", "deprecatedSource"), decode.Struct("EventSource", {"component": decode.Atom.STRING})
         ),
+    },
+)
+
+_QUANTITIES = decode.MapOf(decode.Atom.QUANTITY)
+_LIMIT = decode.Struct(
+    "LimitRangeItem",
+    {
+        "type": decode.Atom.STRING,
+        **dict.fromkeys(("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"), _QUANTITIES),
     },
 )
 
@@ -198,6 +211,44 @@ SHAPES: dict[str, decode.Struct] = {
             "preemptionPolicy": decode.Atom.STRING,
         },
     ),
+    "LimitRange": _with_spec("LimitRange", {"limits": decode.ListOf(_LIMIT)}),
+    "ResourceQuota": decode.Struct(
+        "ResourceQuota",
+        {
+            "metadata": decode.OBJECT_META,
+            "spec": decode.Struct(
+                "ResourceQuotaSpec",
+                {
+                    "hard": _QUANTITIES,
+                    "scopes": _STRINGS,
+                    "scopeSelector": decode.Struct(
+                        "ScopeSelector",
+                        {
+                            "matchExpressions": decode.ListOf(
+                                decode.Struct(
+                                    "ScopedResourceSelectorRequirement",
+                                    {
+                                        "scopeName": decode.Atom.STRING,
+                                        "operator": decode.Atom.STRING,
+                                        "values": _STRINGS,
+                                    },
+                                )
+                            )
+                        },
+                    ),
+                },
+            ),
+            "status": decode.Struct("ResourceQuotaStatus", {"used": _QUANTITIES}),
+        },
+    ),
+    "RuntimeClass": decode.Struct(
+        "RuntimeClass",
+        {
+            "metadata": decode.OBJECT_META,
+            "overhead": decode.Struct("Overhead", {"podFixed": _QUANTITIES}),
+            "scheduling": decode.Struct("Scheduling", {"nodeSelector": _STRING_MAP, "tolerations": decode.TOLERATIONS}),
+        },
+    ),
     "DeviceClass": _with_spec("DeviceClass", {"extendedResourceName": decode.Atom.STRING}),
     "PodDisruptionBudget": decode.Struct(
         "PodDisruptionBudget",
@@ -233,6 +284,9 @@ class Assembler:
         self._priority_classes: dict[str, PriorityClass] = {}
         self._controllers: dict[OwnerKey, Controller] = {}
         self._events: dict[str, Event] = {}
+        self._limit_ranges: dict[str, LimitRange] = {}
+        self._quotas: dict[str, Quota] = {}
+        self._runtime_classes: dict[str, RuntimeClass] = {}
         self._storage = _StorageAssembler()
 
     @property
@@ -278,6 +332,9 @@ class Assembler:
         self._priority_classes.update(other._priority_classes)
         self._controllers.update(other._controllers)
         self._events.update(other._events)
+        self._limit_ranges.update(other._limit_ranges)
+        self._quotas.update(other._quotas)
+        self._runtime_classes.update(other._runtime_classes)
         self._storage.update(other._storage)
 
     def cluster(self) -> Cluster:
@@ -295,6 +352,9 @@ class Assembler:
             priority_classes={**Cluster(()).priority_classes, **self._priority_classes},
             controllers=self._controllers,
             events=_by_object(self._events.values()),
+            limit_ranges=tuple(self._limit_ranges.values()),
+            quotas=tuple(self._quotas.values()),
+            runtime_classes=self._runtime_classes,
         )
 
     def _add_rare(self, kind: str, name: str, plain: Plain) -> None:
@@ -304,6 +364,14 @@ class Assembler:
             resource = (plain.get("spec") or {}).get("extendedResourceName")
             if resource:
                 self._device_classes[resource] = name
+        elif kind == "LimitRange":
+            limits = admission.limit_range(plain)
+            self._limit_ranges[f"{limits.namespace}/{name}"] = limits
+        elif kind == "ResourceQuota":
+            quota = admission.quota(plain)
+            self._quotas[f"{quota.namespace}/{name}"] = quota
+        elif kind == "RuntimeClass":
+            self._runtime_classes[name] = admission.runtime_class(plain)
         else:
             self._storage.add(kind, name, plain)
 

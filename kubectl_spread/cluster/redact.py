@@ -58,6 +58,7 @@ _OF_KINDS = {
     "PersistentVolume": "volume",
     "StorageClass": "storage-class",
     "PriorityClass": "priority-class",
+    "RuntimeClass": "runtime-class",
     "CSIDriver": "",  # stays
 }
 
@@ -67,7 +68,8 @@ _STAYS = frozenset(
     deprecatedLastTimestamp driver effect eventTime extendedResourceName firstTimestamp key kind kubeletVersion
     lastObservedTime lastTimestamp lastTransitionTime matchLabelKeys mismatchLabelKeys nodeAffinityPolicy
     nodeTaintsPolicy operator phase podManagementPolicy preemptionPolicy protocol provisioner
-    restartPolicy schedulerName startTime status topologyKey type volumeBindingMode volumeMode whenUnsatisfiable
+    restartPolicy schedulerName scopeName scopes startTime status topologyKey type volumeBindingMode volumeMode
+    whenUnsatisfiable
     """.split()  # noqa: SIM905 (a list that is read as words)
 )
 
@@ -83,6 +85,8 @@ _ROLES: dict[tuple[str, str], str] = {
     ("", "persistentVolumeName"): "volume",
     ("", "storageClassName"): "storage-class",
     ("", "priorityClassName"): "priority-class",
+    ("", "runtimeClassName"): "runtime-class",
+    ("ScopedResourceSelectorRequirement", "values"): "priority-class",
     ("", "claimName"): "claim",
     **dict.fromkeys((("", "updateRevision"), ("", "currentPodHash")), "revision"),
     ("", "hostIP"): "address",

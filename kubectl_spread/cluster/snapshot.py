@@ -7,6 +7,9 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.objects.admission import LimitRange
+from kubectl_spread.objects.admission import Quota
+from kubectl_spread.objects.admission import RuntimeClass
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Owner
@@ -127,6 +130,9 @@ class Cluster(NamedTuple):
     events: dict[OwnerKey, tuple[Event, ...]] = {}  # noqa: RUF012  # by what they are about, the latest first
     kubernetes_version: str = ""  # as a snapshot names it: `v1.34.2`
     scheduler_configuration: str = ""  # the text of one, where a snapshot holds it
+    limit_ranges: tuple[LimitRange, ...] = ()
+    quotas: tuple[Quota, ...] = ()
+    runtime_classes: dict[str, RuntimeClass] = {}  # noqa: RUF012
     unread: tuple[Unread, ...] = ()  # what might not be read
     complete: frozenset[str] = frozenset()  # kinds of which every object is here; of others some may be missing
 

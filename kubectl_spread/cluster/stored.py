@@ -1,10 +1,16 @@
-"""Workloads as the API server stores them: fields of its release, and the priority of their class."""
+"""Workloads as the API server stores them: fields of its release, and what admission adds to their pods."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects import admission
 from kubectl_spread.objects import history
+from kubectl_spread.objects.admission import LimitRange
 from kubectl_spread.objects.workload import Workload
+
+Plain = dict[str, Any]
 
 
 def as_stored(owner: Workload, minor: int) -> Workload:
@@ -14,15 +20,33 @@ def as_stored(owner: Workload, minor: int) -> Workload:
 
 
 def admitted(owner: Workload, cluster: Cluster) -> Workload:
-    """Return the workload with the priority of its pods' class, as the Priority admission plugin writes it.
+    """Return the workload with what the admission plugins LimitRanger, Priority and RuntimeClass add to its pods.
+
+    Source: pkg/kubeapiserver/options/plugins.go, AllOrderedPlugins (v1.36.2).
+    """
+    spec = owner.template.get("spec") or {}
+    ranges = limit_ranges(owner.namespace, cluster)
+    changed = admission.with_limits(spec, ranges) if ranges else spec
+    changed = admission.with_runtime_class(_with_priority(changed, cluster), cluster.runtime_classes)
+    return owner if changed is spec else owner._replace(template={**owner.template, "spec": changed})
+
+
+def limit_ranges(namespace: str, cluster: Cluster) -> tuple[LimitRange, ...]:
+    """Return the LimitRanges of a namespace, in the order of their names."""
+    found = [item for item in cluster.limit_ranges if item.namespace == namespace]
+    return tuple(sorted(found, key=lambda item: item.name))
+
+
+def _with_priority(spec: Plain, cluster: Cluster) -> Plain:
+    """Return a pod's spec with the priority of its class.
 
     Source: plugin/pkg/admission/priority/admission.go, admitPod (v1.36.2).
     """
-    spec, classes = owner.template.get("spec") or {}, cluster.priority_classes
+    classes = cluster.priority_classes
     name = spec.get("priorityClassName") or ""
     defaults = [item for item in classes.values() if item.is_default]
     found = classes.get(name) if name else min(defaults, default=None)  # of several the lowest
     if found is None or spec.get("priority") is not None:
-        return owner
+        return spec
     policy = {"preemptionPolicy": found.preemption_policy} if found.preemption_policy else {}
-    return owner._replace(template={**owner.template, "spec": {**policy, **spec, "priority": found.value}})
+    return {**policy, **spec, "priority": found.value}

@@ -56,8 +56,18 @@ class Projects:
 
     @property
     def workloads(self) -> list[Workload]:
-        """The workloads that the API server would accept, as they would run, each once."""
-        return [subject.workload for subject in self.subjects if not subject.refusals]
+        """The workloads that the API server would accept, as they would run, each once.
+
+        An autoscaler of the input brings the number of replicas within its bounds.
+        """
+        return [self._scaled(subject) for subject in self.subjects if not subject.refusals]
+
+    def _scaled(self, subject: Subject) -> Workload:
+        owner, bounds = subject.workload, self.replicas(subject)
+        if bounds.autoscaler is None or owner.replicas is None:
+            return owner
+        least = max(owner.replicas, bounds.minimum or 0)
+        return owner._replace(replicas=least if bounds.maximum is None else min(least, bounds.maximum))
 
     def replicas(self, subject: Subject) -> ReplicaRange:
         """Return the replicas in all roots that hold the workload."""

@@ -171,6 +171,12 @@ IN_TREE_DISKS = {
     "azureDisk": Struct("AzureDiskVolumeSource", {"diskURI": Atom.STRING}),
     "cinder": Struct("CinderVolumeSource", {"volumeID": Atom.STRING}),
 }
+TOLERATIONS = ListOf(
+    Struct(
+        "Toleration",
+        {**dict.fromkeys(("key", "operator", "value", "effect"), Atom.STRING), "tolerationSeconds": Atom.INT64},
+    )
+)
 POD_SPEC = Struct(
     "PodSpec",
     {
@@ -183,6 +189,8 @@ POD_SPEC = Struct(
         "priority": Atom.INT32,
         "priorityClassName": Atom.STRING,
         "preemptionPolicy": Atom.STRING,
+        "runtimeClassName": Atom.STRING,
+        "activeDeadlineSeconds": Atom.INT64,
         "overhead": _RESOURCES,
         "resources": RESOURCE_REQUIREMENTS,
         "schedulingGates": ListOf(Struct("PodSchedulingGate", {"name": Atom.STRING})),
@@ -194,18 +202,7 @@ POD_SPEC = Struct(
                 "podAntiAffinity": _pod_affinity("PodAntiAffinity"),
             },
         ),
-        "tolerations": ListOf(
-            Struct(
-                "Toleration",
-                {
-                    "key": Atom.STRING,
-                    "operator": Atom.STRING,
-                    "value": Atom.STRING,
-                    "effect": Atom.STRING,
-                    "tolerationSeconds": Atom.INT64,
-                },
-            )
-        ),
+        "tolerations": TOLERATIONS,
         "containers": ListOf(_CONTAINER),
         "initContainers": ListOf(_CONTAINER),
         "resourceClaims": ListOf(Atom.ANY),

@@ -81,6 +81,12 @@ def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
     return Requests(counted, (nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)), units(scored), counted)
 
 
+def pod_quantities(spec: dict[str, Any]) -> Quantities:
+    """Return what a pod's spec requests, overhead included, in thousandths."""
+    pod_level = _pod_level(spec)
+    return _total(spec, {}, {}, pod_level)
+
+
 def units(quantities: Quantities) -> dict[str, int]:
     """CPU in milli-cores, the rest in whole units; names the scheduler does not know left out."""
     return {

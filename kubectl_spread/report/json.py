@@ -145,6 +145,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "notCreated": list(placement.not_created),
         "evicted": [_evicted(item) for item in placement.evictions],
         "onMissingNodes": list(placement.on_missing_nodes),
+        "refused": [item._asdict() for item in placement.refused],
     }
 
 

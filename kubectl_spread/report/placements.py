@@ -31,17 +31,29 @@ def lines(placement: Placement, *, colour: bool, told: frozenset[str] = frozense
         gated = listed((pod.pod for pod in placement.gated), most=_MOST)
         out.append(f"  {counted(len(placement.gated), 'pod')} SchedulingGated: {gated}")
         out.append(f"    {placement.gated[0].message}")
-    out += [*_not_created(placement), *_evictions(placement), *_on_missing_nodes(placement)]
+    out += [*_refused(placement), *_not_created(placement), *_evictions(placement), *_on_missing_nodes(placement)]
     if placement.ignored.fields:
         out.append(f"  {ignored_sentence(placement.ignored)}")
     return out + _not_predicted(placement)
+
+
+def _refused(placement: Placement) -> list[str]:
+    """Pods that the API server does not let their controller create."""
+    if not placement.refused:
+        return []
+    names = listed((item.pod for item in placement.refused), most=_MOST)
+    return [f"  refused by the API server: {safe(names)}", f"    {safe(placement.refused[0].message)}"]
 
 
 def _not_created(placement: Placement) -> list[str]:
     """Pods of an ordered StatefulSet after the first that does not run."""
     if not placement.not_created:
         return []
-    waiting = next((pod.pod.name for pod in placement.pending), "") or placement.gated[0].pod
+    waiting, *_ = (
+        *(item.pod.name for item in placement.pending),
+        *(item.pod for item in placement.gated),
+        *(item.pod for item in placement.refused),
+    )
     names = listed(placement.not_created, most=_MOST)
     why = f"podManagementPolicy OrderedReady creates them only once {safe(waiting)} is ready"
     return [f"  not created: {safe(names)}", f"    {why}"]
@@ -113,6 +125,8 @@ def headline(placement: Placement, *, colour: bool) -> str:
         text += f", {running} of them running already"
     if placement.pending:
         text += ", " + paint(f"{len(placement.pending)} Pending", "red", colour=colour)
+    if placement.refused:
+        text += ", " + paint(f"{len(placement.refused)} refused", "red", colour=colour)
     if placement.not_created:
         text += f", {len(placement.not_created)} not created"
     if placement.unpredicted:

@@ -417,11 +417,12 @@ def _spread(placement: Placement, constraint: TopologySpreadConstraint) -> Sprea
 def _read(placement: Placement) -> Outcome:
     pending, evicts = placement.pending, bool(placement.evictions)
     if not pending:
-        return Outcome(len(placement.placed), len(placement.not_created), is_preempting=evicts)
+        absent = len(placement.not_created) + len(placement.refused)
+        return Outcome(len(placement.placed), absent, is_preempting=evicts)
     conflicts = pending[0].explanation.conflicts
     return Outcome(
         len(placement.placed),
-        len(pending) + len(placement.not_created),
+        len(pending) + len(placement.not_created) + len(placement.refused),
         tuple(requirement.text for requirement in conflicts[0].requirements) if conflicts else (),
         evicts or any(item.explanation.nominated_node for item in pending),
     )

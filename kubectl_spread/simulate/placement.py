@@ -63,6 +63,13 @@ class Unpredicted(NamedTuple):
     reasons: tuple[str, ...]
 
 
+class Refused(NamedTuple):
+    """A pod that the API server does not let its controller create, and why, in its words."""
+
+    pod: str
+    message: str
+
+
 class Eviction(NamedTuple):
     """A pod that preemption evicts so that another one finds room.
 
@@ -90,7 +97,8 @@ class Placement(NamedTuple):
     neither placed nor Pending. not_counted: other workloads with such pods, which these pods did not see, wherever
     they are. not_predictable: what the workload's pods depend on and is not evaluated. not_created: pods that their
     controller creates only once the pods before them run. evictions: pods of lower priority that make room for these.
-    on_missing_nodes: placed pods whose node does not exist.
+    on_missing_nodes: placed pods whose node does not exist. refused: pods that quotas and their like keep from being
+    created.
     """
 
     workload: Workload
@@ -109,8 +117,9 @@ class Placement(NamedTuple):
     not_created: tuple[str, ...] = ()
     evictions: tuple[Eviction, ...] = ()
     on_missing_nodes: tuple[str, ...] = ()
+    refused: tuple[Refused, ...] = ()
 
     @property
     def replicas(self) -> int:
         created = len(self.placed) + len(self.pending) + len(self.gated) + len(self.unpredicted)
-        return created + len(self.not_created)
+        return created + len(self.not_created) + len(self.refused)

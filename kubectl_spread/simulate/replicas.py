@@ -39,7 +39,10 @@ from kubectl_spread.simulate.new_claims import with_claims
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.placement import PlacedPod
 from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.placement import Refused
 from kubectl_spread.simulate.queue import Queue
+from kubectl_spread.simulate.refusals import lasting_refusal
+from kubectl_spread.simulate.refusals import unknown_class
 from kubectl_spread.simulate.settle import settle
 from kubectl_spread.simulate.surroundings import Pick
 from kubectl_spread.simulate.surroundings import Surroundings
@@ -164,12 +167,16 @@ class _Placing:
         self._surroundings = surroundings
         self._new_claims = NewClaims(cluster)
         self._coming = missing_replicas(owner, cluster)
+        self._refusal = lasting_refusal(owner, cluster)
+        self._refused: list[Refused] = []
         self.queue = Queue(owner.namespace, surroundings)
         self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
         beyond = self.queue.beyond
         class_name = (owner.template.get("spec") or {}).get("priorityClassName") or ""
         if class_name and class_name not in cluster.priority_classes and not _priority(owner):
             beyond[f"the priority class {class_name}, which is not in the cluster facts"] = None
+        if unknown := unknown_class(owner, cluster):
+            beyond[f"the runtime class {unknown}, which is not in the cluster facts"] = None
         if (owner.replicas or 0) > MAX_REPLICAS:
             beyond[f"more than {MAX_REPLICAS} replicas"] = None
 
@@ -181,7 +188,7 @@ class _Placing:
     def retry(self) -> None:
         """Try the refused pods, and create those that waited for one of them."""
         self.queue.retry()
-        while self.owner.is_ordered and not self.queue.is_waiting and self._create():
+        while self.owner.is_ordered and not (self.queue.is_waiting or self._refused) and self._create():
             self.queue.retry()
 
     def _create(self) -> bool:
@@ -192,7 +199,10 @@ class _Placing:
         has_created = False
         for created in self._coming:
             has_created = True
-            runs = self.queue.add(self._without_new_claims(created))
+            refusal = self._refusal or self._surroundings.quotas.refusal(self.owner)
+            if refusal:
+                self._refused.append(Refused(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
+            runs = not refusal and self.queue.add(self._without_new_claims(created))
             if self.owner.is_ordered and not runs:
                 break
         return has_created
@@ -214,6 +224,7 @@ class _Placing:
             unpredicted=tuple(queue.unpredicted),
             not_created=tuple(pod.name for pod in self._coming),
             evictions=tuple(queue.evictions),
+            refused=tuple(self._refused),
             on_missing_nodes=tuple(pod.pod for pod in queue.placed if pod.node not in columns.index),
         )
 

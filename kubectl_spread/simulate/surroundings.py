@@ -14,6 +14,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.binding import labelled
+from kubectl_spread.simulate.refusals import QuotaUsage
 
 Pick = Callable[[NodeIndices], int]
 
@@ -34,6 +35,7 @@ class Surroundings:
         self.pick = pick
         self.explains = explains
         self.changes = 0
+        self.quotas = QuotaUsage(cluster)
 
     def bind(self, pod: Pod, node: int) -> None:
         """Let the scheduler bind a pod to a node."""

@@ -109,6 +109,7 @@ def test_a_kind_that_may_not_be_listed_is_named_with_its_doubt_and_its_rule(
     manifest.write_text(
         "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec:\n  schedule: '* * * * *'\n  jobTemplate:\n"
         "    spec:\n      template:\n        spec:\n          restartPolicy: Never\n"
+        "          runtimeClassName: kata\n"
         "          containers: [{name: c, image: i}]\n"
         "          volumes: [{name: v, persistentVolumeClaim: {claimName: v}}]\n"
     )

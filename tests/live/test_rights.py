@@ -16,7 +16,7 @@ from tests.live.conftest import SHOP
 
 RBAC = Path(__file__).parent.parent.parent / "docs" / "rbac.yaml"
 EVERYTHING = resources.Question(
-    "shop", kinds=("Job", "CronJob", "DaemonSet"), texts=("persistentVolumeClaim",)
+    "shop", kinds=("Job", "CronJob", "DaemonSet"), texts=("persistentVolumeClaim", "runtimeClassName")
 ).resources(36)
 
 

@@ -73,6 +73,18 @@ _ALWAYS = (
         "pods of a manifest that name a priority class count as of priority 0",
     ),
 )
+_ADMISSION = (
+    Resource("LimitRange", "", "v1", "limitranges", True, "default requests of new pods are not applied"),
+    Resource("ResourceQuota", "", "v1", "resourcequotas", True, "a quota may refuse new pods"),
+)
+RUNTIME_CLASSES = Resource(
+    "RuntimeClass",
+    "node.k8s.io",
+    "v1",
+    "runtimeclasses",
+    False,
+    "the overhead and nodeSelector of new pods' runtime classes are not applied",
+)
 _STATE = "what its controller says of a workload is not told, nor the pod that it would create next"
 _DEPLOYMENTS = Resource("Deployment", "apps", "v1", "deployments", True, _STATE, is_local=True)
 _OF_TARGETS = (
@@ -92,7 +104,7 @@ DEVICE_CLASSES = Resource(
     False,
     "extended resources that stand for devices are taken for ordinary ones",
 )
-_EVERY = (*_ALWAYS, *_OF_TARGETS, *_NAMED.values(), JOBS)
+_EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS)
 
 
 def resource_of(kind: str) -> Optional[Resource]:
@@ -132,7 +144,9 @@ class Question(NamedTuple):
 
     def resources(self, minor: int) -> tuple[Resource, ...]:
         """What must be read to answer; what claims of pods in the cluster ask for shows only then."""
-        found: tuple[Resource, ...] = _ALWAYS
+        found: tuple[Resource, ...] = (*_ALWAYS, *_ADMISSION)
+        if self.keeps_objects or any("runtimeClassName" in text for text in self.texts):
+            found += (RUNTIME_CLASSES,)
         if self.kinds:
             found += _OF_TARGETS + tuple(_NAMED[kind] for kind in _NAMED if kind in self.kinds)
         if self.is_overview:

@@ -1,0 +1,293 @@
+"""LimitRanges, ResourceQuotas and RuntimeClasses: what the API server adds to new pods, and for what it refuses them.
+
+Source: plugin/pkg/admission/limitranger/admission.go, plugin/pkg/admission/runtimeclass/admission.go,
+staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota, pkg/quota/v1/evaluator/core/pods.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects import quantity
+from kubectl_spread.objects import resources
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import strings
+
+Plain = dict[str, Any]
+Quantities = dict[str, int]  # resource name -> thousandths
+
+_ASKED = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
+
+
+class Limit(NamedTuple):
+    """An entry of a LimitRange; the texts of quantities by resource."""
+
+    type: str
+    default: Plain
+    default_request: Plain
+    least: Plain
+    most: Plain
+    ratio: Plain
+
+
+class LimitRange(NamedTuple):
+    """A LimitRange of a namespace."""
+
+    namespace: str
+    name: str
+    limits: tuple[Limit, ...]
+
+
+class RuntimeClass(NamedTuple):
+    """What a RuntimeClass adds to the pods that name it."""
+
+    overhead: Plain
+    node_selector: dict[str, str]
+    tolerations: tuple[Plain, ...]
+
+
+class Quota(NamedTuple):
+    """A ResourceQuota; `used` is None where its controller has not counted yet."""
+
+    namespace: str
+    name: str
+    hard: Quantities
+    used: Optional[Quantities]
+    scopes: tuple[str, ...]
+    expressions: tuple[tuple[str, str, tuple[str, ...]], ...]  # scope, operator, values
+
+
+def limit_range(plain: Plain) -> LimitRange:
+    """Read a LimitRange, with the defaults that the API server fills in (SetDefaults_LimitRangeItem)."""
+    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
+    limits = tuple(_limit(item) for item in mappings(spec.get("limits")))
+    return LimitRange(metadata.get("namespace") or "default", metadata.get("name") or "", limits)
+
+
+def _limit(plain: Plain) -> Limit:
+    kind = plain.get("type") or ""
+    most, least = plain.get("max") or {}, plain.get("min") or {}
+    default, request = plain.get("default") or {}, plain.get("defaultRequest") or {}
+    if kind == "Container":
+        default = {**most, **default}
+        request = {**least, **default, **request}
+    return Limit(kind, default, request, least, most, plain.get("maxLimitRequestRatio") or {})
+
+
+def runtime_class(plain: Plain) -> RuntimeClass:
+    """Read a RuntimeClass."""
+    scheduling = plain.get("scheduling") or {}
+    return RuntimeClass(
+        (plain.get("overhead") or {}).get("podFixed") or {},
+        {key: value or "" for key, value in (scheduling.get("nodeSelector") or {}).items()},
+        tuple(mappings(scheduling.get("tolerations"))),
+    )
+
+
+def quota(plain: Plain) -> Quota:
+    """Read a ResourceQuota."""
+    metadata, spec, status = (plain.get(field) or {} for field in ("metadata", "spec", "status"))
+    used = status.get("used")
+    selected = mappings((spec.get("scopeSelector") or {}).get("matchExpressions"))
+    return Quota(
+        metadata.get("namespace") or "default",
+        metadata.get("name") or "",
+        resources.parsed(spec.get("hard")),
+        None if used is None else resources.parsed(used),
+        strings(spec.get("scopes")),
+        tuple(
+            (item.get("scopeName") or "", item.get("operator") or "", strings(item.get("values"))) for item in selected
+        ),
+    )
+
+
+def with_limits(spec: Plain, ranges: tuple[LimitRange, ...]) -> Plain:
+    """Return a pod's spec with the default requests and limits of its namespace's LimitRanges."""
+    items = [item for found in ranges for item in found.limits if item.type == "Container"]
+    if not any(item.default or item.default_request for item in items):
+        return spec
+    return {
+        **spec,
+        **{
+            field: [_with_defaults(container, items) for container in mappings(spec[field])]
+            for field in ("initContainers", "containers")
+            if spec.get(field)
+        },
+    }
+
+
+def _with_defaults(container: Plain, items: list[Limit]) -> Plain:
+    own = container.get("resources") or {}
+    limits = dict(own.get("limits") or {})
+    requests = {**limits, **(own.get("requests") or {})}
+    for item in items:
+        limits = {**item.default, **limits}
+        requests = {**item.default_request, **requests}
+    return {**container, "resources": {**own, "limits": limits, "requests": requests}}
+
+
+def with_runtime_class(spec: Plain, classes: dict[str, RuntimeClass]) -> Plain:
+    """Return a pod's spec with the overhead, nodeSelector and tolerations of its RuntimeClass."""
+    found = classes.get(spec.get("runtimeClassName") or "")
+    if found is None:
+        return spec
+    added: Plain = {"overhead": found.overhead} if found.overhead else {}
+    if found.node_selector:
+        added["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **found.node_selector}
+    if found.tolerations:
+        added["tolerations"] = [*(spec.get("tolerations") or ()), *found.tolerations]
+    return {**spec, **added}
+
+
+def limit_errors(spec: Plain, ranges: tuple[LimitRange, ...]) -> list[str]:
+    """Return why LimitRanges refuse a pod, in the API server's words; the defaults must be filled in."""
+    found = []
+    for item in (item for given in ranges for item in given.limits):
+        if item.type == "Container":
+            for container in _containers(spec):
+                own = container.get("resources") or {}
+                requests, limits = resources.parsed(own.get("requests")), resources.parsed(own.get("limits"))
+                found += _errors(item, requests, limits)
+        elif item.type == "Pod":
+            found += _errors(item, resources.pod_quantities(spec), resources.pod_quantities(_by_limits(spec)))
+    return found
+
+
+def _errors(item: Limit, requests: Quantities, limits: Quantities) -> list[str]:
+    return [
+        *_below(item, requests, limits),
+        *_above(item, requests, limits),
+        *_beyond_ratio(item, requests, limits),
+    ]
+
+
+def _below(item: Limit, requests: Quantities, limits: Quantities) -> list[str]:
+    found = []
+    for name, text in item.least.items():
+        least, start = quantity.parse(text), f"minimum {name} usage per {item.type} is {text}"
+        if name not in requests:
+            found.append(f"{start}.  No request is specified")
+        elif requests[name] < least:
+            found.append(f"{start}, but request is {_amount(name, requests[name])}")
+        elif limits.get(name, least) < least:
+            found.append(f"{start}, but limit is {_amount(name, limits[name])}")
+    return found
+
+
+def _above(item: Limit, requests: Quantities, limits: Quantities) -> list[str]:
+    found = []
+    for name, text in item.most.items():
+        most, start = quantity.parse(text), f"maximum {name} usage per {item.type} is {text}"
+        if name not in limits:
+            found.append(f"{start}.  No limit is specified")
+        elif limits[name] > most:
+            found.append(f"{start}, but limit is {_amount(name, limits[name])}")
+        elif requests.get(name, 0) > most:
+            found.append(f"{start}, but request is {_amount(name, requests[name])}")
+    return found
+
+
+def _beyond_ratio(item: Limit, requests: Quantities, limits: Quantities) -> list[str]:
+    found = []
+    for name, text in item.ratio.items():
+        request, limit = requests.get(name, 0), limits.get(name, 0)
+        if request and limit and limit * 1000 > quantity.parse(text) * request:
+            start = f"{name} max limit to request ratio per {item.type} is {text}"
+            found.append(f"{start}, but provided ratio is {limit / request:f}")
+    return found
+
+
+def pod_usage(spec: Plain) -> Quantities:
+    """Return what a quota charges for a pod."""
+    requests, limits = resources.pod_quantities(spec), resources.pod_quantities(_by_limits(spec))
+    found = {"pods": 1000, "count/pods": 1000}
+    for name, number in requests.items():
+        found[f"requests.{name}"] = number
+        if name in ("cpu", "memory", "ephemeral-storage"):
+            found[name] = number
+    return {**found, **{f"limits.{name}": number for name, number in limits.items()}}
+
+
+def quota_error(spec: Plain, found: Quota, used: Quantities) -> str:
+    """Return why a quota refuses a pod, in the API server's words; empty where it does not.
+
+    Args:
+        spec: of the pod, with what admission adds.
+        found: the quota.
+        used: what is charged to it already.
+    """
+    if not _is_charged(spec, found):
+        return ""
+    missing = _unspecified(spec, found)
+    if missing:
+        return f"failed quota: {found.name}: must specify {missing}"
+    usage = pod_usage(spec)
+    over = sorted(name for name, most in found.hard.items() if name in usage and used.get(name, 0) + usage[name] > most)
+    if not over:
+        return ""
+    requested, before, limited = (
+        ",".join(f"{name}={_amount(name, amounts.get(name, 0))}" for name in over)
+        for amounts in (usage, used, found.hard)
+    )
+    return f"exceeded quota: {found.name}, requested: {requested}, used: {before}, limited: {limited}"
+
+
+def _unspecified(spec: Plain, found: Quota) -> str:
+    """The resources that a quota counts and some container does not ask for."""
+    parts = []
+    for name in sorted(set(_ASKED) & found.hard.keys()):
+        field, _, resource = name.rpartition(".")
+        lacking = [
+            container.get("name") or ""
+            for container in _containers(spec)
+            if resource not in ((container.get("resources") or {}).get(field or "requests") or {})
+            and (field == "limits" or resource not in ((container.get("resources") or {}).get("limits") or {}))
+        ]
+        if lacking:
+            parts.append(f"{name} for: {','.join(sorted(lacking))}")
+    return "; ".join(parts)
+
+
+def _is_charged(spec: Plain, found: Quota) -> bool:
+    """Whether a pod is in all scopes of a quota."""
+    expressions = [*((scope, "Exists", ()) for scope in found.scopes), *found.expressions]
+    return all(_in_scope(spec, scope, operator, values) for scope, operator, values in expressions)
+
+
+def _in_scope(spec: Plain, scope: str, operator: str, values: tuple[str, ...]) -> bool:
+    if scope == "PriorityClass":
+        name = spec.get("priorityClassName") or ""
+        if operator in ("In", "NotIn"):
+            return (name in values) == (operator == "In")
+        return bool(name) == (operator == "Exists")
+    is_terminating = spec.get("activeDeadlineSeconds") is not None
+    if scope in ("Terminating", "NotTerminating"):
+        return is_terminating == (scope == "Terminating")
+    is_best_effort = not resources.pod_quantities(_by_limits(spec)) and not resources.pod_quantities(spec)
+    if scope in ("BestEffort", "NotBestEffort"):
+        return is_best_effort == (scope == "BestEffort")
+    return False  # CrossNamespacePodAffinity, and scopes of later releases
+
+
+def _containers(spec: Plain) -> list[Plain]:
+    return [*mappings(spec.get("containers")), *mappings(spec.get("initContainers"))]
+
+
+def _by_limits(spec: Plain) -> Plain:
+    """The spec with every container's limits in place of its requests."""
+    found = dict(spec)
+    for field in ("containers", "initContainers"):
+        found[field] = [
+            {**item, "resources": {"requests": (item.get("resources") or {}).get("limits") or {}}}
+            for item in mappings(spec.get(field))
+        ]
+    found["resources"] = {}
+    return found
+
+
+def _amount(name: str, thousandths: int) -> str:
+    resource = name.removeprefix("requests.").removeprefix("limits.")
+    number = quantity.milli(thousandths) if resource == "cpu" else quantity.whole(thousandths)
+    return resources.amount(resource, number)
