@@ -71,13 +71,16 @@ def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 
 
 def files_or_targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Files; TYPE/NAME where a type is written and there is no such directory."""
+    """Files and `TYPE/`; TYPE/NAME where a type is written and there is no such directory."""
     import os
 
+    from kubectl_spread.objects.kinds import kind_named
+
     kind, slash, _ = incomplete.partition("/")
-    if slash and kind in _types() and not os.path.isdir(kind):
+    if slash and kind_named(kind) not in (None, "PodTemplate") and not os.path.isdir(kind):
         return targets(ctx, param, incomplete)
-    return FILE.shell_complete(ctx, param, incomplete)
+    types = [] if slash else [_item(f"{name}/") for name in _types() if incomplete and name.startswith(incomplete)]
+    return [*types, *FILE.shell_complete(ctx, param, incomplete)]
 
 
 def _types() -> list[str]:

@@ -21,7 +21,7 @@ from kubectl_spread.cli.main import commands
 from kubectl_spread.report.table import safe
 
 # What cobra calls directives: files may be offered, or directories, or nothing but the candidates.
-_FILES, _DIRECTORIES, _NO_FILES = 0, 16, 4
+_FILES, _DIRECTORIES, _NO_FILES, _NO_SPACE = 0, 16, 4, 2
 _OF_TYPES = {"file": _FILES, "dir": _DIRECTORIES}
 
 
@@ -43,7 +43,8 @@ def lines(words: list[str]) -> list[str]:
     items = candidates(words)
     plain = [item for item in items if item.type == "plain"]
     directive = next((_OF_TYPES[item.type] for item in items if item.type in _OF_TYPES), _NO_FILES)
-    return [*map(_line, plain), f":{directive}"]
+    goes_on = any(str(item.value).endswith("/") for item in plain)
+    return [*map(_line, plain), f":{directive | _NO_SPACE if goes_on else directive}"]
 
 
 def candidates(words: list[str]) -> list[CompletionItem]:

@@ -152,7 +152,7 @@ def _waits(running: Optional[Running]) -> bool:
     if running is None:
         return False
     waiting = any(item.explanation.verdict.is_waiting for item in running.waiting)
-    return waiting or bool(running.stuck)
+    return waiting or bool(running.stuck or running.lost or running.uncreated)
 
 
 def _summary(outcome: Outcome) -> str:
@@ -213,6 +213,11 @@ def _beside_pending(placements: list[Placement]) -> list[str]:
 def _of_running(running: Running, *, is_all: bool) -> list[str]:
     waiting = sum(1 + len(item.explanation.others) for item in running.waiting)
     parts = [f"{counted(waiting, 'pod')} Pending" if waiting else "nothing Pending"] if is_all else []
+    counts = {
+        "on missing nodes": sum(len(item.pods) for item in running.lost),
+        "not created": sum(item.number for item in running.uncreated),
+    }
+    parts += [f"{counted(count, 'pod')} {what}" for what, count in counts.items() if count]
     return parts + ([f"{counted(len(running.stuck), 'rollout')} stuck"] if running.stuck else [])
 
 

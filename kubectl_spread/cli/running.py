@@ -27,8 +27,10 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.report.check import Running
 from kubectl_spread.report.table import listed
 from kubectl_spread.simulate.controllers import is_changed
+from kubectl_spread.simulate.running import lost
 from kubectl_spread.simulate.running import Rollouts
 from kubectl_spread.simulate.running import Stuck
+from kubectl_spread.simulate.running import uncreated
 from kubectl_spread.simulate.running import waiting
 from kubectl_spread.simulate.status import workload_of
 from kubectl_spread.text.emit import emitted
@@ -85,7 +87,12 @@ def check(known: Facts, asked: Asked, wanted: Wanted) -> Found:
         if key not in waits and (found := rollouts.stuck(controller.workload, controller.spec)) is not None
     ]
     seen = {*(key for key, _ in controllers), *waits}
-    running = Running(tuple(waiting(pending, cluster, known.profiles)), tuple(stuck))
+    running = Running(
+        tuple(waiting(pending, cluster, known.profiles)),
+        tuple(stuck),
+        tuple(lost(_of_wanted(cluster.bound(), cluster, wanted), cluster)),
+        tuple(uncreated((key for key, _ in controllers), cluster)),
+    )
     read = Read(results, [], len(results), [], is_whole=False)
     return Found(read, running, _absent(seen, wanted, cluster), _notes(wanted, cluster))
 
@@ -123,9 +130,12 @@ def _source(controller: Controller) -> SourceFile:
 
 
 def _pending(cluster: Cluster, wanted: Wanted) -> Iterable[tuple[OwnerKey, Pod]]:
-    for pod in cluster.pending():
-        if pod.terminating:
-            continue
+    return _of_wanted((pod for pod in cluster.pending() if not pod.terminating), cluster, wanted)
+
+
+def _of_wanted(pods: Iterable[Pod], cluster: Cluster, wanted: Wanted) -> Iterable[tuple[OwnerKey, Pod]]:
+    """Those pods that are asked about, with their workloads."""
+    for pod in pods:
         key = workload_of(pod, cluster)
         controller = cluster.controllers.get(key)
         if wanted.includes(key, controller.labels if controller is not None else dict(pod.cls.labels)):

@@ -15,7 +15,9 @@ from kubectl_spread.lint.finding import Finding
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.simulate.running import Lost
     from kubectl_spread.simulate.running import Stuck
+    from kubectl_spread.simulate.running import Uncreated
     from kubectl_spread.simulate.running import Waiting
 
 # By name, the module of `report` that has a function `render`; the default first.
@@ -32,10 +34,15 @@ FORMATS = {
 
 
 class Running(NamedTuple):
-    """What was found of workloads that run, or will be replaced: Pending pods, and rollouts that get stuck."""
+    """What was found of workloads that run, or will be replaced: Pending pods, rollouts that get stuck.
+
+    lost: pods on nodes that were deleted. uncreated: pods that may not be created.
+    """
 
     waiting: tuple[Waiting, ...] = ()
     stuck: tuple[Stuck, ...] = ()
+    lost: tuple[Lost, ...] = ()
+    uncreated: tuple[Uncreated, ...] = ()
 
 
 class CheckReport(NamedTuple):

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from typing import Any
+from typing import Union
 
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report.cause import cause
 from kubectl_spread.report.check import Running
+from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
 from kubectl_spread.report.verdict import sentence
+from kubectl_spread.simulate.running import Lost
 from kubectl_spread.simulate.running import Stuck
+from kubectl_spread.simulate.running import Uncreated
 from kubectl_spread.simulate.running import Waiting
+
+_MOST_PODS = 4
 
 
 def lines(running: Running, *, colour: bool) -> list[str]:
     """One line each."""
     label = paint("Pending:", "red", colour=colour)
     out = [f"{label} {_waiting(item)}" for item in running.waiting]
+    label = paint("Lost:", "red", colour=colour)
+    out += [f"{label} {_lost(item)}" for item in running.lost]
+    label = paint("Not created:", "red", colour=colour)
+    out += [f"{label} {_uncreated(item)}" for item in running.uncreated]
     label = paint("Rollout:", "red", colour=colour)
     return out + [f"{label} {_stuck(item)}" for item in running.stuck]
 
@@ -48,7 +58,25 @@ def document(running: Running) -> dict[str, Any]:
             }
             for item in running.stuck
         ],
+        "lost": [{"object": item.key._asdict(), "node": item.node, "pods": list(item.pods)} for item in running.lost],
+        "uncreated": [
+            {"object": item.key._asdict(), "count": item.number, "replicas": item.wanted, "message": item.message}
+            for item in running.uncreated
+        ],
     }
+
+
+def _lost(item: Lost) -> str:
+    noun, them = ("pod", "it") if len(item.pods) == 1 else ("pods", "them")
+    names = safe(listed(item.pods, most=_MOST_PODS))
+    return (
+        f"{noun} {names} of {_name(item)}: node {safe(item.node)} does not exist, so no kubelet runs {them}; "
+        f"the pod garbage collector deletes {them}"
+    )
+
+
+def _uncreated(item: Uncreated) -> str:
+    return f"{item.number} of {item.wanted} pods of {_name(item)}: {safe(item.message)}"
 
 
 def _waiting(item: Waiting) -> str:
@@ -57,7 +85,7 @@ def _waiting(item: Waiting) -> str:
     return f"{told} (and {counted(more, 'more pod')} of {_name(item)})" if more else told
 
 
-def _name(item: Waiting) -> str:
+def _name(item: Union[Waiting, Lost, Uncreated]) -> str:
     return safe(f"{item.key.kind.lower()}/{item.key.name}")
 
 

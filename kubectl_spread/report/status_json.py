@@ -40,6 +40,9 @@ def _workload(status: WorkloadStatus) -> dict[str, Any]:
             {"pod": pod.name, "message": pod.message, "since": pod.refused_since or None} for pod in status.pending
         ],
         "pendingSince": status.pending_since or None,
+        "onMissingNodes": list(status.lost),
+        "notCreated": 0 if status.uncreated is None else status.uncreated.number,
+        "notCreatedBecause": None if status.uncreated is None else status.uncreated.message,
         "constraints": [_constraint(item) for item in status.constraints],
     }
 

@@ -99,9 +99,14 @@ def _without(status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
 
 def standing_text(standing: Optional[Standing], status: WorkloadStatus) -> str:
     """`violated, pending 2`; a constraint that holds is not called ok while pods of its workload wait."""
-    waiting = f"pending {len(status.pending)}" if status.pending else ""
-    stands = "" if standing is None or (waiting and standing is Standing.OK) else standing.value
-    return ", ".join(filter(None, (stands, waiting)))
+    counts = {
+        "pending": len(status.pending),
+        "on missing nodes": len(status.lost),
+        "not created": status.uncreated.number if status.uncreated is not None else 0,
+    }
+    troubles = [f"{what} {count}" for what, count in counts.items() if count]
+    stands = "" if standing is None or (troubles and standing is Standing.OK) else standing.value
+    return ", ".join(filter(None, (stands, *troubles)))
 
 
 def counts_text(item: ConstraintStatus, *, is_wide: bool) -> str:

@@ -19,7 +19,7 @@ def render(report: CheckReport, *, colour: bool) -> str:
         for placement in report.placements:
             told = _told(report.findings, placement.workload)
             blocks.append(placement_text.lines(placement, colour=colour, told=told))
-    if report.running is not None and (report.running.waiting or report.running.stuck):
+    if report.running is not None and any(report.running):
         from kubectl_spread.report import running  # numpy: 80 ms
 
         blocks.append(running.lines(report.running, colour=colour))

@@ -14,6 +14,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.stored import admitted
 from kubectl_spread.cluster.stored import as_stored
+from kubectl_spread.explain.controllers import state_of
 from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Verdict
@@ -28,6 +29,7 @@ from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.controllers import running_pods
+from kubectl_spread.simulate.prospects import Prospects
 
 Plain = dict[str, Any]
 
@@ -50,6 +52,46 @@ class Stuck(NamedTuple):
     gone: str = ""
 
 
+class Lost(NamedTuple):
+    """Pods of a workload that are bound to a node which does not exist."""
+
+    key: OwnerKey
+    node: str
+    pods: tuple[str, ...]
+
+
+class Uncreated(NamedTuple):
+    """Pods that a workload lacks because its controller may not create them, and why, in the API server's words."""
+
+    key: OwnerKey
+    number: int
+    wanted: int
+    message: str
+
+
+def lost(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[Lost]:
+    """Find pods on nodes that were deleted.
+
+    Args:
+        pods: bound ones, with the workload of each.
+        cluster: that has them.
+    """
+    nodes = {node.name for node in cluster.nodes}
+    found: dict[tuple[OwnerKey, str], list[str]] = {}
+    for key, pod in pods:
+        if pod.node_name not in nodes and not pod.terminating:
+            found.setdefault((key, pod.node_name), []).append(pod.name)
+    return [Lost(key, node, tuple(names)) for (key, node), names in found.items()]
+
+
+def uncreated(keys: Iterable[OwnerKey], cluster: Cluster) -> Iterator[Uncreated]:
+    """Find workloads that lack pods because creating them failed, as by a quota."""
+    for key in keys:
+        state = state_of(key, cluster)
+        if state is not None and state.missing and state.failures:
+            yield Uncreated(key, state.missing, state.wanted or 0, state.failures[0].message)
+
+
 def waiting(
     pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster, profiles: Mapping[str, Profile]
 ) -> Iterator[Waiting]:
@@ -61,11 +103,14 @@ def waiting(
         profiles: of the scheduler.
     """
     alike: dict[tuple[OwnerKey, Any], list[Pod]] = {}
-    for key, pod in pods:
+    every = list(pods)
+    for key, pod in every:
         alike.setdefault((key, pod.cls), []).append(pod)
-    for (key, _), (first, *rest) in alike.items():
-        explanation = examine(first, cluster, profiles).explanation
-        yield Waiting(key, explanation._replace(others=tuple(pod.name for pod in rest)))
+    prospects = Prospects([pod for _, pod in every], cluster, profiles)
+    for (key, _), group in alike.items():
+        for first, *rest in prospects.grouped(group):
+            explanation = prospects.of(first).examined.explanation
+            yield Waiting(key, explanation._replace(others=tuple(pod.name for pod in rest)))
 
 
 class Rollouts:

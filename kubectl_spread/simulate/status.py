@@ -43,6 +43,8 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainC
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate.controllers import newest_hash
+from kubectl_spread.simulate.running import Uncreated
+from kubectl_spread.simulate.running import uncreated
 
 
 class Standing(Enum):
@@ -101,7 +103,10 @@ class ConstraintStatus(NamedTuple):
 
 
 class WorkloadStatus(NamedTuple):
-    """A workload; `wanted` is None where its number of pods is not its own to say, `why` says what is unknown of it."""
+    """A workload; `wanted` is None where its number of pods is not its own to say, `why` says what is unknown of it.
+
+    running: pods on a node that exists. lost: pods on nodes that were deleted. uncreated: pods it may not create.
+    """
 
     key: OwnerKey
     labels: Labels
@@ -111,6 +116,8 @@ class WorkloadStatus(NamedTuple):
     pending: tuple[Pod, ...]
     constraints: tuple[ConstraintStatus, ...]
     why: str = ""
+    lost: tuple[str, ...] = ()
+    uncreated: Optional[Uncreated] = None
 
     @property
     def pending_since(self) -> str:
@@ -126,7 +133,8 @@ class WorkloadStatus(NamedTuple):
     @property
     def is_fine(self) -> bool:
         """Whether no pod is Pending, and what must hold is known to."""
-        return not self.pending and all(item.is_fine for item in self.constraints)
+        is_complete = not (self.pending or self.lost or self.uncreated)
+        return is_complete and all(item.is_fine for item in self.constraints)
 
 
 def statuses(
@@ -190,10 +198,12 @@ def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> Wor
         key=key,
         labels=labels,
         wanted=controller.workload.replicas if controller is not None and is_counted else None,
-        running=sum(bool(pod.node_name) for pod in staying),
+        running=sum(pod.node_name in known.columns.index for pod in staying),
         terminating=len(own) - len(staying),
         pending=tuple(pod for pod in staying if not pod.node_name),
         constraints=(),
+        lost=tuple(pod.name for pod in staying if pod.node_name and pod.node_name not in known.columns.index),
+        uncreated=next(uncreated([key], known.cluster), None),
     )
     cls = _next_class(key, own, known)
     profile = known.profiles.get(cls.scheduler_name)

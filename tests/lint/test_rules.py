@@ -15,6 +15,9 @@ from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Safety
 from kubectl_spread.lint.workloads import documentation
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.source import SourceFile
 from tests.lint.cases import cases
 from tests.lint.cases import EXAMPLE
 from tests.lint.cases import example
@@ -108,3 +111,14 @@ def test_the_example_of_a_rule_breaks_that_rule_alone_and_has_its_fixes(
     if rule not in WITH_A_MODULE:
         fixes = [finding["fix"] for finding in found if finding["fix"]]
         assert rule.fixes == {Safety(fix["safety"]) for fix in fixes}
+
+
+@pytest.mark.parametrize("rule", WITH_AN_EXAMPLE, ids=lambda rule: rule.name)
+def test_claim_templates_of_an_example_have_what_the_api_server_asks_for(rule: Any) -> None:
+    """Access modes, and how much storage."""
+    for document in compose.compose(SourceFile("example", example(rule).manifest)):
+        plain = nodes.to_plain(document.root) if isinstance(document, compose.Document) else {}
+        spec = plain.get("spec") if isinstance(plain, dict) else None
+        for template in (spec or {}).get("volumeClaimTemplates") or ():
+            assert template["spec"]["accessModes"]
+            assert template["spec"]["resources"]["requests"]["storage"]

@@ -22,7 +22,10 @@ Example:
       selector: {matchLabels: {app: db}}
       volumeClaimTemplates:
       - metadata: {name: data}
-        spec: {storageClassName: fast, accessModes: [ReadWriteOnce]}
+        spec:
+          storageClassName: fast
+          accessModes: [ReadWriteOnce]
+          resources: {requests: {storage: 1Gi}}
       template:
         metadata: {labels: {app: db}}
         spec:

@@ -41,7 +41,8 @@ from kubectl_spread.lint.subject import Subject
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find constraints that nobody reads."""
-    if subject.constraints and subject.spec.get("nodeName") and not is_live(subject.manifest):
+    is_bound = subject.workload.kind == "Pod" and is_live(subject.manifest)  # the scheduler may have written it
+    if subject.constraints and subject.spec.get("nodeName") and not is_bound:
         route = (*subject.spec_route, "nodeName")
         yield Found(
             "nodeName binds the pod without a scheduler, so no constraint is looked at",

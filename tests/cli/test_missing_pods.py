@@ -1,0 +1,97 @@
+"""Pods on nodes that were deleted, and pods that could not be created, in `status` and `check` of what runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+from tests.cli.running_objects import constraint
+from tests.cli.running_objects import deployment
+from tests.cli.running_objects import node
+from tests.cli.running_objects import pod
+from tests.cli.running_objects import replica_set
+from tests.cli.running_objects import ZONES
+
+Plain = dict[str, Any]
+
+FORBIDDEN = 'pods "web-1-x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2'
+
+
+def written(folder: Path, *objects: Plain) -> str:
+    path = folder / "facts.json"
+    nodes = [node(name, zone) for name, zone in ZONES.items()]
+    path.write_text(json.dumps({"kind": "List", "items": [*nodes, *objects]}))
+    return str(path)
+
+
+@pytest.fixture
+def lost(tmp_path: Path) -> str:
+    """A Deployment with a pod on a node that does not exist."""
+    pods = [pod("w-1", "a1"), pod("w-2", "b1"), pod("w-3", "gone")]
+    return written(tmp_path, deployment(constraint()), replica_set(), *pods)
+
+
+@pytest.fixture
+def refused(tmp_path: Path) -> str:
+    """A Deployment whose third pod a quota refuses."""
+    owner, made = deployment(constraint()), replica_set()
+    condition = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": FORBIDDEN}
+    owner["status"] = made["status"] = {"conditions": [condition]}
+    return written(tmp_path, owner, made, pod("w-1", "a1"), pod("w-2", "b1"))
+
+
+def test_status_counts_pods_on_missing_nodes(lost: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["status", "-n", "shop", "--snapshot", lost])
+
+    expected = """\
+NAME             KEY    MAXSKEW   WHEN            DOMAINS   COUNTS        SKEW   STATUS
+deployment/web   zone   1         DoNotSchedule   3         a=1 b=1 c=0   1      on missing nodes 1
+"""
+    assert (1, expected) == (code, capsys.readouterr().out)
+
+
+def test_check_names_the_node_that_does_not_exist(lost: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["check", "-n", "shop", "--snapshot", lost, "--ignore", "SPR"])
+    out, err = capsys.readouterr()
+
+    assert 1 == code
+    assert out == (
+        "Lost: pod w-3 of deployment/web: node gone does not exist, so no kubelet runs it; "
+        "the pod garbage collector deletes it\n"
+    )
+    assert "nothing Pending, 1 pod on missing nodes" in err
+
+
+def test_status_counts_pods_that_could_not_be_created(refused: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["status", "-n", "shop", "--snapshot", refused])
+
+    assert 1 == code
+    assert capsys.readouterr().out.splitlines()[1].endswith("not created 1")
+
+
+def test_check_tells_why_pods_could_not_be_created(refused: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["check", "-n", "shop", "--snapshot", refused, "--ignore", "SPR"])
+    out, err = capsys.readouterr()
+
+    assert (1, f"Not created: 1 of 3 pods of deployment/web: {FORBIDDEN}\n") == (code, out)
+    assert "nothing Pending, 1 pod not created" in err
+
+
+@pytest.mark.parametrize("facts", ["lost", "refused"])
+@pytest.mark.parametrize(("command", "schema"), [("check", "check-report"), ("status", "status-report")])
+def test_documents_hold_them(
+    facts: str, command: str, schema: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run([command, "-n", "shop", "--snapshot", request.getfixturevalue(facts), "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load(schema))
+    found = document if command == "check" else document["workloads"][0]
+    names = ("lost", "uncreated") if command == "check" else ("onMissingNodes", "notCreated")
+
+    assert [facts == "lost", facts == "refused"] == [bool(found[name]) for name in names]
