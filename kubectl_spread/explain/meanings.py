@@ -18,6 +18,7 @@ from kubectl_spread.explain.messages import Preemption
 from kubectl_spread.explain.messages import STATE_NOT_FOUND
 from kubectl_spread.explain.reasons import Kind
 from kubectl_spread.explain.reasons import squeezed
+from kubectl_spread.objects import taints
 
 _EXPLAIN = "kubectl spread explain pod NAME -n NAMESPACE"
 _ZONES = "kubectl get nodes -L topology.kubernetes.io/zone"
@@ -182,6 +183,40 @@ MEANINGS = {
     ),
 }
 
+# Cut off before the words that tell a skew from a missing label.
+_SPREAD_CUT = Meaning(
+    "{Those} passed every earlier check, and a topology spread constraint refused. The text is cut off before it says "
+    "why: either the pod there would make the skew greater than maxSkew, or {they} {do} not have the label that is the "
+    "topologyKey (`missing required label`)."
+)
+_WELL_KNOWN = {
+    **{key: state for key, state in taints.WELL_KNOWN.items() if not state.startswith("a ")},
+    "node.kubernetes.io/unschedulable": "cordoned",
+    "DeletionCandidateOfClusterAutoscaler": "about to be removed by the cluster autoscaler",
+}
+_ROLES = {
+    "node-role.kubernetes.io/control-plane": "It marks control-plane nodes, which take no ordinary pods.",
+    "node-role.kubernetes.io/master": "It marks control-plane nodes, which take no ordinary pods.",
+    "eks.amazonaws.com/compute-type": "It marks nodes that EKS Fargate made for one pod each.",
+    "virtual-kubelet.io/provider": "It marks virtual nodes, which stand for a service and not for a machine.",
+}
+_OF_POD = frozenset(
+    (
+        Kind.CLAIM_UNBOUND,
+        Kind.CLAIM_NOT_FOUND,
+        Kind.CLAIM_LOST,
+        Kind.CLAIM_DELETED,
+        Kind.CLAIM_AWAITED,
+        Kind.CLAIM_FOREIGN,
+        Kind.STORAGE_CLASS_NOT_FOUND,
+        Kind.VOLUME_NOT_FOUND,
+        Kind.AFFINITY_CONFLICT,
+        Kind.DEVICES,
+        Kind.GATES,
+        Kind.POD_GROUP,
+    )
+)  # refusals of a pod as a whole, before any node is looked at
+
 _ERA_OF_TAINTS = "The message does not name the taint (releases from 1.35 on, and late patches of 1.34, no longer do)."
 _COUNTS = (
     "Each node is counted under the first check that refused it: what is mended there may bring to light the next. The "
@@ -213,13 +248,27 @@ _WORDS = {
 
 def meaning(part: Part, *, of_groups: bool = False) -> str:
     """What a part says. `of_groups`: the autoscaler counts node groups, not nodes."""
-    known = MEANINGS[part.kind]
+    known = _SPREAD_CUT if part.kind is Kind.SPREAD and part.is_cut else MEANINGS[part.kind]
     text = known.text.format_map(_words(part, of_groups=of_groups))
     if part.kind is Kind.TAINT and not part.subject:
         text = f"{text} {_ERA_OF_TAINTS}" if "untolerated" in part.reason else text
-    if part.is_cut and part.kind is not Kind.CUT:
+    if part.kind is Kind.TAINT:
+        text += _of_taint(part)
+    if part.is_cut and part.kind is not Kind.CUT and known is not _SPREAD_CUT:
         text += " The text is cut off here."
     return text
+
+
+def _of_taint(part: Part) -> str:
+    """What a well-known taint says of its nodes; empty for others."""
+    key = part.subject.strip("{} ").partition(":")[0].strip()
+    if key in _ROLES:
+        return f" {_ROLES[key]}"
+    state = _WELL_KNOWN.get(key)
+    if state is None:
+        return ""
+    words = _words(part, of_groups=False)
+    return f" The taint says that {words['those']} {words['are']} {state}."
 
 
 def meaning_in_preemption(part: Part) -> str:
@@ -263,7 +312,11 @@ def meaning_of_whole(message: Message) -> str:
         return elsewhere.filled(_form(message).meaning, dict(message.details))
     if any(part.number is not None for part in message.parts):
         return _COUNTS
-    return "The pod was refused as a whole, before any node was looked at." if message.parts else ""
+    if not message.parts:
+        return ""
+    if all(part.kind in _OF_POD for part in message.parts):
+        return "The pod was refused as a whole, before any node was looked at."
+    return "The text does not say how many nodes each reason is about."
 
 
 def commands(message: Message) -> tuple[str, ...]:

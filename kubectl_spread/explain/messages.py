@@ -12,6 +12,7 @@ Whatever else is not understood is kept word for word, so that somebody can be t
 
 from __future__ import annotations
 
+import bisect
 import re
 from typing import NamedTuple
 from typing import Optional
@@ -143,24 +144,23 @@ class _Place(NamedTuple):
     found: Optional[elsewhere.Found] = None
 
 
-_PLAIN = str.maketrans(
-    {"’": "'", "‘": "'", "ʼ": "'", "′": "'", "´": "'", "`": "`", "“": '"', "”": '"', "\u00a0": " ", "\t": " "}
-)
+_PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "´": "'", "`": "`", "“": '"', "”": '"'})
 _ESCAPED = (
     (re.compile(r"\x1b\[[0-9;?]*[A-Za-z]"), ""),
     (re.compile(r"[\u200b\u200c\u200d\ufeff\u00ad]"), ""),
-    (re.compile(r"\r\n?"), "\n"),
     (re.compile(r"(?<=\w)''(?=\w)"), "'"),
-    (re.compile(r"\\+n(?=\s|\d|\\)"), "\n"),
-    (re.compile(r"\\+([\"'])"), r"\1"),
+    (re.compile(r"(?<!\\)\\+n(?=\s|\d|\\)"), "\n"),
+    (re.compile(r"(?<!\\)\\+([\"'])"), r"\1"),
     (re.compile(r"\\u0027|&#0?39;|&apos;|&rsquo;"), "'"),
     (re.compile(r"\\u0022|&quot;|&#34;"), '"'),
     (re.compile(r"(?mi)(?<![ \t])[ \t]{2,}\((?:cut|taints|first|truncated|shortened)\b[^()\n]*\)[ \t]*$"), ""),
 )
-_MARGIN = " \t|│┃"  # of quotes and tables
+_BLANKS = re.compile(r"[^\S\n]+")
+_EMPTY_LINES = re.compile(r"\n{3,}")
+_MARGIN = " |│┃"  # of quotes and tables
 _HEADER = re.compile(
     r"(?:\b0/(?P<total>\d+)\s+nodes?(?:\s+are)?(?:\s+available\b\s*:?|(?:\s+a\w*)?\s*(?:\.{2,}|…)\s*\Z)"
-    r"|(?<![\w/])nodes\s+are\s+available\s*:)",
+    r"|(?<![\w/])nodes\s+are\s+available\s*:|\bcannot\s+schedule\s+pods\s*:(?!\s*(?:no\s+nodes|0/)))",
     re.IGNORECASE,
 )
 _BARE = re.compile(
@@ -172,14 +172,26 @@ _BARE = re.compile(
 _PREEMPTION = re.compile(r"preemption\s*:\s*", re.IGNORECASE)
 _IN_CLAUSE = re.compile(r"preemption\s*:\s*\Z", re.IGNORECASE)
 _SEEN = re.compile(r"\(x(\d+)\s+over\s+[\w.]+\)")
+_MOST_BEFORE = 300  # characters of a line before a message that are looked at for how often it was seen
+_NEW_LINES = re.compile(r"\r\n?")
 
 
 def _pasted(text: str) -> _Pasted:
-    text = text[:_MOST_CHARACTERS]
+    text = _NEW_LINES.sub("\n", text[:_MOST_CHARACTERS])
     for pattern, plain in _ESCAPED:
         text = pattern.sub(plain, text)
-    written = "\n".join(line.rstrip(_MARGIN + "\\").lstrip(_MARGIN + ">") for line in text.split("\n"))
+    written = collapsed(text)
     return _Pasted(written, written.translate(_PLAIN))
+
+
+def collapsed(text: str) -> str:
+    """Reduce white space before anything is looked for: one blank, one new line, or one empty line in a row.
+
+    The margins of quotes and tables go, too. Patterns then never meet a run of white space, whose length would count
+    more than once in the work of matching.
+    """
+    lines = (line.rstrip(_MARGIN + "\\").lstrip(_MARGIN + ">") for line in _BLANKS.sub(" ", text).split("\n"))
+    return _EMPTY_LINES.sub("\n\n", "\n".join(lines))
 
 
 def _places(plain: str) -> list[_Place]:
@@ -191,10 +203,12 @@ def _places(plain: str) -> list[_Place]:
         total = header.group("total")
         places.append(_Place(header.start(), header.end(), "nodes", int(total[:9]) if total else None))
     places += [_Place(at.start(), at.end(), "not-scaled") for at in elsewhere.NOT_SCALED.finditer(plain)]
+    lists = sorted(place.start for place in places)
+    breaks = [at for at, char in enumerate(plain) if char == "\n"]
     places += [
         _Place(found.start, found.end, "elsewhere", found=found)
         for found in elsewhere.find(plain)
-        if not _is_in_a_list(places, found.start, plain)
+        if not _is_in_a_list(lists, breaks, found.start)
     ]
     if not places:
         bare = _BARE.search(plain)
@@ -203,22 +217,33 @@ def _places(plain: str) -> list[_Place]:
     return sorted(places)
 
 
-def _is_in_a_list(places: list[_Place], at: int, plain: str) -> bool:
-    """Whether a sentence stands in a line that has begun as a list of nodes."""
-    return any(place.start <= at and "\n" not in plain[place.start : at] for place in places)
+def _is_in_a_list(lists: list[int], breaks: list[int], at: int) -> bool:
+    """Whether a sentence stands in a line that has begun as a list of nodes; lists, breaks: sorted places."""
+    before = bisect.bisect_right(lists, at)
+    if not before:
+        return False
+    return bisect.bisect_left(breaks, lists[before - 1]) == bisect.bisect_left(breaks, at)
 
 
 class _Reader:
     """Reads one message's text from left to right; what it makes out of it is in its attributes."""
 
     def __init__(self, pasted: _Pasted, at: int, end: int) -> None:
-        self.pasted = pasted
-        self.text = pasted.plain[:end]
-        self.at = at
-        self.end = end
+        self.text = pasted.plain[at:end]
+        self.written = pasted.written[at:end]
+        self.at = 0
+        self.end = end - at
         self.first, self.last = FIRST_MINOR, LAST_MINOR
         self.is_cut = False
         self.not_understood: list[str] = []
+
+    def quote(self, start: int, end: int) -> str:
+        """What was written between two places."""
+        return " ".join(self.written[start:end].split())
+
+    def is_over(self, at: int) -> bool:
+        """Whether nothing is left from a place on but what ends a text."""
+        return _NOTHING_LEFT.match(self.text, at) is not None
 
     def take(self, pattern: re.Pattern[str]) -> Optional[re.Match[str]]:
         """What stands here, if it is of the pattern; it is read."""
@@ -240,7 +265,7 @@ class _Reader:
             self.take(_SPACES)
             start = self.at
             counted = self.take(_COUNT)
-            if not counted and (out or not self.text[self.at :].strip(" .\n")):
+            if not counted and (out or self.is_over(self.at)):
                 self.at = start
                 break
             part = self._part(int(counted.group(1)[:9]) if counted else None)
@@ -261,14 +286,25 @@ class _Reader:
         repeated = self.take(_REPEATED)
         if repeated:
             self.wrote(FIRST_MINOR, 21)
-        reason = self.pasted.quote(start, self.at)
+        reason = self.quote(start, self.at)
+        kind = Kind.TOO_MANY_PODS if (found.kind, found.subject) == (Kind.RESOURCES, "pods") else found.kind
         if _ELLIPSIS_END.match(self.text, self.at) and is_longer_known(self.text[start : found.end]):
             self.is_cut = True
+        elif kind is Kind.SPREAD and self._begins_label():
+            self.is_cut, kind = True, Kind.SPREAD_LABEL
         else:
             self.wrote(found.since, found.until)
             if found.is_of_pod and count is not None:
                 self.wrote(FIRST_MINOR, 25)
-        return Part(count, reason, found.kind, found.subject, self.is_cut)
+        return Part(count, reason, kind, found.subject, self.is_cut)
+
+    def _begins_label(self) -> bool:
+        """Whether the text ends within `(missing required label)`."""
+        begun = _LABEL_BEGUN.match(self.text, self.at)
+        if not begun or not _MISSING_LABEL.startswith(squeezed(begun.group(1))):
+            return False
+        self.at = begun.end()
+        return True
 
     def _unknown(self, count: Optional[int]) -> Optional[Part]:
         """A reason that is not known, or only its beginning: as long as no other begins."""
@@ -278,10 +314,10 @@ class _Reader:
         raw = self.text[start:end]
         if count is None and not raw.strip():
             return None
-        is_last = not self.text[end:].strip(" .…\n\"'`)]}") and not _FULL_STOP.match(self.text, end)
+        is_last = self.is_over(end) and not _FULL_STOP.match(self.text, end)
         kind = kind_beginning(raw.rstrip(" .…\"'`")) if is_last else None
         self.at = end
-        written = self.pasted.quote(start, end)
+        written = self.quote(start, end)
         if kind is not None:
             self.is_cut = True
             return Part(count, written.rstrip(" .…"), kind, "", is_cut=True)
@@ -292,6 +328,7 @@ class _Reader:
         """What follows the list: words of PostFilter plugins, and the preemption clause."""
         words: list[str] = []
         while True:
+            self.take(_BEFORE_CLAUSE)
             self.take(_SPACES)
             start = self.at
             if self.take(_PREEMPTION):
@@ -304,12 +341,12 @@ class _Reader:
             if not self.take(_POST_FILTER):
                 return tuple(words), self._begun()
             self.wrote(34, LAST_MINOR)
-            words.append(self.pasted.quote(start, self.at))
+            words.append(self.quote(start, self.at))
             self.take(_COMMA)
 
     def _begun(self) -> Optional[Preemption]:
         """A preemption clause, or the words before it, of which only the beginning is there."""
-        rest = squeezed(self.text[self.at :]).rstrip(".…\"'`")
+        rest = squeezed(self.text[self.at : self.at + _MOST_BEGUN]).rstrip(".…\"'`")
         phrases = (squeezed(NO_CLAIMS), "stillnotschedulable", "preemption:")
         if len(rest) > 1 and any(phrase.startswith(rest) for phrase in phrases):
             self.at, self.is_cut = self.end, True
@@ -325,33 +362,42 @@ class _Reader:
                 return Preemption(int(total[:9]) if total else None, is_cut=True)
             parts = self.parts()
             dots = self.take(_DOTS)
-            if dots and dots.group().strip() == ".." and not self.text[self.at :].strip(" .…\n\"'`"):
+            if dots and dots.group().strip() == ".." and self.is_over(self.at):
                 self.wrote(26, 28)
             return Preemption(int(total[:9]) if total else None, parts, is_cut=self.is_cut)
         start = self.at
         if self.take(_VERDICT):
-            verdict = self.pasted.quote(start, self.at)
+            verdict = self.quote(start, self.at)
             self.take(_DOTS)
             return Preemption(verdict=verdict)
-        rest = self.text[self.at :].strip(" .…\n\"'`")
-        if re.fullmatch(r"(?:0(?:/\d*(?:\s+[a-z]*)*)?|not eli[a-z ]*|no candi[a-z ]*)?", rest):
+        begun = _CLAUSE_BEGUN.match(self.text, self.at)
+        if begun and self.is_over(begun.end()):
             self.at, self.is_cut = self.end, True
             return Preemption(is_cut=True)
-        found = re.compile(r"\n|\.(?=\s|$)").search(self.text, self.at)
+        found = _SENTENCE_END.search(self.text, self.at)
         self.at = found.start() if found else len(self.text)
-        verdict = self.pasted.quote(start, self.at)
+        verdict = self.quote(start, self.at)
         self.not_understood.append(verdict)
         return Preemption(verdict=verdict)
 
 
+_MISSING_LABEL = "(missingrequiredlabel)"
+_LABEL_BEGUN = re.compile(r"\s*(\([a-z ]{0,30})(?:\.{2,}|…)?[\"'`]*\s*\Z", re.IGNORECASE)
+_NOTHING_LEFT = re.compile(r"[ .…\n\"'`)\]}]*\Z")
+_CLAUSE_BEGUN = re.compile(r"0(?:/\d*(?: [a-z]+)*)?|not eli[a-z ]*|no candi[a-z ]*|", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"\n|\.(?=\s|$)")
+_MOST_BEGUN = 80  # characters that may be the beginning of a preemption clause
 _SPACES = re.compile(r"\s*(?:[-*•]\s+(?=\d))?")
 _COUNT = re.compile(r"(\d+)(?:\s+|(?=\s*\Z)|(?=node\(s\))|(?=\.{2,}|…))")
 _SEPARATOR = re.compile(r"\s*(?:[,;]\s*(?:and\s+)?|\s+and\s+|\s+)(?:[-*•]\s+)?(?=\d+\s*(?:[^\s\d,./:]|\Z|\.{2,}|…))")
-_REASON_END = re.compile(r"\s*[,;]\s*(?=\d+\s+[^\s\d])|\.(?=\s|\.|[\"'`)]|$)|…|[\"'`]+\s*$|(?=\n\s*\n)|\n(?=\S+\s*:)")
+_REASON_END = re.compile(
+    r"\s*[,;]\s*(?=\d+\s+[^\s\d])|\.(?=\s|\.|[\"'`)]|$)|…|(?<![\"'`])[\"'`]+\s*$|(?=\n\s*\n)|\n(?=\S+\s*:)"
+)
 _FULL_STOP = re.compile(r"\.(?![.…])")
 _REPEATED = re.compile(r"\s*\(repeated\s+\d+\s+times\)")
 _ELLIPSIS_END = re.compile(r"\s*(?:\.{2,}|…|\[(?:\.\.\.|…)\])\s*[\"'`)\]}]*\s*\Z")
 _DOTS = re.compile(r"\s*[.…]+")
+_BEFORE_CLAUSE = re.compile(r"[,;](?=\s*(?:preemption|no new claims|still not))", re.IGNORECASE)
 _COMMA = re.compile(r"\s*[,.;]?\s*")
 _STATE = re.compile(r"not\s+found(?=[\s.\"'`]|$)", re.IGNORECASE)
 _POST_FILTER = re.compile(
@@ -370,7 +416,7 @@ _VERDICT = re.compile(
 def _message(pasted: _Pasted, place: _Place, following: int) -> Message:
     """The message that begins at a place, and what is left over before the line of the next."""
     end = following
-    line = _line_start(pasted.plain, following)
+    line = _line_start(pasted.plain, following, place.end)
     if following < len(pasted.plain) and line > place.end:
         end = line  # what stands before the next message in its line is of that message
     if place.found is not None:
@@ -379,7 +425,7 @@ def _message(pasted: _Pasted, place: _Place, following: int) -> Message:
     parts = reader.parts()
     dots = reader.take(_DOTS)
     words, preemption = reader.post_filter() if place.kind != "not-scaled" else ((), None)
-    text = pasted.quote(place.start, reader.at)
+    text = pasted.quote(place.start, place.end + reader.at)
     reader.take(_DOTS)
     is_cut = reader.is_cut or bool(dots and dots.group().strip() in ("...", "…"))
     is_scheduler = place.kind != "not-scaled" and not all(part.kind in _OF_AUTOSCALER for part in parts or (_NONE,))
@@ -395,7 +441,7 @@ def _message(pasted: _Pasted, place: _Place, following: int) -> Message:
         era=era,
         times=_seen(pasted.plain, place.start),
         is_cut=is_cut,
-        not_understood=(*reader.not_understood, *_leftover(pasted, reader.at, end)),
+        not_understood=(*reader.not_understood, *_leftover(pasted, place.end + reader.at, end)),
     )
 
 
@@ -418,13 +464,14 @@ def _sentence(pasted: _Pasted, place: _Place, found: elsewhere.Found, end: int) 
     )
 
 
-def _line_start(plain: str, at: int) -> int:
-    return plain.rfind("\n", 0, at) + 1
+def _line_start(plain: str, at: int, since: int = 0) -> int:
+    """Where the line of a place begins, or `since` if that is in it."""
+    return max(since, plain.rfind("\n", since, at) + 1)
 
 
 def _seen(plain: str, at: int) -> int:
     """How often an event was seen, by the columns before it."""
-    seen = _SEEN.search(plain[_line_start(plain, at) : at])
+    seen = _SEEN.search(plain[_line_start(plain, at, max(0, at - _MOST_BEFORE)) : at])
     return int(seen.group(1)[:9]) if seen else 1
 
 
@@ -435,14 +482,14 @@ _AROUND = re.compile(
     r"|(?:type\s+reason|last\s+seen|firstseen|namespace\s+last)\b.*|events\s*:.*"
     r"|normal\s+[A-Z]\w+\b.*|warning\s+failedscheduling\b(?:(?!\d/\d).)*"
     rf"|{_AGE}(?:\s+\(x\d+\s+over\s+{_AGE}\))?(?:\s+[\w.-]+)?|\(x\d+\s+over\s+{_AGE}\)"
-    r"|(?:default-scheduler|cluster-autoscaler|karpenter)"
-    r"|[,\s]*(?:\w+=(?:\"[^\"]*\"|\S+)\s*)+"
+    r"|(?:default-scheduler|cluster-autoscaler|karpenter|persistentvolume-controller|failed to schedule pod)"
+    r"|[, ]*\w+=(?:\"[^\"]*\",?|[^\s\"]\S*)(?: \w+=(?:\"[^\"]*\",?|[^\s\"]\S*))* ?"
     r"|[\"'`]*[,;}}\])\s]*\"[\w./-]+\"\s*:.*"
     r"|[$%]\s.*|\S+[$#]\s.*|kubectl\s.*",
     re.IGNORECASE,
 )
 _KEY = re.compile(r"-?\s*\"?[A-Za-z][\w ./()-]{0,40}\"?\s*:(?:\s.*)?|conditions:|status:")
-_CONNECTORS = re.compile(r"[\s\"'`.,;:)\]}(\[{]*(?:and|then|or|;)?[\s\"'`.,;:)\]}(\[{]*", re.IGNORECASE)
+_CONNECTORS = re.compile(r"[\s\"'`.,;:)\]}(\[{]*(?:(?:and|then|or)[\s\"'`.,;:)\]}(\[{]*)?", re.IGNORECASE)
 
 
 def _leftover(pasted: _Pasted, start: int, end: int) -> tuple[str, ...]:
@@ -450,7 +497,7 @@ def _leftover(pasted: _Pasted, start: int, end: int) -> tuple[str, ...]:
     out = []
     for number, line in enumerate(pasted.plain[start:end].split("\n")):
         text = line.strip()
-        is_new_line = number > 0 or start == _line_start(pasted.plain, start)
+        is_new_line = number > 0 or not start or pasted.plain[start - 1] == "\n"
         if _AROUND.fullmatch(text) or _CONNECTORS.fullmatch(text) or (is_new_line and _KEY.fullmatch(text)):
             continue
         out.append(" ".join(text.split()))
