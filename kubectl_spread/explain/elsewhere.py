@@ -120,8 +120,8 @@ FORMS = (
     Form("scaled-up", Component.CLUSTER_AUTOSCALER, r"pod triggered scale-up:?(?P<groups> *\[[^\[\]\n]*\])?",
          "The autoscaler is adding a node for this pod; wait until it is ready.", ("kubectl get nodes",)),
     Form("scale-up-failed", Component.CLUSTER_AUTOSCALER,
-         r"node scale up in (?:zones? )?(?P<zones>[^\s][^\n]{0,200}?) associated with this pod failed: *"
-         r"(?P<why>[^\n]{0,500}?)(?:\. pod is at risk of not being scheduled\.?|\.?(?=\n|\Z))",
+         r"node scale up in (?:zones? )?(?P<zones>[^\s:;][^\n:;]{0,100}?) associated with this pod failed: *"
+         r"(?P<why>(?:[^\n.]|\.(?! pod is at risk|\s|\Z))*)(?:\. pod is at risk of not being scheduled)?\.?",
          "The autoscaler asked the cloud for a node in {zones} and did not get it ({why}); until it does, the pod "
          "waits.",
          ("kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml", "kubectl get nodes")),
@@ -142,7 +142,7 @@ FORMS = (
          r"(?:node )?(?<!\S)(?P<node>\S{1,253}) is not suitable for removal(?:: *| - )(?P<why>[^\n]*)",
          "The autoscaler keeps node {node}: {why}.", (_EXPLAIN,)),
     Form("predicate", Component.CLUSTER_AUTOSCALER,
-         r"(?:predicate checking error: *[^\n;]{0,300}; *)?predicateName=(?P<plugin>\w+); *reasons: *(?P<why>[^\n;]*)"
+         r"(?:predicate checking error: *[^\n;]{0,200}; *)?predicateName=(?P<plugin>\w+); *reasons: *(?P<why>[^\n;]*)"
          r"; *debugInfo=[^\n]*",
          "A new node of that group would be refused by the scheduler's plugin {plugin}: {why}.", (_EXPLAIN,)),
     Form("no-expansion", Component.CLUSTER_AUTOSCALER, r"no expansion opti+ons",
@@ -169,8 +169,8 @@ FORMS = (
          "Karpenter cannot make a node of {pool} for the pod; what follows says why.",
          (_POOLS, "kubectl describe nodepool {pool}", _KARPENTER_LOG)),
     Form("karpenter-requirements", Component.KARPENTER,
-         r"incompatible requirements, *(?P<why>(?:label \"[^\"\n]{0,300}\"[^\n;]*"
-         r"|[^\n;]{0,500}?key (?P<key>[^\s,;]{1,300})[^\n;]*))",
+         r"incompatible requirements, *(?P<why>(?:label \"[^\"\n]{0,200}\"[^\n;]*"
+         r"|[^\n;]{0,200}?key (?P<key>[^\s,;]{1,200})[^\n;]*))",
          "What the pod asks of its node, by node selector, affinity or an earlier choice of a domain, is nothing the "
          "node pool may have: {why}.",
          (_POOLS, "kubectl get nodes --show-labels", _EXPLAIN)),
@@ -185,7 +185,7 @@ FORMS = (
          "No instance type of the node pool has room for the pod and the DaemonSets and meets what both ask for.",
          (_POOLS, _POD, _EXPLAIN)),
     Form("karpenter-taint", Component.KARPENTER,
-         r"did not tolerate (?:taint *\(?taint=)?(?P<taint>[^\s;,)]{1,400})\)?",
+         r"did not tolerate (?:taint *\(?taint=)?(?P<taint>[^\s;,)]{1,200})\)?",
          "The node pool's nodes have the taint {taint}, which the pod does not tolerate.",
          (_POOLS, "kubectl get nodepools -o custom-columns=NAME:.metadata.name,TAINTS:.spec.template.spec.taints")),
     Form("karpenter-limit", Component.KARPENTER,
@@ -273,7 +273,7 @@ FORMS = (
     Form("invalid-object", Component.API_SERVER, rf"(?:The )?{_OBJECT} is invalid: *(?P<why>[^\n]*)",
          "The API server refuses {object}: {why}.", (_CHECK,)),
     Form("decoding", Component.API_SERVER,
-         r"(?:error from server \(badrequest\): *)?(?:error when (?:creating|replacing|applying)[^\n:]{0,300}: *)?"
+         r"(?:error from server \(badrequest\): *)?(?:error when (?:creating|replacing|applying)[^\n:]{0,200}: *)?"
          r"(?P<object>\b\w{1,60}) in version (?P<version>\"[^\"\n]{0,99}\"|[^\s\"]{1,99}) cannot be handled as an? "
          r"\w+: *(?:json: cannot unmarshal (?P<given>\w+) into go struct field (?P<field>\S+) of type (?P<type>\S+)"
          r"|strict decoding error: *(?P<why>[^\n]*))",
@@ -287,25 +287,25 @@ FORMS = (
          "The API server knows no field {field} there and drops it; the constraint does not do what it says.",
          (_CHECK,)),
     Form("kubectl-field", Component.KUBECTL,
-         r"(?:error: *)?error validating (?P<file>\"[^\"\n]{1,500}\"|STDIN): *(?:error validating data: *)?"
-         r"(?:ValidationError\((?P<path>[^)\n]{0,400})\): *)?(?P<why>[^\n]*?)"
+         r"(?:error: *)?error validating (?P<file>\"[^\"\n]{1,200}\"|STDIN): *(?:error validating data: *)?"
+         r"(?:ValidationError\((?P<path>[^)\n]{0,200})\): *)?(?P<why>[^\n]*?)"
          r"(?:; if you choose to ignore these errors[^\n]*|(?=\n|\Z))",
          "kubectl checked {file} against the cluster's schema before sending it, and refused it: {why}.",
          (_CHECK, "kubectl apply --dry-run=server -f FILE")),
     Form("kubectl-yaml", Component.KUBECTL,
-         r"error parsing (?P<file>\S{1,500}?): *error converting YAML to JSON: *yaml: *(?:line (?P<line>\d{1,9}): *)?"
+         r"error parsing (?P<file>\S{1,200}?): *error converting YAML to JSON: *yaml: *(?:line (?P<line>\d{1,9}): *)?"
          r"(?P<why>[^\n]*)",
          "kubectl cannot read {file} as YAML: {why}. Nothing of it was applied.", (_CHECK,)),
     Form("kubectl-kind", Component.KUBECTL,
-         r"(?:resource mapping not found for name: *\"(?P<object>[^\"\n]{0,253})\"[^\n]{0,300}?: *|unable to recognize "
-         r"\"[^\"\n]{0,500}\": *)?no matches for kind \"(?P<kind>[^\"\n]{0,253})\" "
+         r"(?:resource mapping not found for name: *\"(?P<object>[^\"\n]{0,253})\"[^\n]{0,200}?: *|unable to recognize "
+         r"\"[^\"\n]{0,200}\": *)?no matches for kind \"(?P<kind>[^\"\n]{0,253})\" "
          r"in version \"(?P<version>[^\"\n]{0,253})\"",
          "The API server does not serve {kind} in version {version}: its custom resource definition is missing, or the "
          "release has dropped the version.",
          ("kubectl api-resources", _CHECK)),
     Form("chart-field", Component.HELM,
          r"(?:(?:unable to build kubernetes objects from[^\n:]{0,100}: *)?error validating \"\": *)?"
-         r"(?:error validating data: *)?ValidationError\((?P<path>[^)\n]{0,400})\): *(?P<why>unknown field "
+         r"(?:error validating data: *)?ValidationError\((?P<path>[^)\n]{0,200})\): *(?P<why>unknown field "
          r"\"[^\"\n]{0,253}\" in [\w.]+|[^\n]*)",
          "What Helm or kubectl checks before sending it does not have this shape at {path}: {why}.",
          ("helm template RELEASE CHART | kubectl spread check -",)),
@@ -326,7 +326,7 @@ FORMS = (
          "The chart's own schema wants {path} as {type}, and the values have {given}.",
          ("helm show values CHART", "helm template RELEASE CHART | kubectl spread check -")),
     Form("argo-cd", Component.ARGO_CD,
-         r"(?<![\w.])(?P<path>\.[\w.]{0,200}topologySpreadConstraints\[[^\[\]\n]{0,300}\][\w.]*)"
+         r"(?<![\w.])(?P<path>\.[\w.]{0,200}topologySpreadConstraints\[[^\[\]\n]{0,200}\][\w.]*)"
          r": *field not declared in schema",
          "Argo CD's built-in schema does not know {path}: it is of an older release than the cluster. Server-side "
          "diff leaves the question to the API server.",

@@ -6,6 +6,7 @@ counts grows as the work of `re` does, on any machine.
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Callable
@@ -23,6 +24,7 @@ Then = Callable[[int], int]  # what is to match from a place on: where it ends, 
 Node = tuple[Any, Any]
 
 _MANY = 20  # repeats that may be pumped
+_DEPTH = 20_000  # of calls: a repeat of groups takes some for each round
 _CATEGORIES = {
     "CATEGORY_DIGIT": str.isdigit,
     "CATEGORY_SPACE": str.isspace,
@@ -30,6 +32,7 @@ _CATEGORIES = {
 }
 
 
+@functools.cache
 def tree(pattern: re.Pattern[str]) -> list[Node]:
     """A pattern as `re` parses it."""
     return list(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))
@@ -38,10 +41,16 @@ def tree(pattern: re.Pattern[str]) -> list[Node]:
 class Matcher:
     """One pattern on one text; `steps` counts every character, place and alternative that is tried."""
 
-    def __init__(self, pattern: re.Pattern[str], text: str) -> None:
+    def __init__(self, pattern: re.Pattern[str], text: str, *, is_whole: bool = False) -> None:
+        sys.setrecursionlimit(max(_DEPTH, sys.getrecursionlimit()))
         self.steps = 0
         self._text = text.lower()
-        self._first = self._sequence(tree(pattern), 0, lambda at: at)
+        end = len(text)
+        self._first = self._sequence(tree(pattern), 0, lambda at: at if not is_whole or at == end else -1)
+
+    def match(self) -> bool:
+        """Match the pattern where the text begins."""
+        return self._first(0) >= 0
 
     def find_all(self) -> int:
         """Match wherever the pattern matches, one after another as `finditer` does; return how often."""
@@ -70,11 +79,11 @@ class Matcher:
             return self._looked(value, then, is_wanted=name == "ASSERT")
         if name == "AT":
             return self._place(str(value), then)
-        is_one = one(node)
+        fits, text = frozenset(filter(one(node), set(self._text))), self._text
 
         def match(at: int) -> int:
             self.steps += 1
-            return then(at + 1) if at < len(self._text) and is_one(self._text[at]) else -1
+            return then(at + 1) if at < len(text) and text[at] in fits else -1
 
         return match
 
@@ -125,17 +134,19 @@ class Matcher:
             return self._of_one(one(body[0]), int(least), limit, then, is_greedy=is_greedy)
         return self._of_many(list(body), int(least), limit, then, is_greedy=is_greedy)
 
-    def _of_one(
-        self, is_one: Callable[[str], bool], least: int, most: int, then: Then, *, is_greedy: bool
-    ) -> Then:
+    def _of_one(self, is_one: Callable[[str], bool], least: int, most: int, then: Then, *, is_greedy: bool) -> Then:
+        fits, text = frozenset(filter(is_one, set(self._text))), self._text
+
         def match(at: int) -> int:
-            end, last = at, min(len(self._text), at + most)
-            while end < last and is_one(self._text[end]) and (is_greedy or end < at + least):
+            end, last = at, min(len(text), at + (most if is_greedy else least))
+            while end < last and text[end] in fits:
                 end += 1
-                self.steps += 1
+            self.steps += end - at + 1
             if end < at + least:
                 return -1
-            return self._given_back(at + least, end, then) if is_greedy else self._taken(end, last, is_one, then)
+            if is_greedy:
+                return self._given_back(at + least, end, then)
+            return self._taken(end, min(len(text), at + most), fits, then)
 
         return match
 
@@ -147,32 +158,38 @@ class Matcher:
                 return found
         return -1
 
-    def _taken(self, end: int, last: int, is_one: Callable[[str], bool], then: Then) -> int:
+    def _taken(self, end: int, last: int, fits: frozenset[str], then: Then) -> int:
         while True:
             self.steps += 1
             found = then(end)
-            if found >= 0 or end >= last or not is_one(self._text[end]):
+            if found >= 0 or end >= last or self._text[end] not in fits:
                 return found
             end += 1
 
-    def _of_many(self, body: list[Node], least: int, most: int, then: Then, *, is_greedy: bool) -> Then:
-        def again(count: int, before: int) -> Then:
-            def match(at: int) -> int:
-                self.steps += 1
-                more = count < most and (at > before or count < least)
-                if not is_greedy and count >= least:
-                    found = then(at)
-                    if found >= 0 or not more:
-                        return found
-                if more:
-                    found = self._sequence(body, 0, again(count + 1, at))(at)
-                    if found >= 0:
-                        return found
-                return then(at) if is_greedy and count >= least else -1
+    def _of_many(self, nodes: list[Node], least: int, most: int, then: Then, *, is_greedy: bool) -> Then:
+        rounds: list[tuple[int, int]] = []  # how many were made, and where the last began: of the rounds under way
 
-            return match
+        def ended(at: int) -> int:
+            made = rounds.pop()
+            found = loop(*made, at)
+            rounds.append(made)
+            return found
 
-        return again(0, -1)
+        body = self._sequence(nodes, 0, ended)
+
+        def loop(count: int, before: int, at: int) -> int:
+            self.steps += 1
+            if not is_greedy and count >= least and (found := then(at)) >= 0:
+                return found
+            if count < most and (at > before or count < least):
+                rounds.append((count + 1, at))
+                found = body(at)
+                rounds.pop()
+                if found >= 0:
+                    return found
+            return then(at) if is_greedy and count >= least else -1
+
+        return lambda at: loop(0, -1, at)
 
 
 def is_single(node: Node) -> bool:

@@ -402,3 +402,120 @@ def test_what_is_too_long_is_not_read_and_that_is_said() -> None:
     found = parse("0/3 nodes are available: 3 Insufficient cpu." + "\n" * 60_000 + "0/4 nodes are available: 4 x")
 
     assert ("(what follows the first 50000 characters was not read)",) == found.not_understood
+
+
+# Texts that were read wrongly once: component, form, details, and a part of what is said.
+MISREAD = (
+    ('error: error validating "deploy.yaml": error validating data: ValidationError(Deployment.spec.template.spec.'
+     'topologySpreadConstraints[0]): unknown field "matchLabels" in io.k8s.api.core.v1.TopologySpreadConstraint; if you '
+     "choose to ignore these errors, turn validation off with --validate=false",
+     "kubectl kubectl-field", {"file": '"deploy.yaml"', "path": "Deployment.spec.template.spec.topologySpreadConstraints[0]"},
+     'kubectl checked "deploy.yaml" against the cluster\'s schema before sending it, and refused it: unknown field'),
+    ('Error: INSTALLATION FAILED: unable to build kubernetes objects from release manifest: error validating "": error '
+     'validating data: ValidationError(Deployment.spec): unknown field "x" in io.k8s.api.apps.v1.DeploymentSpec',
+     "Helm chart-field", {"path": "Deployment.spec"}, "What Helm or kubectl checks before sending it"),
+    ("error: error parsing web.yaml: error converting YAML to JSON: yaml: line 12: did not find expected key",
+     "kubectl kubectl-yaml", {"file": "web.yaml", "line": "12"}, "kubectl cannot read web.yaml as YAML"),
+    ("Preempted by a pod on node n3", "kube-scheduler preempted", {"node": "n3"},
+     "The scheduler evicted this pod from node n3 to make room for a pod of higher priority."),
+    ("Preempted by pod 3a1c-77 on node n3.", "kube-scheduler preempted", {"pod": "pod 3a1c-77", "node": "n3"},
+     "evicted this pod from node n3"),
+    ("Cannot schedule pods: Insufficient cpu.", "kube-scheduler nodes", {},
+     "The text does not say how many nodes each reason is about."),
+    ("Cannot schedule pods: no nodes available to schedule pods.", "kube-scheduler no-nodes", {},
+     "The scheduler knows of no node at all"),
+    ('Deployment.apps "web" is invalid: spec.template.spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be '
+     "greater than zero",
+     "kube-apiserver validation",
+     {"object": 'Deployment.apps "web"', "path": "spec.template.spec.topologySpreadConstraints[0].maxSkew"},
+     'The API server refuses Deployment.apps "web": spec.template.spec.topologySpreadConstraints[0].maxSkew'),
+    ('Deployment.apps "web" is invalid: spec.selector: Invalid value: "x": field is immutable',
+     "kube-apiserver invalid-object", {"object": 'Deployment.apps "web"'},
+     'The API server refuses Deployment.apps "web": spec.selector: Invalid value: "x": field is immutable.'),
+    ('running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "data-web-0"',
+     "kube-scheduler volume-binding", {"claim": "data-web-0"}, "the volume of claim data-web-0 was not ready for it in time"),
+    ('running PreBind plugin "VolumeBinding": binding volumes: timed out waiting for the condition',
+     "kube-scheduler volume-binding-unnamed", {"why": "timed out waiting for the condition"},
+     "The message does not name the claim: it is one of the pod's claims that are Pending."),
+    ('running PreBind plugin "VolumeBinding": binding volumes: pv "pv-1" node affinity doesn\'t match node "n1": no match',
+     "kube-scheduler volume-elsewhere", {"volume": "pv-1", "node": "n1"}, "volume pv-1 cannot be reached from it"),
+    ('error while running "VolumeBinding" filter plugin for pod "web-0": pod has unbound immediate PersistentVolumeClaims',
+     "kube-scheduler claim-unbound", {"pod": "web-0"}, "A PersistentVolumeClaim of pod web-0 is not bound"),
+    ("NodePool requirements filtered out all compatible available instance types",
+     "Karpenter karpenter-types", {}, "No instance type is left that the NodePool's requirements allow"),
+    ("waiting for first consumer to be created before binding", "persistentvolume-controller waiting-for-consumer", {},
+     "That is no error of the claim: the pod is what to look at"),
+    ('waiting for a volume to be created, either by external provisioner "ebs.csi.aws.com" or manually by system administrator',
+     "persistentvolume-controller waiting-for-provisioner", {"provisioner": "ebs.csi.aws.com"},
+     "The claim waits for ebs.csi.aws.com to make its volume."),
+    ("waiting for pod web-0 to be scheduled", "persistentvolume-controller waiting-for-pod", {"pod": "web-0"},
+     "look at why the pod is Pending"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "who", "details", "said"), MISREAD)
+def test_what_was_read_wrongly_once_is_read_right(text: str, who: str, details: dict[str, str], said: str) -> None:
+    found = parse(text)
+
+    assert (who, ()) == (f"{found.component.value} {found.form}", found.not_understood)
+    assert details.items() <= dict(found.details).items()
+    assert said in meanings.meaning_of_whole(found)
+    assert meanings.commands(found)
+
+
+@pytest.mark.parametrize("end", ["...", "…", " [...]"])
+def test_a_text_cut_off_before_the_missing_label_leaves_both_open(end: str) -> None:
+    (part,) = parse(f"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints{end}").parts
+
+    assert part.is_cut
+    assert meanings.meaning(part).endswith(
+        "The text is cut off before it says why: either the pod there would make the skew greater than maxSkew, or they do "
+        "not have the label that is the topologyKey (`missing required label`)."
+    )
+
+
+@pytest.mark.parametrize("end", [" (", " (missing req...", " (missing required label"])
+def test_a_text_cut_off_within_the_missing_label_is_about_it(end: str) -> None:
+    found = parse(f"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints{end}")
+
+    assert [(part.kind, part.is_cut) for part in found.parts] == [(Kind.SPREAD_LABEL, True)]
+    assert () == found.not_understood
+
+
+@pytest.mark.parametrize(
+    ("taint", "said"),
+    [
+        ("node.kubernetes.io/not-ready: ", "The taint says that those 2 nodes are not ready."),
+        ("node.kubernetes.io/unreachable: ", "The taint says that those 2 nodes are unreachable."),
+        (
+            "ToBeDeletedByClusterAutoscaler: 17",
+            "The taint says that those 2 nodes are being removed by the cluster autoscaler.",
+        ),
+        ("karpenter.sh/disrupted: ", "The taint says that those 2 nodes are being removed by Karpenter."),
+        ("node-role.kubernetes.io/control-plane: ", "It marks control-plane nodes, which take no ordinary pods."),
+    ],
+)
+def test_a_well_known_taint_is_told_by_what_it_says(taint: str, said: str) -> None:
+    (part,) = parse(f"0/2 nodes are available: 2 node(s) had untolerated taint {{{taint}}}.").parts
+
+    assert meanings.meaning(part).endswith(said)
+
+
+def test_insufficient_pods_are_about_the_limit_of_pods() -> None:
+    (part,) = parse("0/10 nodes are available: 10 Insufficient pods.").parts
+
+    assert (10, Kind.TOO_MANY_PODS) == (part.number, part.kind)
+    assert "Those 10 nodes run as many pods as they may (allocatable pods)." == meanings.meaning(part)
+
+
+def test_every_form_of_karpenter_says_what_to_run_next() -> None:
+    forms = [form for form in elsewhere.FORMS if form.component is elsewhere.Component.KARPENTER]
+
+    assert [] == [form.name for form in forms if not form.commands]
+
+
+def test_a_name_of_a_form_is_that_of_one_form() -> None:
+    """What a message means is looked up by it."""
+    names = [(form.name, form.component) for form in elsewhere.FORMS]
+
+    assert len(names) == len(set(names))
