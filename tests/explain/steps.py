@@ -235,7 +235,6 @@ def attacks(pattern: re.Pattern[str], size: int) -> Iterator[str]:
     for prefix, body in _pumped(nodes, ""):
         if body:
             yield prefix + (body * (size // len(body) + 1))[:size] + "\x01"
-            yield prefix + (body * (size // len(body) + 1))[:size]
         start = prefix + body
         if start:
             yield (start * (size // len(start) + 1))[:size] + "\x01"

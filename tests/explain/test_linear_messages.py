@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from kubectl_spread.explain import reasons
 from tests.explain.steps import attacks
 from tests.explain.steps import Matcher
 
-SIZE = 200
+SIZE = 300
 TIMES = 3
 SEARCHED = ("elsewhere.", "messages._ESCAPED")  # anywhere in a text, with some more; all others are matched at a place
 ALSO_SEARCHED = frozenset(
@@ -60,7 +61,7 @@ def steps(name: str, pattern: re.Pattern[str], text: str) -> int:
 def test_the_counting_matcher_agrees_with_re() -> None:
     """It finds what `re` finds, on every pattern and on texts made for it."""
     for name, pattern in PATTERNS.items():
-        for text in attacks(pattern, 15):
+        for text in itertools.islice(attacks(pattern, 15), 2):
             lower = text.lower()
             if name in WHOLE:
                 assert Matcher(pattern, lower, is_whole=True).match() == bool(pattern.fullmatch(lower)), (name, text)
