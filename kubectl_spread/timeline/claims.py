@@ -27,6 +27,7 @@ Made = tuple[tuple[str, str, str], ...]
 
 NEW = "new"  # exists, and nothing is known to be bound to it
 GONE = "gone"
+RELEASED = "released"  # of a volume whose claim was deleted; it stands where others have a namespace
 
 
 def storage_of(world: World, base: Storage, claims: Made) -> Storage:
@@ -36,6 +37,9 @@ def storage_of(world: World, base: Storage, claims: Made) -> Storage:
     found, volumes = dict(base.claims), dict(base.volumes)
     for namespace, name, value in claims:
         key = ObjectKey(namespace, name)
+        if namespace == RELEASED:
+            volumes[name] = volumes[name]._replace(claim=key, claim_uid=RELEASED, is_available=False)
+            continue
         if value == GONE:
             found.pop(key, None)
             continue
@@ -81,6 +85,18 @@ def put(draft: Draft, namespace: str, name: str, value: str) -> None:
     """Remember what became of a claim."""
     others = [item for item in draft.claims if item[:2] != (namespace, name)]
     draft.claims = tuple(sorted([*others, (namespace, name, value)]))
+
+
+def delete(draft: Draft, namespace: str, name: str) -> None:
+    """Let a claim go; its volume keeps its data, and is nobody else's."""
+    key = ObjectKey(namespace, name)
+    storage = storage_of(draft.world, draft.world.facts[draft.facts].cluster.storage, draft.claims)
+    claim = storage.claims.get(key)
+    if claim is None:
+        return
+    put(draft, namespace, name, GONE)
+    if claim.volume_name:
+        put(draft, RELEASED, claim.volume_name, GONE)
 
 
 def _claim(world: World, key: ObjectKey) -> Optional[Claim]:

@@ -186,7 +186,7 @@ def _cordon(draft: Draft, op: steps.Cordon) -> None:
 
 
 def _taint(draft: Draft, op: steps.TaintNodes) -> None:
-    _change(draft, op, op.nodes, lambda node: nodes.tainted(node, op.taint))
+    _change(draft, op, op.nodes, lambda node: nodes.tainted(node, op.taint) if nodes.keeps(node, op.taint) else node)
 
 
 def _untaint(draft: Draft, op: steps.Untaint) -> None:

@@ -13,7 +13,7 @@ from typing import Optional
 
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.state import Step
+from kubectl_spread.timeline.state import Way
 
 Canonical = Callable[[State], State]
 _MOST_STEPS = 100_000  # of one run, after which it counts as endless
@@ -62,8 +62,8 @@ def everything(
         steps = moves.after(state)
         if not steps:
             steady.append(state)
-        for step in steps:
-            after = canonical(step.state)
+        for way in steps:
+            after = canonical(way().state)
             if after not in came_from:
                 came_from[after] = state
                 queue.append(after)
@@ -77,7 +77,7 @@ def _has_end(steady: list[State]) -> bool:
 def one(
     moves: Moves,
     start: State,
-    choose: Callable[[list[Step]], Step],
+    choose: Callable[[list[Way]], Way],
     *,
     canonical: Canonical = lambda state: state,
     deadline: Optional[float] = None,
@@ -89,7 +89,7 @@ def one(
         steps = moves.after(state)
         if not steps:
             return Found((state,), False, len(came_from), came_from, runs=1)
-        after = canonical(choose(steps).state)
+        after = canonical(choose(steps)().state)
         if after not in came_from:
             came_from[after] = state
         state = after
@@ -100,12 +100,12 @@ def one(
     return Found((), False, len(came_from), came_from, runs=1, loops=(state,))
 
 
-def first(steps: list[Step]) -> Step:
+def first(steps: list[Way]) -> Way:
     """Choose what comes first: the scheduler is faster than deletions, these than readiness."""
     return steps[0]
 
 
-def at_random(seed: int) -> Callable[[list[Step]], Step]:
+def at_random(seed: int) -> Callable[[list[Way]], Way]:
     """Return a chooser that takes any step, the same ones for the same seed."""
     generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
     return generator.choice
@@ -119,6 +119,7 @@ def towards(
     is_there: Callable[[State], bool],
     max_states: int,
     any_state: bool = False,
+    canonical: Canonical = lambda state: state,
 ) -> tuple[Optional[State], int]:
     """Look for a way to a steady state, states that seem nearer first.
 
@@ -129,6 +130,7 @@ def towards(
         is_there: whether a steady state is the one.
         max_states: how many are visited at most.
         any_state: whether it need not be steady.
+        canonical: the state that stands for all that are the same, the one that is looked for included.
 
     Returns:
         The state, None where it was not found; and how many states were visited, negative where there are no others.
@@ -149,9 +151,10 @@ def towards(
         steps = moves.after(state)
         if not steps and is_there(state):
             return state, len(seen)
-        for step in steps:
-            if step.state not in seen:
-                seen.add(step.state)
+        for way in steps:
+            after = canonical(way().state)
+            if after not in seen:
+                seen.add(after)
                 number -= 1  # of equally near ones the latest first
-                heapq.heappush(heap, (distance(step.state), number, step.state))
+                heapq.heappush(heap, (distance(after), number, after))
     return None, -len(seen)

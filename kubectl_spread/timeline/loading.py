@@ -69,6 +69,7 @@ def load(
     touched: Collection[OwnerKey] = (),
     nodes: Collection[str] = (),
     kubelet: Optional[Kubelet] = None,
+    patience_s: float = float("inf"),
 ) -> Loaded:
     """Return the beginning.
 
@@ -78,14 +79,16 @@ def load(
         touched: workloads that take part in any case.
         nodes: nodes whose pods take part.
         kubelet: how pods behave.
+        patience_s: how much time passes within a step.
     """
-    return _Loading(cluster, profiles, kubelet).load(frozenset(touched), frozenset(nodes))
+    world = World(cluster, profiles, kubelet=kubelet, patience_s=patience_s)
+    return _Loading(cluster, world).load(frozenset(touched), frozenset(nodes))
 
 
 class _Loading:
-    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], kubelet: Optional[Kubelet]) -> None:
+    def __init__(self, cluster: Cluster, world: World) -> None:
         self.cluster = cluster
-        self.world = World(cluster, profiles, kubelet=kubelet)
+        self.world = world
         self.sets: dict[int, Any] = {}
         self._rev_of: dict[tuple[OwnerKey, str], int] = {}  # by controller of the pod, or workload, and hash
 

@@ -14,7 +14,9 @@ Reductions, none of which loses an outcome:
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from typing import Optional
 
@@ -27,6 +29,7 @@ from kubectl_spread.timeline.controllers import job
 from kubectl_spread.timeline.controllers import replicaset
 from kubectl_spread.timeline.controllers import statefulset
 from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.oracle import Eviction
 from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.state import End
 from kubectl_spread.timeline.state import Kind
@@ -36,6 +39,7 @@ from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.state import Stage
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.state import Step
+from kubectl_spread.timeline.state import Way
 from kubectl_spread.timeline.world import World
 
 _ENDING = (End.TERMINATING, End.PREEMPTED)
@@ -56,25 +60,22 @@ _EXCESS: dict[type, Callable[..., list[tuple[P, ...]]]] = {
 class Moves:
     """The steps of every state of one world."""
 
-    def __init__(self, world: World, oracle: Oracle, *, patience_s: float = float("inf")) -> None:
-        """`patience_s`: tolerationSeconds up to this end within a step."""
+    def __init__(self, world: World, oracle: Oracle) -> None:
         self._world = world
         self._oracle = oracle
-        self._patience_s = patience_s
 
-    def settled(self, draft: Draft) -> Step:
-        """Return the step once controllers have done all that needs no choice."""
-        is_done = False
-        while not is_done:
-            is_done = True
-            for owner, own in enumerate(draft.sets):
-                if own is not None and _ACTS[type(own)](draft, owner):
-                    is_done = False
+    def settled(self, draft: Draft, owners: Optional[Iterable[int]] = None) -> Step:
+        """Return the step once controllers have done all that needs no choice; `owners`: the only ones concerned."""
+        asked = range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}
+        for owner in asked:
+            own = draft.sets[owner]
+            while own is not None and _ACTS[type(own)](draft, owner):
+                pass
         return draft.step()
 
-    def after(self, state: State) -> list[Step]:
-        """Return every step of a state; empty where it is steady."""
-        forced = self._victims(state)
+    def after(self, state: State) -> list[Way]:
+        """Return every step of a state, each worked out when it is taken; empty where the state is steady."""
+        forced = self._victims(state) or self._lagging(state)
         if forced:
             return forced
         found = [
@@ -86,18 +87,18 @@ class Moves:
         ]
         return found or self._rest(state) or self._given_up(state)
 
-    def _victims(self, state: State) -> list[Step]:
+    def _victims(self, state: State) -> list[Way]:
         for owner, own in enumerate(state.sets):
             excess = _EXCESS.get(type(own))
             found = excess(self._world, state.pods, owner, own) if excess is not None else []
             if found:
-                return [self._deleted(state, pods) for pods in found]
+                return [partial(self._deleted, state, pods) for pods in found]
         return []
 
     def _deleted(self, state: State, pods: tuple[P, ...], kind: Kind = Kind.DELETED) -> Step:
         draft = Draft(self._world, state)
         draft.delete(pods, kind)
-        return self.settled(draft)
+        return self.settled(draft, {pod.owner for pod in pods})
 
     def _waiting(self, state: State) -> list[P]:
         """Return one of each kind of pods that wait, alike but for their ordinals."""
@@ -108,7 +109,7 @@ class Moves:
                 found.setdefault((pod.owner, pod.rev, shape, pod.nominated, pod.is_new), pod)
         return list(found.values())
 
-    def _scheduled(self, state: State) -> list[Step]:
+    def _scheduled(self, state: State) -> list[Way]:
         """Let the scheduler try the pods of the highest priority that can be helped."""
         by_priority: dict[int, list[P]] = {}
         for pod in self._waiting(state):
@@ -119,37 +120,49 @@ class Moves:
                 return found
         return []
 
-    def _tried(self, state: State, pod: P) -> Iterator[Step]:
+    def _tried(self, state: State, pod: P) -> list[Way]:
         hosts = self._oracle.hosts(pod, state)
-        for node in hosts:
-            draft = Draft(self._world, state)
-            draft.claims = self._oracle.reserved(pod, node, state)
-            draft.bind(pod, node, others=len(hosts) - 1)
-            yield self.settled(draft)
         if hosts:
-            return
-        for way in self._oracle.evictions(pod, state):
-            draft = Draft(self._world, state)
-            draft.replace(pod, pod._replace(nominated=way.node))
-            draft.delete(way.victims, Kind.PREEMPTED)
-            yield self.settled(draft)
+            return [partial(self._bound, state, pod, node, others=len(hosts) - 1) for node in hosts]
+        return [partial(self._preempted, state, pod, way) for way in self._oracle.evictions(pod, state)]
 
-    def _ended(self, state: State) -> Iterator[Step]:
+    def _bound(self, state: State, pod: P, node: int, *, others: int) -> Step:
+        draft = Draft(self._world, state)
+        draft.claims = self._oracle.reserved(pod, node, state)
+        draft.bind(pod, node, others=others)
+        return draft.step()  # no controller waits for a binding
+
+    def _preempted(self, state: State, pod: P, way: Eviction) -> Step:
+        draft = Draft(self._world, state)
+        draft.replace(pod, pod._replace(nominated=way.node))
+        draft.delete(way.victims, Kind.PREEMPTED)
+        return self.settled(draft, {victim.owner for victim in way.victims})
+
+    def _ended(self, state: State) -> Iterator[Way]:
         """Let deletions finish that somebody waits for."""
         ending = [pod for pod in dict.fromkeys(state.pods) if pod.end in _ENDING]
         if not ending:
             return
-        matters = self._matters(state)
-        for pod in ending:
-            if matters or self._is_awaited(state, pod):
-                yield self._gone(state, [pod])
+        awaited = [pod for pod in ending if self._is_awaited(state, pod)]
+        for pods in [[pod] for pod in awaited] or self._noticed(state, ending):
+            yield partial(self._gone, state, pods)
+            if self._has_overtaking(state):
+                yield partial(self._gone, state, pods, is_noticed=False)
 
-    def _matters(self, state: State) -> bool:
-        """Return whether a waiting pod would find other nodes if all deletions were finished."""
-        for pod in self._waiting(state):
-            if self._oracle.hosts(pod, state) != self._oracle.hosts(pod, state, without_ending=True):
-                return True
-        return False
+    def _noticed(self, state: State, ending: list[P]) -> list[list[P]]:
+        """Return the deletions whose end lets a waiting pod find other nodes: all together, or one that is decisive."""
+        every = [pod for pod in state.pods if pod.end in _ENDING]
+        waiting = self._waiting(state)
+        now = [set(self._oracle.hosts(pod, state)) for pod in waiting]
+        then = [set(self._oracle.hosts(pod, state, without=tuple(every))) for pod in waiting]
+        if now == then:
+            return []
+        found = [every]
+        for pod in ending if len(every) > 1 else ():
+            alone = [set(self._oracle.hosts(item, state, without=(pod,))) for item in waiting]
+            if any(new - old - last for new, old, last in zip(alone, now, then, strict=True)):
+                found.append([pod])
+        return found
 
     def _is_awaited(self, state: State, pod: P) -> bool:
         own = state.sets[pod.owner] if pod.owner >= 0 else None
@@ -159,67 +172,88 @@ class Moves:
             return True
         return any(item[0] == "drain" and item[1] == pod.node for item in state.todo[:1])
 
-    def _gone(self, state: State, pods: list[P]) -> Step:
+    def _has_overtaking(self, state: State) -> bool:
+        """Return whether a waiting pod may be faster than the pod that a controller makes next, and go before it."""
+        classes = self._world.classes
+        highest = max((classes[pod.cls].priority for pod in state.pods), default=0)
+        return any(pod.node == PENDING and classes[pod.cls].priority < highest for pod in state.pods)
+
+    def _lagging(self, state: State) -> list[Way]:
+        """Let the scheduler be faster than a controller that has a pod to make."""
+        if not self._has_overtaking(state):
+            return []
+        step = self.settled(Draft(self._world, state))
+        return [] if step.state == state else [*self._scheduled(state), lambda: step]
+
+    def _gone(self, state: State, pods: list[P], *, is_noticed: bool = True) -> Step:
         draft = Draft(self._world, state)
         for pod in pods:
             draft.remove(pod)
             own = state.sets[pod.owner] if pod.owner >= 0 else None
             if isinstance(own, statefulset.Own):
                 statefulset.pod_is_gone(draft, pod)
-        return self.settled(draft)
+        return self.settled(draft, {pod.owner for pod in pods} if is_noticed else ())
 
-    def _went_on(self, state: State) -> Iterator[Step]:
+    def _went_on(self, state: State) -> Iterator[Way]:
         """Let pods become ready whose controllers then go on."""
         for owner, own in enumerate(state.sets):
             if isinstance(own, deployment.Own):
                 yield from self._rolled(state, owner)
             elif isinstance(own, statefulset.Own):
                 for pod in statefulset.waits_for_ready(self._world, state.pods, owner, own)[:1]:
-                    yield self._ready(state, [pod])
+                    yield partial(self._ready, state, [pod])
             elif isinstance(own, daemonset.Own):
                 yield from self._daemons(state, owner)
         if any(item[0] in ("drain", "evict") for item in state.todo):
             yield from self._ready_each(state)
 
-    def _rolled(self, state: State, owner: int) -> Iterator[Step]:
+    def _rolled(self, state: State, owner: int) -> Iterator[Way]:
         """Let so many pods become ready, and then old ones make room."""
-        bound = [pod for pod in state.pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == End.ALIVE]
-        for count in range(len(bound) + 1):
-            draft = Draft(self._world, state)
-            for pod in bound[:count]:
-                draft.make_ready(pod)
-            if deployment.scale_down(draft, owner):
-                yield self.settled(draft)
+        own: deployment.Own = state.sets[owner]
+        bound = deployment.to_be_ready(state.pods, owner)
+        for count, sets in deployment.scale_downs(self._world.specs[own.spec], own, state.pods, owner):
+            yield partial(self._made_room, state, owner, bound[:count], sets)
+
+    def _made_room(self, state: State, owner: int, ready: list[P], sets: tuple[deployment.Set, ...]) -> Step:
+        draft = Draft(self._world, state)
+        for pod in ready:
+            draft.make_ready(pod)
+        deployment.put(draft, owner, sets)
+        return self.settled(draft, (owner,))
 
     def _ready(self, state: State, pods: list[P]) -> Step:
         draft = Draft(self._world, state)
         for pod in pods:
             draft.make_ready(pod)
-        return self.settled(draft)
+        return self.settled(draft, {pod.owner for pod in pods})
 
-    def _ready_each(self, state: State) -> Iterator[Step]:
+    def _ready_each(self, state: State) -> Iterator[Way]:
         seen = set()
         for pod in state.pods:
             if pod.stage == Stage.BOUND and pod.end == End.ALIVE and (pod.owner, pod.rev) not in seen:
                 seen.add((pod.owner, pod.rev))
-                yield self._ready(state, [pod])
+                yield partial(self._ready, state, [pod])
 
-    def _daemons(self, state: State, owner: int) -> Iterator[Step]:
-        for gone, more in daemonset.updates(self._world, state, owner):
-            draft = Draft(self._world, state)
-            draft.delete(gone)
-            rev = self._world.specs[state.sets[owner].spec].rev
-            for at in more:
-                draft.create(rev, at, node=self._world.node_names[at])
-            yield self.settled(draft)
+    def _daemons(self, state: State, owner: int) -> Iterator[Way]:
+        for choice in daemonset.updates(self._world, state, owner):
+            yield partial(self._updated, state, owner, choice)
         spec = self._world.specs[state.sets[owner].spec]
         mine = [pod for pod in state.pods if pod.owner == owner]
         if any(pod.rev != spec.rev for pod in mine):
             bound = [pod for pod in mine if pod.stage == Stage.BOUND and pod.end == End.ALIVE]
             for pod in bound:
-                yield self._ready(state, [pod])
+                yield partial(self._ready, state, [pod])
 
-    def _by_user(self, state: State) -> Iterator[Step]:
+    def _updated(self, state: State, owner: int, choice: daemonset.Choice) -> Step:
+        gone, more = choice
+        draft = Draft(self._world, state)
+        draft.delete(gone)
+        rev = self._world.specs[state.sets[owner].spec].rev
+        for at in more:
+            draft.create(rev, at, node=self._world.node_names[at])
+        return self.settled(draft, (owner,))
+
+    def _by_user(self, state: State) -> Iterator[Way]:
         """Go on with what the user does."""
         item = next((item for item in state.todo if item[0] != "blocked"), None)
         if item is None:
@@ -227,31 +261,30 @@ class Moves:
         if item[0] == "op":
             for draft in doing.do(self._world, _without(state, item), self._world.ops[item[1]]):
                 draft.moves.insert(0, Move(Kind.DONE, number=item[1]))
-                yield self.settled(draft)
+                yield partial(self.settled, draft)
         elif item[0] == "delete":
             yield from self._deletions(state, item)
         else:
             yield from self._evictions(state, item)
 
-    def _deletions(self, state: State, item: Any) -> Iterator[Step]:
+    def _deletions(self, state: State, item: Any) -> Iterator[Way]:
         """Delete one of several pods; those that are gone are passed over."""
         left = _present(state, item[1])
         if not left:
-            yield Step((), _without(state, item))
+            yield partial(Step, (), _without(state, item))
         for pod in dict.fromkeys(left):
             slots = list(item[1])
             slots.remove(doing.slot(pod))
             rest = (("delete", tuple(slots)),) if slots else ()
-            step = self._deleted(state._replace(todo=_replaced(state.todo, item, rest)), (pod,))
-            yield step
+            yield partial(self._deleted, state._replace(todo=_replaced(state.todo, item, rest)), (pod,))
 
-    def _evictions(self, state: State, item: Any) -> Iterator[Step]:
+    def _evictions(self, state: State, item: Any) -> Iterator[Way]:
         left = self._to_evict(state, item)
         if not left and not self._is_draining(state, item):
-            yield Step((), _without(state, item))
+            yield partial(Step, (), _without(state, item))
         for pod in dict.fromkeys(left):
             if not eviction.refusal(self._world, state, pod):
-                yield self._deleted(state, (pod,), Kind.EVICTED)
+                yield partial(self._deleted, state, (pod,), Kind.EVICTED)
 
     def _is_draining(self, state: State, item: Any) -> bool:
         """Return whether a drained node still has pods that are on their way out."""
@@ -272,27 +305,27 @@ class Moves:
     def _is_daemon(self, state: State, pod: P) -> bool:
         return pod.owner >= 0 and isinstance(state.sets[pod.owner], daemonset.Own)
 
-    def _by_nodes(self, state: State) -> Iterator[Step]:
+    def _by_nodes(self, state: State) -> Iterator[Way]:
         """Let the garbage collector and taints remove pods."""
         for pod in dict.fromkeys(state.pods):
             if pod.end == End.LOST:
-                yield self._gone(state, [pod])
+                yield partial(self._gone, state, [pod])
             elif pod.end == End.ALIVE and pod.node != PENDING:
                 node = self._world.node(state.facts, pod.node)
                 if node is None or not node.taints:
                     continue
-                if nodes.is_evicted(node, self._world.classes[pod.cls], self._patience_s):
-                    yield self._deleted(state, (pod,))
+                if nodes.is_evicted(node, self._world.classes[pod.cls], self._world.patience_s):
+                    yield partial(self._deleted, state, (pod,))
 
-    def _rest(self, state: State) -> list[Step]:
+    def _rest(self, state: State) -> list[Way]:
         """Let everything finish that nobody waited for."""
         bound = [pod for pod in state.pods if pod.stage == Stage.BOUND and pod.end == End.ALIVE]
         if bound:
-            return [self._ready(state, bound)]
+            return [partial(self._ready, state, bound)]
         ending = [pod for pod in state.pods if pod.end in _ENDING]
-        return [self._gone(state, ending)] if ending else []
+        return [partial(self._gone, state, ending)] if ending else []
 
-    def _given_up(self, state: State) -> list[Step]:
+    def _given_up(self, state: State) -> list[Way]:
         """End a command whose evictions stay refused, and go on with the next."""
         item = next((item for item in state.todo if item[0] != "blocked"), None)
         if item is None:
@@ -305,7 +338,7 @@ class Moves:
         others = tuple(other for other in state.todo if other is not item and (rest is None or other[0] != "drain"))
         draft.todo = (*others, *blocked)
         draft.moves += [Move(Kind.REFUSED, pod, pod.node, text=text) for pod, text in refused if text]
-        return [draft.step()]
+        return [draft.step]
 
 
 def _without(state: State, item: Any) -> State:

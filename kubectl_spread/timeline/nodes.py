@@ -42,6 +42,19 @@ def cordoned(node: Node, *, is_cordoned: bool) -> Node:
     return node._replace(unschedulable=is_cordoned, taints=(*taints, UNSCHEDULABLE) if is_cordoned else taints)
 
 
+def keeps(node: Node, taint: Taint) -> bool:
+    """Return whether a taint that a user sets stays: one of the node's conditions is kept as the condition is."""
+    if not taint.repels or taint.key not in _OF_CONDITIONS:
+        return True
+    return any(item.key == taint.key for item in node.taints)
+
+
+_OF_CONDITIONS = frozenset(
+    f"node.kubernetes.io/{name}"
+    for name in ("not-ready", "unreachable", "memory-pressure", "disk-pressure", "pid-pressure", "unschedulable")
+)
+
+
 def tainted(node: Node, taint: Taint) -> Node:
     """Return a node with a taint; one of the same key and effect is replaced."""
     kept = tuple(item for item in node.taints if (item.key, item.effect) != (taint.key, taint.effect))

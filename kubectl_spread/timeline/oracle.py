@@ -6,7 +6,6 @@ plugins follow; an answer is remembered for the pods it depends on.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -66,17 +65,17 @@ class Oracle:
         self._answers: dict[tuple[object, ...], tuple[int, ...]] = {}
         self._predictable: dict[int, bool] = {}
 
-    def hosts(self, pod: P, state: State, *, without_ending: bool = False) -> tuple[int, ...]:
+    def hosts(self, pod: P, state: State, *, without: tuple[P, ...] = ()) -> tuple[int, ...]:
         """Return the nodes that a pending pod may be bound to, all equally good; none where it stays Pending.
 
         Args:
             pod: the pod.
             state: the moment.
-            without_ending: as if every pod that is on its way out and can end had gone.
+            without: as if these pods had gone.
         """
         if not self.is_predictable(pod.cls):
             return ()
-        seen = _seen(state.pods, without_ending=without_ending)
+        seen = _seen(state.pods, without)
         nominated = _nominated(state.pods)
         key = (pod.cls, pod.nominated, state.facts, state.claims, seen, nominated)
         found = self._answers.get(key)
@@ -279,13 +278,15 @@ def _end(pod: P) -> int:
     return End.PREEMPTED if pod.end == End.PREEMPTED else End.TERMINATING
 
 
-def _seen(pods: tuple[P, ...], *, without_ending: bool = False) -> Seen:
-    counts = Counter(
-        (pod.cls, pod.node, _end(pod))
-        for pod in pods
-        if pod.node != PENDING and not (without_ending and pod.end in (End.TERMINATING, End.PREEMPTED))
-    )
-    return tuple(sorted((*key, count) for key, count in counts.items()))
+def _seen(pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
+    counts: dict[tuple[int, int, int], int] = {}
+    for pod in pods:
+        if pod.node != PENDING:
+            key = (pod.cls, pod.node, _end(pod))
+            counts[key] = counts.get(key, 0) + 1
+    for pod in without:
+        counts[pod.cls, pod.node, _end(pod)] -= 1
+    return tuple(sorted((*key, count) for key, count in counts.items() if count))
 
 
 def _nominated(pods: tuple[P, ...]) -> tuple[tuple[int, int], ...]:

@@ -33,11 +33,13 @@ from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.state import Kind
 from kubectl_spread.timeline.state import Move
 from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.state import Step
 from kubectl_spread.timeline.symmetry import Symmetry
 from kubectl_spread.timeline.world import Kubelet
 from kubectl_spread.timeline.world import World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
+_GRACE_S = 1.0  # for random runs, after a search was broken off
 _MOST_STARTS = 64  # outcomes of a step from which the next one is played
 
 
@@ -198,14 +200,14 @@ class _Player:
         nodes: Collection[str],
         kubelet: Optional[Kubelet],
     ) -> None:
-        loaded = load(cluster, profiles, touched=touched, nodes=nodes, kubelet=kubelet)
+        loaded = load(cluster, profiles, touched=touched, nodes=nodes, kubelet=kubelet, patience_s=limits.patience_s)
         self._world: World = loaded.world
         self._start = loaded.state
         self._limits = limits
         self._ops = ops
-        self._named = _named(ops) | self._nodes_of_pods(ops)
+        self._named = named(op for step in ops for op in step) | self._nodes_of_pods(ops)
         self._oracle = Oracle(self._world)
-        self._moves = Moves(self._world, self._oracle, patience_s=limits.patience_s)
+        self._moves = Moves(self._world, self._oracle)
         self._prepare()
 
     def _nodes_of_pods(self, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
@@ -277,6 +279,7 @@ class _Player:
             if limits.mode is Mode.FIRST:
                 found.append(explore.one(self._moves, start, explore.first, deadline=deadline))
                 continue
+            item = None
             if limits.mode is Mode.ALL:
                 item = explore.everything(
                     self._moves,
@@ -288,32 +291,35 @@ class _Player:
                 if item.is_exhaustive:
                     found.append(item)
                     continue
-            found.append(self._sampled(start, symmetry, runs=max(1, limits.samples // len(starts)), deadline=deadline))
+            runs = max(1, limits.samples // len(starts))
+            found.append(self._sampled(start, symmetry, runs=runs, deadline=deadline, before=item))
         return found
 
-    def _sampled(self, start: State, symmetry: Symmetry, *, runs: int, deadline: Optional[float]) -> Found:
-        """Follow random ways, the first one by name among them."""
-        came_from: dict[State, Optional[State]] = {}
-        steady: dict[State, None] = {}
+    def _sampled(
+        self, start: State, symmetry: Symmetry, *, runs: int, deadline: Optional[float], before: Optional[Found]
+    ) -> Found:
+        """Follow random ways, the first one by name among them; `before`: what a search found that was broken off."""
+        came_from = {} if before is None else dict(before.came_from)
+        steady: dict[State, None] = {} if before is None else dict.fromkeys(before.steady)
         loops: dict[State, None] = {}
         done = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
             one = explore.one(self._moves, start, chooser, canonical=symmetry.canonical)
             done += 1
-            for state, before in one.came_from.items():
-                came_from.setdefault(state, before)
+            for state, last in one.came_from.items():
+                came_from.setdefault(state, last)
             steady.update(dict.fromkeys(one.steady))
             loops.update(dict.fromkeys(one.loops))
-            if deadline is not None and time.monotonic() > deadline + 1:
+            if deadline is not None and time.monotonic() > deadline + _GRACE_S:
                 break
         return Found(tuple(steady), False, len(came_from), came_from, runs=done, loops=tuple(loops))
 
 
-def _named(ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
+def named(ops: Iterable[steps.Op]) -> frozenset[str]:
     """Return the nodes that steps name."""
     found: set[str] = set()
-    for op in (op for step in ops for op in step):
+    for op in ops:
         for name in getattr(op, "nodes", ()):
             found.add(name if isinstance(name, str) else name.name)
         match = getattr(op, "match", None)
@@ -342,12 +348,18 @@ class _Path:
         way.reverse()
         made: list[Move] = []
         now = self._start
-        canonical = self._symmetry.canonical
         for wanted in way[1:]:
-            step = next((item for item in self._moves.after(now) if canonical(item.state) == wanted), None)
+            step = self._leading(now, wanted)
             if step is None:
-                before = way[way.index(wanted) - 1]
-                step = next(item for item in self._moves.after(before) if canonical(item.state) == wanted)
+                # Of pods that are alike the first was taken, which is another one under other names.
+                step = self._leading(way[way.index(wanted) - 1], wanted)
+            if step is None:
+                break
             made += step.moves
             now = step.state
         return tuple(move for move in made if move.kind is not Kind.DONE or move.number >= 0)
+
+    def _leading(self, now: State, wanted: State) -> Optional[Step]:
+        """Return the step from one state to another, or to one that is the same but for names."""
+        steps_after = (way() for way in self._moves.after(now))
+        return next((step for step in steps_after if self._symmetry.canonical(step.state) == wanted), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from enum import IntEnum
 from typing import Any
@@ -102,3 +103,6 @@ class Step(NamedTuple):
 
     moves: tuple[Move, ...]
     state: State
+
+
+Way = Callable[[], Step]  # a step that is worked out when it is taken

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
@@ -23,9 +24,12 @@ from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers import statefulset
+from kubectl_spread.timeline.state import End
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import PENDING
+from kubectl_spread.timeline.state import Stage
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.world import World
 
@@ -37,11 +41,36 @@ class _Group(NamedTuple):
     classes: tuple[tuple[_Group, ...], ...] = ()
 
 
+class _Pools:
+    """What pods that are alike share out among them."""
+
+    def __init__(self) -> None:
+        self.ready: dict[int, int] = defaultdict(int)  # by owner: how many pods of its newest revision are ready
+        self.newest: dict[int, int] = {}
+        self.ordinals: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+        self.is_used = False
+
+
+_ANY = -2  # an ordinal that any of its like may have
+
+
+_NO_MARKS: Mapping[str, object] = {}
+
+
 class Symmetry:
     """The interchangeable nodes of a world, seen from one state."""
 
-    def __init__(self, world: World, start: State, named: Iterable[str] = ()) -> None:
-        """`named`: nodes that the user's steps name."""
+    def __init__(
+        self, world: World, start: State, named: Iterable[str] = (), *, marks: Mapping[str, object] = _NO_MARKS
+    ) -> None:
+        """Find out what is interchangeable.
+
+        Args:
+            world: the nodes and everything that names them.
+            start: the beginning; what is there tells nodes apart.
+            named: nodes that the user's steps name.
+            marks: whatever else tells nodes apart, by name.
+        """
         self._world = world
         self._classes = _classes(world)
         nodes = {at: node for at, node in enumerate(world.facts[start.facts].nodes) if node is not None}
@@ -54,7 +83,7 @@ class Symmetry:
         is_open = world.claim_templates and any(item.waits for item in world.cluster.storage.classes.values())
         signed: dict[int, Any] = {}
         for at, node in nodes.items():
-            own = at if is_open or _is_named(node, self._classes) else 0
+            own = (at if is_open or _is_named(node, self._classes) else 0, marks.get(node.name))
             labels = tuple((key, node.labels.get(key)) for key in sorted(fixed))
             signed[at] = (own, colors[at], labels, tuple(key in node.labels for key in self._keys))
         levels = _nested(self._keys, nodes)
@@ -76,52 +105,70 @@ class Symmetry:
 
     def canonical(self, state: State) -> State:
         """Return the state that stands for all that differ in interchangeable names alone."""
-        state = self._ordinals(state)
-        if self.is_trivial:
-            return state
+        pools = _Pools()
+        anonymous = self._has_rest(state)
+        pods = [self._anonymous(state, pod, pools) for pod in state.pods] if anonymous else list(state.pods)
+        if not self.is_trivial:
+            place = self._places(pods)
+            if place is not None:
+                pods = [
+                    pod._replace(node=place.get(pod.node, pod.node), nominated=place.get(pod.nominated, pod.nominated))
+                    for pod in pods
+                ]
+        pods.sort()
+        found = tuple(sorted(self._named(pod, pools) for pod in pods) if pools.is_used else pods)
+        return state if found == state.pods else state._replace(pods=found)
+
+    def _places(self, pods: list[P]) -> Optional[dict[int, int]]:
+        """Return where each node's pods go; None where all stay."""
         contents: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-        for pod in state.pods:
+        for pod in pods:
             if pod.node != PENDING:
                 contents[pod.node].append((*pod[:4], *pod[5:]))
             elif pod.nominated != PENDING:
-                contents[pod.nominated].append(pod)
+                contents[pod.nominated].append((*pod[:7], *pod[8:]))
         _, order = _ordered(self._root, contents)
-        if order == self._slots:
-            return state
-        place = dict(zip(order, self._slots, strict=True))
-        place[PENDING] = PENDING
-        moved = sorted(
-            pod._replace(node=place.get(pod.node, pod.node), nominated=place.get(pod.nominated, pod.nominated))
-            for pod in state.pods
-        )
-        return self._ordinals(state._replace(pods=tuple(moved)))
+        return None if order == self._slots else dict(zip(order, self._slots, strict=True))
 
-    def _ordinals(self, state: State) -> State:
-        """Give new pods of a StatefulSet that nothing tells apart their ordinals in the order of their nodes."""
-        if state.todo:
-            return state
-        alike: dict[tuple[int, ...], list[P]] = defaultdict(list)
-        for pod in state.pods:
-            if pod.ordinal < 0 or not pod.is_new or pod.node == PENDING or not self._is_anonymous(state, pod):
-                continue
-            key = (pod.owner, pod.rev, self._world.shape(pod.cls), pod.stage, pod.end)
-            alike[key].append(pod)
-        changed: dict[P, P] = {}
-        for pods in alike.values():
-            ordinals = sorted(pod.ordinal for pod in pods)
-            pods.sort(key=lambda pod: (pod.node, pod.ordinal))
-            for pod, ordinal in zip(pods, ordinals, strict=True):
-                if pod.ordinal != ordinal:
-                    changed[pod] = pod._replace(ordinal=ordinal, cls=self._world.cls_of(pod.rev, ordinal))
-        if not changed:
-            return state
-        return state._replace(pods=tuple(sorted(changed.get(pod, pod) for pod in state.pods)))
+    def _has_rest(self, state: State) -> bool:
+        """Return whether the user is done, so that nothing comes that could tell new pods apart."""
+        return not state.todo
 
-    def _is_anonymous(self, state: State, pod: P) -> bool:
+    def _anonymous(self, state: State, pod: P, pools: _Pools) -> P:
+        """Return a pod without what does not matter of it: which ordinal it has, or whether it or its like is ready."""
         own = state.sets[pod.owner] if pod.owner >= 0 else None
-        if not isinstance(own, statefulset.Own):
-            return False
-        return own.current == self._world.specs[own.spec].rev == pod.rev and not self._world.classes[pod.cls].volumes
+        if pod.node == PENDING or pod.end != End.ALIVE or not isinstance(own, (deployment.Own, statefulset.Own)):
+            return pod
+        if isinstance(own, deployment.Own):
+            # The newest revision is not scaled down, so that it does not matter which of its pods are ready.
+            if pod.stage not in (Stage.BOUND, Stage.READY) or pod.rev != self._world.specs[own.spec].rev:
+                return pod
+            plain = pod._replace(stage=Stage.BOUND)
+            pools.ready[pod.owner] += pod.stage == Stage.READY
+            pools.newest[pod.owner] = pod.rev
+            pools.is_used = True
+            return plain
+        spec = self._world.specs[own.spec]
+        is_anonymous = pod.is_new and own.current == spec.rev == pod.rev and self._world.is_anonymous(pod.cls)
+        if not is_anonymous or pod.ordinal < 0:
+            return pod
+        shape = self._world.shape(pod.cls)
+        pools.ordinals[pod.owner, shape, pod.stage].append(pod.ordinal)
+        pools.is_used = True
+        return pod._replace(ordinal=_ANY, cls=shape)
+
+    def _named(self, pod: P, pools: _Pools) -> P:
+        """Give an anonymous pod back what it lacks: the first ones get the lowest ordinals, and are ready."""
+        if pod.ordinal == _ANY:
+            ordinals = pools.ordinals[pod.owner, pod.cls, pod.stage]
+            lowest = min(ordinals)
+            ordinals.remove(lowest)
+            return pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest))
+        is_alike = pod.stage == Stage.BOUND and pod.end == End.ALIVE and pools.newest.get(pod.owner) == pod.rev
+        if is_alike and pools.ready[pod.owner]:
+            pools.ready[pod.owner] -= 1
+            return pod._replace(stage=Stage.READY)
+        return pod
 
     def alike(self, key: str) -> dict[str, Any]:
         """Return a signature of each domain of a key: domains with equal ones are interchangeable."""

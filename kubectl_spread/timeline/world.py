@@ -16,10 +16,13 @@ from kubectl_spread.cluster.stored import as_stored
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import PodVolume
 from kubectl_spread.objects.replica import controller_of
 from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.replica import selected_by_controller
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import Volume
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -67,7 +70,16 @@ class Revision(NamedTuple):
 class World:
     """Numbers for everything that states refer to."""
 
-    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], *, kubelet: Optional[Kubelet] = None) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        profiles: Mapping[str, Profile],
+        *,
+        kubelet: Optional[Kubelet] = None,
+        patience_s: float = float("inf"),
+    ) -> None:
+        """`patience_s`: within a step so much time passes: tolerationSeconds end, and the delays of Jobs."""
+        self.patience_s = patience_s
         self.cluster = cluster
         self.profiles = profiles
         self.kubelet = kubelet or Kubelet()
@@ -86,6 +98,7 @@ class World:
         self.restarted: dict[tuple[int, int], int] = {}  # the revision by that before and the step's identity
         self.slot_of: dict[str, Any] = {}  # by uid of a pod of the beginning
         self._on_node: Optional[dict[str, list[Pod]]] = None
+        self._volume_of: Optional[dict[ObjectKey, Volume]] = None
         self._clusters: list[Cluster] = []  # so that an id() stays theirs
         self._class_at: dict[PodClass, int] = {}
         self._owner_at: dict[OwnerKey, int] = {}
@@ -184,9 +197,29 @@ class World:
         found = self._shapes.get(cls)
         if found is None:
             full = self.classes[cls]
-            bare = full if full.volumes else full._replace(labels=_without_ordinal(full.labels))
+            bare = full
+            if self.is_anonymous(cls):
+                volumes = tuple(volume._replace(claim=self._reach(full, volume)) for volume in full.volumes)
+                bare = full._replace(labels=_without_ordinal(full.labels), volumes=volumes)
             found = self._shapes[cls] = self._shape_at.setdefault(bare, len(self._shape_at))
         return found
+
+    def is_anonymous(self, cls: int) -> bool:
+        """Return whether pods that differ in their ordinal alone are treated alike, by volumes that are theirs too."""
+        full = self.classes[cls]
+        return all(volume.claim and self._reserved(full, volume) is not None for volume in full.volumes)
+
+    def _reserved(self, cls: PodClass, volume: PodVolume) -> Optional[Volume]:
+        """Return the volume that waits for a claim by its name."""
+        if self._volume_of is None:
+            volumes = self.cluster.storage.volumes.values()
+            self._volume_of = {item.claim: item for item in volumes if item.claim is not None}
+        return self._volume_of.get(ObjectKey(cls.namespace, volume.claim))
+
+    def _reach(self, cls: PodClass, volume: PodVolume) -> str:
+        """Return what a pod's volume says about where the pod may run."""
+        found = self._reserved(cls, volume)
+        return "" if found is None else repr((found.terms, sorted(found.labels.items()), sorted(found.access_modes)))
 
     def node_index(self, name: str) -> int:
         """Return the index of a node, a new one where it is not known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections import defaultdict
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
@@ -10,14 +11,19 @@ from typing import Optional
 from kubectl_spread.timeline import explore
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.oracle import Oracle
+from kubectl_spread.timeline.run import named
 from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.symmetry import Symmetry
 from kubectl_spread.timeline.world import World
 from tests.timeline import recordings
 from tests.timeline.recordings import Scenario
 from tests.timeline.recordings import Seen
 
 Plain = dict[str, Any]
-PATIENCE_S = 60.0  # how long the recordings waited
+
+
+# What a pod at a wrong place counts, and the share of the states that are looked at with this idea.
+_IDEAS = ((3.0, 0.1), (0.0, 0.4), (1.0, 0.2), (2.0, 0.3))
 
 
 class Missed(NamedTuple):
@@ -36,7 +42,7 @@ class Follower:
         self.scenario = Scenario(plain)
         self.world: World = self.scenario.world
         self.oracle = Oracle(self.world)
-        self.moves = Moves(self.world, self.oracle, patience_s=PATIENCE_S)
+        self.moves = Moves(self.world, self.oracle)
         self._max_states = max_states
         self._known: dict[tuple[State, frozenset[tuple[Seen, int]]], tuple[Optional[State], int]] = {}
         self._todo: list[tuple[tuple[str, int], ...]] = []
@@ -68,20 +74,40 @@ class Follower:
         target = recordings.recorded(recorded)
         key = (start, frozenset(target.items()))
         if key not in self._known:
-            is_moment = bool(recorded.get("unsettled"))
-            found, visited = explore.towards(
-                self.moves,
-                [start],
-                _Distance(self.world, target),
-                is_there=lambda state: self._is_there(state, target, is_moment=is_moment),
-                max_states=self._max_states,
-                any_state=is_moment,
-            )
-            self._known[key] = (found if found is None or is_moment else self._as(found, target), visited)
+            self._known[key] = self._search(start, target, is_moment=bool(recorded.get("unsettled")))
         return self._known[key]
+
+    def _symmetry(self, start: State, target: Counter[Seen]) -> Symmetry:
+        """Return what is interchangeable in the state that is looked for, too."""
+        marks: dict[str, list[str]] = defaultdict(list)
+        for pod in target.elements():
+            marks[str(pod.node)].append(repr(pod))
+        ops = [self.world.ops[at] for _, at in start.todo]
+        return Symmetry(self.world, start, named(ops), marks={node: sorted(pods) for node, pods in marks.items()})
 
     def _as(self, state: State, target: Counter[Seen]) -> Optional[State]:
         return recordings.with_ordinals(self.world, state, target)
+
+    def _search(self, start: State, target: Counter[Seen], *, is_moment: bool) -> tuple[Optional[State], int]:
+        """Look for a way with one idea of what is near after another."""
+        canonical = self._symmetry(start, target).canonical
+        visited = 0
+        for surplus, share in _IDEAS:
+            found, states = explore.towards(
+                self.moves,
+                [start],
+                _Distance(self.world, target, surplus=surplus),
+                is_there=lambda state: self._is_there(state, target, is_moment=is_moment),
+                max_states=int(self._max_states * share),
+                any_state=is_moment,
+                canonical=canonical,
+            )
+            if found is not None:
+                return (found if is_moment else self._as(found, target)), states
+            visited += abs(states)
+            if states < 0:
+                return None, states
+        return None, visited
 
     def _is_there(self, state: State, target: Counter[Seen], *, is_moment: bool) -> bool:
         """Return whether a state is the recorded one; of a moment only who is where is compared."""
@@ -93,16 +119,24 @@ class Follower:
 class _Distance:
     """How far a state seems to be from a recorded one."""
 
-    def __init__(self, world: World, target: Counter[Seen]) -> None:
+    def __init__(self, world: World, target: Counter[Seen], *, surplus: float) -> None:
+        """`surplus`: how much a pod counts that is where none is recorded; 0: waiting and unready pods count, too."""
         self._world = world
+        self._surplus = surplus
         self._target = target
         self._places = _places(target)
+        self._named = _with_ordinals(target)
 
     def __call__(self, state: State) -> float:
         pods = recordings.told(self._world, state)
         places = _places(pods)
-        wrong = sum((places - self._places).values()) + sum((self._places - places).values())
-        return wrong + 0.5 * len(state.todo) + 0.3 * sum((pods - self._target).values())
+        missing = sum((self._places - places).values()) + 0.5 * len(state.todo)
+        if not self._surplus:
+            return missing + sum((places - self._places).values()) + 0.3 * sum((pods - self._target).values())
+        surplus = sum(count for place, count in (places - self._places).items() if place[2] is not None)
+        wrong = _with_ordinals(pods) - self._named
+        named = sum(count for place, count in wrong.items() if place[2] is not None)
+        return missing + self._surplus * surplus + 1.1 * named
 
 
 def _alive(pods: Counter[Seen]) -> Counter[tuple[str, int, Optional[str]]]:
@@ -113,4 +147,11 @@ def _places(pods: Counter[Seen]) -> Counter[tuple[str, int, Optional[str]]]:
     found: Counter[tuple[str, int, Optional[str]]] = Counter()
     for pod, count in pods.items():
         found[pod.owner, pod.revision, pod.node] += count
+    return found
+
+
+def _with_ordinals(pods: Counter[Seen]) -> Counter[tuple[str, int, Optional[str], Optional[int]]]:
+    found: Counter[tuple[str, int, Optional[str], Optional[int]]] = Counter()
+    for pod, count in pods.items():
+        found[pod.owner, pod.revision, pod.node, pod.ordinal] += count
     return found

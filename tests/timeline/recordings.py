@@ -32,6 +32,7 @@ from kubectl_spread.timeline.world import World
 
 Plain = dict[str, Any]
 NAMESPACE = "app"
+PATIENCE_S = 5.0  # the recordings waited for about two seconds without events
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
 
 
@@ -48,7 +49,8 @@ def _annotation(owner: Workload, name: str) -> str:
 
 KUBELET = Kubelet(
     lambda owner: _annotation(owner, "test.kubelet/ready") == "never",
-    lambda owner: _annotation(owner, "test.kubelet/terminate") == "hold",
+    # A Job's pods have a finalizer, which stays because no pod of the recordings ever fails.
+    lambda owner: _annotation(owner, "test.kubelet/terminate") == "hold" or owner.kind == "Job",
 )
 
 
@@ -63,7 +65,7 @@ class Scenario:
             for name, volume in cluster.storage.volumes.items()
         }
         cluster = cluster._replace(storage=cluster.storage._replace(volumes=volumes), namespaces={NAMESPACE: {}})
-        self.world = World(cluster, profiles(plain.get("schedulerConfig")), kubelet=KUBELET)
+        self.world = World(cluster, profiles(plain.get("schedulerConfig")), kubelet=KUBELET, patience_s=PATIENCE_S)
         self._templates: dict[OwnerKey, Plain] = {}
         self._applied: dict[OwnerKey, Plain] = {}
         self._budgets: list[Plain] = []

@@ -1,4 +1,7 @@
-"""Every recorded run of a real control plane is one that the engine can take."""
+"""Recorded runs of a real control plane: each is one that the engine can take, and what it calls certain happened.
+
+`pytest tests/timeline --corpus FOLDER` replays any folder of such recordings instead of the sample.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,44 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import RECORDINGS
 from tests.timeline import recordings
-from tests.timeline.reaching import Follower
+from tests.timeline.judging import judge
+from tests.timeline.judging import Verdict
 
-SAMPLE = list(recordings.read_folder(Path(__file__).parent / "recorded"))
+SAMPLE = Path(__file__).parent / "recorded"
+MAX_STATES = 6000  # looked at for each recorded state
+MOST_PREDICTED = 150  # states of a step of which all outcomes are predicted
 
 
-@pytest.mark.parametrize("plain", SAMPLE, ids=[plain["id"] for plain in SAMPLE])
-def test_each_recorded_steady_state_is_reached(plain: dict[str, Any]) -> None:
-    """From the recorded state before, by the moves that controllers and the scheduler may make."""
-    follower = Follower(plain, max_states=3000)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test for each scenario of the folder."""
+    if "plain" not in metafunc.fixturenames:
+        return
+    corpus: Path = metafunc.config.getoption("--corpus")
+    scenarios = list(recordings.read_folder(SAMPLE if corpus == RECORDINGS else corpus))
+    if not scenarios:
+        raise pytest.UsageError(f"no recordings in {corpus}")
+    metafunc.parametrize("plain", scenarios, ids=[plain["id"] for plain in scenarios])
 
-    missed = [missed for run in range(len(plain["runs"])) if (missed := follower.follow(run)[1]) is not None]
 
-    assert missed == []
+def test_a_recorded_scenario_is_predicted(plain: dict[str, Any]) -> None:
+    """Its states are reached one after the other, and equal in messages and completeness; certain means certain."""
+    verdict = judge(plain, max_states=MAX_STATES, most_predicted=MOST_PREDICTED)
+
+    assert verdict.is_right, "\n".join(difference(plain["id"], verdict))
+
+
+def difference(name: str, verdict: Verdict) -> list[str]:
+    """Return what differs, line by line."""
+    lines = [f"{name}: {verdict.reached} states reached"]
+    for run, step, states, is_all in verdict.missed:
+        more = "there are no others" if is_all else "there may be more"
+        lines.append(f"  run {run}, step {step + 1}: not reached ({states} states, {more})")
+    for step, spread in verdict.broken:
+        lines.append(f"  step {step + 1}: another outcome was certain than {sorted(spread)}")
+    for run, step, recorded, predicted in verdict.messages:
+        lines.append(f"  run {run}, step {step + 1}: recorded {recorded}, predicted {predicted}")
+    for run, step in verdict.incomplete:
+        lines.append(f"  run {run}, step {step + 1}: completeness is told wrongly")
+    return lines

@@ -101,7 +101,7 @@ def updates(world: World, state: State, owner: int) -> list[tuple[tuple[P, ...],
     return _in_turn(nodes, new, old, most=most)
 
 
-def _in_turn(nodes: Sequence[int], new: dict[int, P], old: dict[int, P], *, most: int) -> list[_Choice]:
+def _in_turn(nodes: Sequence[int], new: dict[int, P], old: dict[int, P], *, most: int) -> list[Choice]:
     unavailable = sum(not _is_available(new.get(at) or old.get(at)) for at in nodes)
     at_once = [old[at] for at in nodes if at in old and at not in new and not _is_available(old[at])]
     candidates = [old[at] for at in nodes if at in old and at not in new and _is_available(old[at])]
@@ -111,7 +111,7 @@ def _in_turn(nodes: Sequence[int], new: dict[int, P], old: dict[int, P], *, most
     return [((*at_once, *rest), ()) for rest in choices(candidates, count)]
 
 
-def _surging(nodes: Sequence[int], new: dict[int, P], old: dict[int, P], *, surge: int) -> list[_Choice]:
+def _surging(nodes: Sequence[int], new: dict[int, P], old: dict[int, P], *, surge: int) -> list[Choice]:
     replaced = [old[at] for at in nodes if at in old and _is_available(new.get(at))]
     surging = sum(at in new and at in old and not _is_available(new[at]) for at in nodes)
     at_once = [at for at in nodes if at in old and at not in new and not _is_available(old[at])]
@@ -122,7 +122,7 @@ def _surging(nodes: Sequence[int], new: dict[int, P], old: dict[int, P], *, surg
     return [(tuple(replaced), (*at_once, *(pod.ordinal for pod in rest))) for rest in choices(candidates, count)]
 
 
-_Choice = tuple[tuple[P, ...], tuple[int, ...]]
+Choice = tuple[tuple[P, ...], tuple[int, ...]]
 
 
 def _is_available(pod: Optional[P]) -> bool:

@@ -7,7 +7,9 @@ Difference: minReadySeconds is no time: a ready pod is available.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
@@ -35,11 +37,7 @@ class Spec(NamedTuple):
 
     def fenceposts(self) -> tuple[int, int]:
         """Return how many pods more and how many fewer there may be (ResolveFenceposts)."""
-        surge = scaled(self.surge, self.replicas, round_up=True) or 0
-        unavailable = scaled(self.unavailable, self.replicas, round_up=False) or 0
-        if not surge and not unavailable:
-            unavailable = 1
-        return surge, unavailable
+        return _fenceposts(self.surge, self.unavailable, self.replicas)
 
     @property
     def max_surge(self) -> int:
@@ -51,6 +49,13 @@ class Spec(NamedTuple):
         if self.is_recreate or not self.replicas:
             return 0
         return min(self.fenceposts()[1], self.replicas)
+
+
+@functools.lru_cache(maxsize=1024)  # perf: asked in every state
+def _fenceposts(surge: object, unavailable: object, replicas: int) -> tuple[int, int]:
+    more = scaled(surge, replicas, round_up=True) or 0
+    fewer = scaled(unavailable, replicas, round_up=False) or 0
+    return more, fewer if more or fewer else 1
 
 
 class Set(NamedTuple):
@@ -77,25 +82,33 @@ class Sync(NamedTuple):
     is_scale_down: bool
 
 
-def sync(spec: Spec, own: Own, pods: Iterable[P]) -> Optional[Sync]:
-    """Return what one reconciliation changes; None where it changes nothing.
-
-    Args:
-        spec: what is asked for.
-        own: the ReplicaSets.
-        pods: of the Deployment, terminating ones too.
-    """
-    pods = list(pods)
-    available = [_available(item.rev, pods) for item in own.sets]
+def sync(spec: Spec, own: Own, seen: Seen) -> Optional[Sync]:
+    """Return what one reconciliation changes; None where it changes nothing."""
+    available = [seen.available.get(item.rev, 0) for item in own.sets]
     if spec.is_paused or any(item.size and item.desired != spec.replicas for item in own.sets):
         return _scale(spec, own.sets, available)
     if spec.is_recreate:
-        return _recreate(spec, own.sets, pods)
+        return _recreate(spec, own.sets, seen)
     return _new_set(spec, own.sets) or _old_sets(spec, own.sets, available)
 
 
-def _available(rev: int, pods: Sequence[P]) -> int:
-    return sum(pod.rev == rev and pod.stage == Stage.READY and pod.end == End.ALIVE for pod in pods)
+class Seen(NamedTuple):
+    """What a Deployment's controller sees of pods: by revision how many are available, and which have any at all."""
+
+    available: dict[int, int]
+    revisions: frozenset[int]
+
+
+def see(pods: Iterable[P], owner: int) -> Seen:
+    """Return what the controller of a Deployment sees."""
+    available: dict[int, int] = {}
+    revisions = set()
+    for pod in pods:
+        if pod.owner == owner:
+            revisions.add(pod.rev)
+            if pod.stage == Stage.READY and pod.end == End.ALIVE:
+                available[pod.rev] = available.get(pod.rev, 0) + 1
+    return Seen(available, frozenset(revisions))
 
 
 def _sized(item: Set, size: int, spec: Spec) -> Set:
@@ -157,12 +170,12 @@ def _old_sets(spec: Spec, sets: tuple[Set, ...], available: list[int]) -> Option
     return Sync(changed, is_scale_down=True) if changed != sets else None
 
 
-def _recreate(spec: Spec, sets: tuple[Set, ...], pods: Sequence[P]) -> Optional[Sync]:
+def _recreate(spec: Spec, sets: tuple[Set, ...], seen: Seen) -> Optional[Sync]:
     """Return the sets once all old pods go, or are gone (rolloutRecreate)."""
     if any(item.size and not _is_new(item, spec) for item in sets):
         changed = tuple(item if _is_new(item, spec) else _sized(item, 0, spec) for item in sets)
         return Sync(changed, is_scale_down=False)
-    if any(pod.rev != spec.rev for pod in pods):
+    if seen.revisions - {spec.rev}:
         return None
     return _with_new(spec, sets, spec.replicas)
 
@@ -226,7 +239,7 @@ def act(draft: Draft, owner: int) -> bool:
     """Do all that needs no choice: grow, and create missing pods; return whether something changed."""
     own: Own = draft.sets[owner]
     spec: Spec = draft.world.specs[own.spec]
-    found = sync(spec, own, draft.of(owner))
+    found = sync(spec, own, see(draft.pods, owner))
     if found is not None and not found.is_scale_down:
         put(draft, owner, found.sets)
         return True
@@ -244,14 +257,25 @@ def put(draft: Draft, owner: int, sets: tuple[Set, ...]) -> None:
     draft.sets[owner] = own._replace(sets=sets)
 
 
-def scale_down(draft: Draft, owner: int) -> bool:
-    """Let old ReplicaSets shrink; return whether they may."""
-    own: Own = draft.sets[owner]
-    found = sync(draft.world.specs[own.spec], own, draft.of(owner))
-    if found is None or not found.is_scale_down:
-        return False
-    put(draft, owner, found.sets)
-    return True
+def scale_downs(spec: Spec, own: Own, pods: Sequence[P], owner: int) -> Iterator[tuple[int, tuple[Set, ...]]]:
+    """Yield how many bound pods become ready before old ReplicaSets shrink, and to what sizes."""
+    if all(not item.size or _is_new(item, spec) for item in own.sets):
+        return
+    seen = see(pods, owner)
+    bound = to_be_ready(pods, owner)
+    available = dict(seen.available)
+    for count in range(len(bound) + 1):
+        if count:
+            rev = bound[count - 1].rev
+            available[rev] = available.get(rev, 0) + 1
+        found = sync(spec, own, Seen(available, seen.revisions))
+        if found is not None and found.is_scale_down:
+            yield count, found.sets
+
+
+def to_be_ready(pods: Iterable[P], owner: int) -> list[P]:
+    """Return the bound pods of a workload that are not ready yet."""
+    return [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == End.ALIVE]
 
 
 def excess(world: World, pods: Sequence[P], owner: int, own: Own) -> list[tuple[P, ...]]:  # noqa: ARG001

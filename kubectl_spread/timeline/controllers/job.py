@@ -16,6 +16,8 @@ from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.world import World
 
+BACKOFF_S = 10  # after the first failure; it doubles
+
 
 class Spec(NamedTuple):
     """What is asked of a Job: `replicas` pods at a time."""
@@ -36,6 +38,9 @@ def act(draft: Draft, owner: int) -> bool:
     spec: Spec = draft.world.specs[draft.sets[owner].spec]
     mine = [pod for pod in draft.of(owner) if replicaset.is_active(pod)]
     missing = spec.replicas - len(mine)
+    if draft.world.patience_s < BACKOFF_S:
+        # A deleted pod counts as failed, and is replaced after a while.
+        missing -= sum(not replicaset.is_active(pod) for pod in draft.of(owner))
     if missing <= 0:
         return False
     if not spec.is_indexed:

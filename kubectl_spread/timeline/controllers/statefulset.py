@@ -144,7 +144,7 @@ def pod_is_gone(draft: Draft, pod: P) -> None:
         return
     key = draft.world.keys[pod.owner]
     for template in draft.world.claim_templates.get(pod.owner, {}):
-        claims.put(draft, key.namespace, f"{template}-{key.name}-{pod.ordinal}", claims.GONE)
+        claims.delete(draft, key.namespace, f"{template}-{key.name}-{pod.ordinal}")
         draft.moves.append(Move(Kind.DELETED, owner=pod.owner, text=f"{template}-{key.name}-{pod.ordinal}"))
 
 

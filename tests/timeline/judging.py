@@ -1,0 +1,136 @@
+"""What is predicted, set against what was recorded: outcomes, certainties and messages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+from typing import NamedTuple
+
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.timeline import answer
+from kubectl_spread.timeline import explore
+from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import PENDING
+from kubectl_spread.timeline.state import State
+from tests.timeline import recordings
+from tests.timeline.reaching import Follower
+from tests.timeline.reaching import Missed
+
+Plain = dict[str, Any]
+Spread = frozenset[tuple[tuple[str, int, str], int]]  # pods by workload, revision and zone
+MANY_RUNS = 8
+
+
+class Verdict(NamedTuple):
+    """What one scenario shows.
+
+    missed: recorded states that were not reached. reached: how many were. broken: steps whose prediction was certain
+    and not what happened. certain: certain ones that were. unseen: predicted spreads that none of many runs had;
+    predicted: of how many. messages: recorded and predicted messages that differ, by run and step; told: states with
+    messages.
+    incomplete: states whose completeness is told wrongly.
+    """
+
+    missed: tuple[Missed, ...]
+    reached: int
+    broken: tuple[tuple[int, Spread], ...]
+    certain: int
+    unseen: int
+    predicted: int
+    messages: tuple[tuple[int, int, Plain, Plain], ...]
+    told: int
+    incomplete: tuple[tuple[int, int], ...]
+
+    @property
+    def is_right(self) -> bool:
+        return not self.missed and not self.broken and not self.messages and not self.incomplete
+
+
+def judge(plain: Plain, *, max_states: int, most_predicted: int) -> Verdict:
+    """Follow every run, and predict the steps whose states are few enough.
+
+    Args:
+        plain: the recording.
+        max_states: to look at for each recorded state.
+        most_predicted: states of a step of which all outcomes are predicted.
+    """
+    follower = Follower(plain, max_states=max_states)
+    missed, reached, told = [], 0, 0
+    messages: list[tuple[int, int, Plain, Plain]] = []
+    incomplete: list[tuple[int, int]] = []
+    seen: dict[tuple[int, State], list[Spread]] = {}
+    for run, states in enumerate(plain["runs"]):
+        found, miss = follower.follow(run)
+        missed += [] if miss is None else [miss]
+        reached += len(found)
+        before = State((), (), 0)
+        for step, state in enumerate(found):
+            recorded = states[step]
+            if not recorded.get("unsettled"):
+                seen.setdefault((step, follower.start(before, step)), []).append(spread(follower, state))
+                predicted = _messages(follower, state)
+                told += bool(recorded["messages"])
+                if not _is_told(recorded["messages"], predicted):
+                    messages.append((run, step, recorded["messages"], predicted))
+                if is_complete(follower, state) != recorded["complete"]:
+                    incomplete.append((run, step))
+            before = state
+    certain, broken, unseen, number = 0, [], 0, 0
+    for (step, start), spreads in seen.items():
+        every = _predicted(follower, start, most=most_predicted)
+        if len(every) == 1:
+            certain += 1
+            broken += [(step, item) for item in set(spreads) if item not in every]
+        if every and len(spreads) >= MANY_RUNS:
+            unseen += len(every - set(spreads))
+            number += len(every)
+    return Verdict(
+        tuple(missed), reached, tuple(broken), certain, unseen, number, tuple(messages), told, tuple(incomplete)
+    )
+
+
+def _is_told(recorded: Plain, predicted: Plain) -> bool:
+    """Return whether as many pods wait, and what is predicted is recorded; a recorded text may be older than the state.
+
+    A pod's message is that of its last attempt, and not every change wakes it.
+    """
+    return sum(recorded.values()) == sum(predicted.values()) and predicted.keys() <= recorded.keys()
+
+
+def spread(follower: Follower, state: State) -> Spread:
+    """Return how many pods of each workload and revision each zone has; where there are no zones, each node."""
+    world = follower.world
+    found: Counter[tuple[str, int, str]] = Counter()
+    for pod in state.pods:
+        if pod.end != End.ALIVE:
+            continue
+        node = world.node(state.facts, pod.node)
+        domain = "" if node is None else node.labels.get(ZONE, node.name)
+        name = world.keys[pod.owner].name if pod.owner >= 0 else ""
+        found[name, recordings.revision_number(world, pod.rev) if pod.rev >= 0 else 0, domain] += 1
+    return frozenset(found.items())
+
+
+def _predicted(follower: Follower, start: State, *, most: int) -> frozenset[Spread]:
+    """Return the spreads of every outcome; none where there are too many states."""
+    found = explore.everything(follower.moves, [start], canonical=lambda state: state, max_states=most)
+    if not found.is_exhaustive:
+        return frozenset()
+    return frozenset(spread(follower, state) for state in found.steady)
+
+
+def _messages(follower: Follower, state: State) -> Plain:
+    """Return what the scheduler says of Pending pods, with how many it says it of."""
+    waiting = (pod for pod in state.pods if pod.node == PENDING and pod.end == End.ALIVE)
+    return dict(Counter(follower.oracle.message(pod, state) for pod in waiting))
+
+
+def is_complete(follower: Follower, state: State) -> bool:
+    """Return whether every workload that is recorded as complete or not is so."""
+    world = follower.world
+    kinds = ("Deployment", "StatefulSet", "DaemonSet")
+    return all(
+        answer.is_complete(world, state, owner)
+        for owner, own in enumerate(state.sets)
+        if own is not None and world.keys[owner].kind in kinds
+    )
