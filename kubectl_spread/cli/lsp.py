@@ -42,6 +42,7 @@ def command(
       0  the editor shut it down
       1  the editor went without a word
       2  wrong usage, or kubectl-spread[lsp] is not installed
+      3  what the editor sent were no messages of the protocol
 
     \b
     Examples:

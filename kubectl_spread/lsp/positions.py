@@ -5,20 +5,27 @@ Our own, as pygls ends a line at more characters than the protocol does, a form 
 
 from __future__ import annotations
 
+import functools
+import itertools
+import re
+from bisect import bisect_left
+
 from lsprotocol import types
 
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 
 _BYTES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}  # codec, bytes of a unit
+# What takes more than one unit. A text of 2.5 MB may be one line, in which thousands of places are asked for.
+_WIDE = {"utf-8": re.compile(r"[^\x00-\x7f]"), "utf-16": re.compile(r"[^\x00-\uffff]")}
+_REMEMBERED = 8  # texts
 
 
 def position(source: SourceFile, offset: int, encoding: str) -> types.Position:
     """Where an offset is."""
     line, column = source.position(offset)
-    codec, width = _BYTES[encoding]
-    before = source.text[offset - column + 1 : offset]
-    return types.Position(line - 1, len(before.encode(codec)) // width)
+    start = offset - column + 1
+    return types.Position(line - 1, column - 1 + _surplus(source, offset, encoding) - _surplus(source, start, encoding))
 
 
 def span_range(source: SourceFile, span: Span, encoding: str) -> types.Range:
@@ -31,6 +38,38 @@ def offset(source: SourceFile, where: types.Position, encoding: str) -> int:
     start = source.offset(where.line + 1)
     if start == len(source.text):
         return start
+    return start + units_before(source.line(where.line + 1), where.character, encoding)
+
+
+def units_before(line: str, units: int, encoding: str) -> int:
+    """How many characters of a line come to a number of units; all of them where it has fewer."""
+    if line.isascii() or encoding == "utf-32":
+        return min(units, len(line))
+    passed = 0
+    for at, character in enumerate(line):
+        passed += _units(character, encoding)
+        if passed > units:
+            return at
+    return len(line)
+
+
+def _units(character: str, encoding: str) -> int:
     codec, width = _BYTES[encoding]
-    before = source.line(where.line + 1).encode(codec)[: where.character * width]
-    return start + len(before.decode(codec, "ignore"))
+    return len(character.encode(codec, "surrogatepass")) // width
+
+
+def _surplus(source: SourceFile, offset: int, encoding: str) -> int:
+    """How many units the text before an offset has beyond one for each character."""
+    places, sums = _wide(source, encoding)
+    at = bisect_left(places, offset)
+    return sums[at - 1] if at else 0
+
+
+@functools.lru_cache(maxsize=_REMEMBERED)
+def _wide(source: SourceFile, encoding: str) -> tuple[list[int], list[int]]:
+    """Where the characters of more than one unit are, and how many more they are by then."""
+    if encoding not in _WIDE or source.text.isascii():
+        return [], []
+    found = list(_WIDE[encoding].finditer(source.text))
+    more = (_units(match[0], encoding) - 1 for match in found)
+    return [match.start() for match in found], list(itertools.accumulate(more))

@@ -16,20 +16,29 @@ import contextlib
 import logging
 import os
 import sys
+from collections.abc import Generator
+from typing import Any
+from typing import BinaryIO
+from typing import cast
 from typing import Optional
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
+from pygls.protocol import lsp_method
 from pygls.uris import to_fs_path
 
 from kubectl_spread import __version__
+from kubectl_spread.errors import SourceError
 from kubectl_spread.lsp.actions import actions
 from kubectl_spread.lsp.actions import Desk
 from kubectl_spread.lsp.actions import FIX_ALL
 from kubectl_spread.lsp.actions import QUICK_FIX
+from kubectl_spread.lsp.changes import changed as changed_text
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.client import client_of
 from kubectl_spread.lsp.diagnostics import diagnostic
+from kubectl_spread.lsp.framing import Framed
 from kubectl_spread.lsp.hover import hover
 from kubectl_spread.lsp.judge import Judge
 from kubectl_spread.lsp.positions import offset
@@ -44,23 +53,42 @@ _log = logging.getLogger(__name__)
 
 
 def serve(judge: Judge) -> bool:
-    """Speak over standard input and output until the client leaves; whether it took its leave as it should."""
+    """Speak over standard input and output until the client leaves; whether it took its leave as it should.
+
+    Raises:
+        SourceError: what the client sends are no messages.
+    """
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s: %(message)s")
     # Of their own, as pygls closes what it writes to, and nothing else may be written there.
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     session = _Session(judge)
+    messages = Framed(sys.stdin.buffer)
     with contextlib.redirect_stdout(sys.stderr):
-        session.server.start_io(sys.stdin.buffer, output)
+        session.server.start_io(cast("BinaryIO", messages), output)
+    if messages.problem:
+        raise SourceError("<stdin>", messages.problem)
     return session.has_said_goodbye
+
+
+class _Protocol(LanguageServerProtocol):
+    """The protocol of pygls, without its own copy of what is typed: it ends lines where the protocol does not."""
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
+        """Pass a change on."""
+        handler = self.fm.features.get(types.TEXT_DOCUMENT_DID_CHANGE)
+        if handler is not None:
+            yield handler, (params,), None
 
 
 class _Session:
     """One client: its documents, and what was last said of them."""
 
     def __init__(self, judge: Judge) -> None:
-        # The text comes whole: pygls splits lines where the protocol does not, and would put a change elsewhere.
-        sync = types.TextDocumentSyncKind.Full
-        self.server = LanguageServer("kubectl-spread", __version__, text_document_sync_kind=sync)
+        sync = types.TextDocumentSyncKind.Incremental
+        self.server = LanguageServer(
+            "kubectl-spread", __version__, text_document_sync_kind=sync, protocol_cls=_Protocol
+        )
         self.judge = judge
         self.client = Client()
         self.documents: dict[str, Opened] = {}
@@ -86,7 +114,8 @@ class _Session:
         def changed(params: types.DidChangeTextDocumentParams) -> None:
             document = self.documents.get(params.text_document.uri)
             if document is not None and params.content_changes:
-                version, text = params.text_document.version, params.content_changes[-1].text
+                version = params.text_document.version
+                text = changed_text(document.text, params.content_changes, self.client.encoding)
                 self.documents[document.uri] = document._replace(version=version, text=text)
                 self.check_in(_PAUSE_S)
 

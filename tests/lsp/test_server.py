@@ -94,7 +94,7 @@ def test_what_it_can_is_announced() -> None:
     assert "kubectl-spread" == found["serverInfo"]["name"]
     assert {
         "positionEncoding": "utf-16",
-        "textDocumentSync": {"openClose": True, "change": 1, "save": {"includeText": False}},
+        "textDocumentSync": {"openClose": True, "change": 2, "save": {"includeText": False}},
         "hoverProvider": True,
         "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll.kubectl-spread"]},
     }.items() <= found["capabilities"].items()

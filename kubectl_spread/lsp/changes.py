@@ -1,0 +1,48 @@
+"""Changes of a document as the protocol has them: a range and its new text, one after the other.
+
+Our own, as pygls ends a line at more characters than the protocol does. The text is kept as lines, so that many changes
+in one message cost no more than what they change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from collections.abc import Sequence
+
+from lsprotocol import types
+
+from kubectl_spread.lsp.positions import units_before
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+
+
+def changed(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: str) -> str:
+    """Return a text after changes; one without a range is the whole text."""
+    lines = _LINE.findall(text)
+    for change in changes:
+        if isinstance(change, types.TextDocumentContentChangePartial):
+            _replace(lines, change.range, change.text, encoding=encoding)
+        else:
+            lines = _LINE.findall(change.text)
+    return "".join(lines)
+
+
+def _replace(lines: list[str], where: types.Range, text: str, *, encoding: str) -> None:
+    """Put text in the place of a range; lines are split anew from the one before it to the one after it."""
+    first, before = _place(lines, where.start, encoding)
+    last, after = _place(lines, where.end, encoding)
+    last, after = max((last, after), (first, before))
+    head = lines[first][:before] if first < len(lines) else ""
+    tail = lines[last][after:] if last < len(lines) else ""
+    begin, end = max(0, first - 1), min(len(lines), last + 2)
+    middle = "".join((*lines[begin:first], head, text, tail, *lines[last + 1 : end]))
+    lines[begin:end] = _LINE.findall(middle)
+
+
+def _place(lines: Sequence[str], position: types.Position, encoding: str) -> tuple[int, int]:
+    """Return the line and the character in it; beyond a line's end that end, beyond the last line the text's end."""
+    if position.line >= len(lines):
+        return len(lines), 0
+    line = lines[position.line].rstrip("\r\n")
+    return position.line, units_before(line, position.character, encoding)
