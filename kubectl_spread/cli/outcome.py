@@ -152,7 +152,8 @@ def _waits(running: Optional[Running]) -> bool:
     if running is None:
         return False
     waiting = any(item.explanation.verdict.is_waiting for item in running.waiting)
-    return waiting or bool(running.stuck or running.lost or running.uncreated)
+    is_stuck = any(item.is_stuck for item in running.under_way)
+    return waiting or is_stuck or bool(running.stuck or running.lost or running.uncreated)
 
 
 def _summary(outcome: Outcome) -> str:
@@ -218,7 +219,8 @@ def _of_running(running: Running, *, is_all: bool) -> list[str]:
         "not created": sum(item.number for item in running.uncreated),
     }
     parts += [f"{counted(count, 'pod')} {what}" for what, count in counts.items() if count]
-    return parts + ([f"{counted(len(running.stuck), 'rollout')} stuck"] if running.stuck else [])
+    stuck = len(running.stuck) + sum(item.is_stuck for item in running.under_way)
+    return parts + ([f"{counted(stuck, 'rollout')} stuck"] if stuck else [])
 
 
 def _print_statistics(findings: list[Finding]) -> None:

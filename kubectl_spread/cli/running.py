@@ -33,6 +33,7 @@ from kubectl_spread.simulate.running import Stuck
 from kubectl_spread.simulate.running import uncreated
 from kubectl_spread.simulate.running import waiting
 from kubectl_spread.simulate.status import workload_of
+from kubectl_spread.simulate.under_way import under_way
 from kubectl_spread.text.emit import emitted
 from kubectl_spread.text.source import SourceFile
 
@@ -81,10 +82,13 @@ def check(known: Facts, asked: Asked, wanted: Wanted) -> Found:
     pending = list(_pending(cluster, wanted))
     waits = {key for key, _ in pending}
     rollouts = Rollouts(cluster, known.profiles)
+    settled = [(key, controller) for key, controller in controllers if key not in waits]
+    begun = tuple(under_way(settled, cluster, known.profiles))
+    ends = {item.key for item in begun if item.is_stuck}
     stuck = [
         found
-        for key, controller in controllers
-        if key not in waits and (found := rollouts.stuck(controller.workload, controller.spec)) is not None
+        for key, controller in settled
+        if key not in ends and (found := rollouts.stuck(controller.workload, controller.spec)) is not None
     ]
     seen = {*(key for key, _ in controllers), *waits}
     running = Running(
@@ -92,6 +96,7 @@ def check(known: Facts, asked: Asked, wanted: Wanted) -> Found:
         tuple(stuck),
         tuple(lost(_of_wanted(cluster.bound(), cluster, wanted), cluster)),
         tuple(uncreated((key for key, _ in controllers), cluster)),
+        begun,
     )
     read = Read(results, [], len(results), [], is_whole=False)
     return Found(read, running, _absent(seen, wanted, cluster), _notes(wanted, cluster))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.simulate.running import Stuck
     from kubectl_spread.simulate.running import Uncreated
     from kubectl_spread.simulate.running import Waiting
+    from kubectl_spread.simulate.under_way import UnderWay
 
 # By name, the module of `report` that has a function `render`; the default first.
 FORMATS = {
@@ -36,13 +37,15 @@ FORMATS = {
 class Running(NamedTuple):
     """What was found of workloads that run, or will be replaced: Pending pods, rollouts that get stuck.
 
-    lost: pods on nodes that were deleted. uncreated: pods that may not be created.
+    lost: pods on nodes that were deleted. uncreated: pods that may not be created. under_way: how rollouts end that
+    have begun.
     """
 
     waiting: tuple[Waiting, ...] = ()
     stuck: tuple[Stuck, ...] = ()
     lost: tuple[Lost, ...] = ()
     uncreated: tuple[Uncreated, ...] = ()
+    under_way: tuple[UnderWay, ...] = ()
 
 
 class CheckReport(NamedTuple):

@@ -56,7 +56,7 @@ def check_report(report: CheckReport) -> dict[str, Any]:
 def _running(report: CheckReport) -> dict[str, Any]:
     """What was found of what runs."""
     if report.running is None:
-        return {"pending": [], "stuckRollouts": [], "lost": [], "uncreated": []}
+        return {"pending": [], "stuckRollouts": [], "rolloutsUnderWay": [], "lost": [], "uncreated": []}
     from kubectl_spread.report import running  # numpy: 80 ms
 
     return running.document(report.running)

@@ -16,6 +16,8 @@ from kubectl_spread.simulate.running import Lost
 from kubectl_spread.simulate.running import Stuck
 from kubectl_spread.simulate.running import Uncreated
 from kubectl_spread.simulate.running import Waiting
+from kubectl_spread.simulate.under_way import End
+from kubectl_spread.simulate.under_way import UnderWay
 
 _MOST_PODS = 4
 
@@ -29,6 +31,8 @@ def lines(running: Running, *, colour: bool) -> list[str]:
     label = paint("Not created:", "red", colour=colour)
     out += [f"{label} {_uncreated(item)}" for item in running.uncreated]
     label = paint("Rollout:", "red", colour=colour)
+    out += [f"{label} {_under_way(item)}" for item in running.under_way if item.is_stuck]
+    out += [f"Rollout: {_under_way(item)}" for item in running.under_way if not item.is_stuck]
     return out + [f"{label} {_stuck(item)}" for item in running.stuck]
 
 
@@ -58,6 +62,16 @@ def document(running: Running) -> dict[str, Any]:
             }
             for item in running.stuck
         ],
+        "rolloutsUnderWay": [
+            {
+                "object": item.key._asdict(),
+                "end": item.end.value,
+                "oldPods": item.old,
+                "pending": item.pod or None,
+                "message": item.message or None,
+            }
+            for item in running.under_way
+        ],
         "lost": [{"object": item.key._asdict(), "node": item.node, "pods": list(item.pods)} for item in running.lost],
         "uncreated": [
             {"object": item.key._asdict(), "count": item.number, "replicas": item.wanted, "message": item.message}
@@ -79,13 +93,23 @@ def _uncreated(item: Uncreated) -> str:
     return f"{item.number} of {item.wanted} pods of {_name(item)}: {safe(item.message)}"
 
 
+_ENDS = {End.COMPLETES: "completes", End.MAY_GET_STUCK: "may get stuck", End.GETS_STUCK: "gets stuck"}
+
+
+def _under_way(item: UnderWay) -> str:
+    noun = "pod is" if item.old == 1 else "pods are"
+    told = f"the one under way of {_name(item)} in {safe(item.key.namespace)}, where {item.old} {noun} old, "
+    told += _ENDS[item.end]
+    return f"{told}: {safe(item.pod)} stays Pending: {safe(item.message)}" if item.pod else told
+
+
 def _waiting(item: Waiting) -> str:
     more = len(item.explanation.others)
     told = sentence(item.explanation).removesuffix(".")
     return f"{told} (and {counted(more, 'more pod')} of {_name(item)})" if more else told
 
 
-def _name(item: Union[Waiting, Lost, Uncreated]) -> str:
+def _name(item: Union[Waiting, Lost, Uncreated, UnderWay]) -> str:
     return safe(f"{item.key.kind.lower()}/{item.key.name}")
 
 

@@ -80,3 +80,50 @@ def test_pods_of_another_revision_are_left_out_by_intent(tmp_path: Path, capsys:
     run(["status", "-n", "shop", "--snapshot", str(path)])
 
     assert "partly counted" not in capsys.readouterr().out
+
+
+MID_ROLLOUT = str(Path(__file__).parents[1] / "cases" / "explain" / "etcd-mid-rollout.json")
+
+
+def test_check_says_that_the_rest_of_the_rollout_gets_stuck(capsys: pytest.CaptureFixture[str]) -> None:
+    """The last old pod is not counted, and shares zone a with a new one; its volume lets it go nowhere else."""
+    code = run(["check", "-n", "shop", "--snapshot", MID_ROLLOUT, "--ignore", "SPR"])
+    out, err = capsys.readouterr()
+
+    assert 1 == code
+    assert out == (
+        "Rollout: the one under way of statefulset/etcd in shop, where 1 pod is old, gets stuck: etcd-0 stays Pending: "
+        "0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 2 node(s) didn't match "
+        "PersistentVolume's node affinity. no new claims to deallocate, preemption: 0/3 nodes are available: 1 No "
+        "preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.\n"
+    )
+    assert "nothing Pending, 1 rollout stuck" in err
+
+
+def test_report_has_the_rollout(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["check", "-n", "shop", "--snapshot", MID_ROLLOUT, "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load("check-report"))
+    (found,) = document["rolloutsUnderWay"]
+
+    assert ("getsStuck", 1, "etcd-0") == (found["end"], found["oldPods"], found["pending"])
+
+
+def test_rollout_that_completes_is_no_reason_for_an_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without volumes the last pod goes to the empty zone."""
+    facts = json.loads(Path(MID_ROLLOUT).read_text())
+    for item in facts["items"]:
+        if item["kind"] == "Pod":
+            item["spec"].pop("volumes", None)
+        if item["kind"] == "StatefulSet":
+            del item["spec"]["volumeClaimTemplates"]
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps(facts))
+    code = run(["check", "-n", "shop", "--snapshot", str(path), "--ignore", "SPR"])
+
+    assert (0, "Rollout: the one under way of statefulset/etcd in shop, where 1 pod is old, completes\n") == (
+        code,
+        capsys.readouterr().out,
+    )

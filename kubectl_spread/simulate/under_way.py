@@ -1,0 +1,104 @@
+"""What the rest of a rollout does that is under way, played on the engine over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Controller
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects import spread
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.uncounted import uncounted
+from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import revision_label
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.simulate.controllers import newest_hash
+from kubectl_spread.simulate.controllers import running_pods
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.answer import Outcome
+from kubectl_spread.timeline.run import Limits
+from kubectl_spread.timeline.run import play
+
+MOST_ROLLOUTS = 5  # that are played
+_LIMITS = Limits(max_states=2_000, samples=20, seconds=2.0)
+
+
+class End(Enum):
+    """How a rollout ends."""
+
+    COMPLETES = "completes"
+    MAY_GET_STUCK = "mayGetStuck"  # in some outcomes that were found, not in all
+    GETS_STUCK = "getsStuck"
+
+
+class UnderWay(NamedTuple):
+    """A rollout that some pods have yet to follow; `pod` and `message`: what stays Pending where it gets stuck."""
+
+    key: OwnerKey
+    end: End
+    old: int
+    pod: str = ""
+    message: str = ""
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it does not complete, or may not."""
+        return self.end is not End.COMPLETES
+
+
+def under_way(
+    controllers: Iterable[tuple[OwnerKey, Controller]], cluster: Cluster, profiles: Mapping[str, Profile]
+) -> Iterator[UnderWay]:
+    """Play the rest of each rollout of Deployments and StatefulSets that is under way, of a few at most.
+
+    Args:
+        controllers: the workloads to look at.
+        cluster: that has them.
+        profiles: of the scheduler.
+    """
+    left = MOST_ROLLOUTS
+    for key, controller in controllers:
+        old = _old_pods(key, controller, cluster)
+        if not old or not left:
+            continue
+        left -= 1
+        answer = play(cluster, profiles, [steps.Apply(controller)], limits=_LIMITS)
+        found = answer.last
+        stuck = [outcome for outcome in found.outcomes if not _is_complete(outcome, key)]
+        if not stuck:
+            yield UnderWay(key, End.COMPLETES, len(old))
+            continue
+        end = End.GETS_STUCK if len(stuck) == len(found.outcomes) else End.MAY_GET_STUCK
+        pending = next((pod for outcome in stuck for pod in outcome.pending if pod.owner == key), None)
+        yield UnderWay(
+            key, end, len(old), "" if pending is None else pending.name, "" if pending is None else pending.message
+        )
+
+
+def _is_complete(outcome: Outcome, key: OwnerKey) -> bool:
+    state = outcome.workloads.get(key)
+    return outcome.is_steady and state is not None and state.is_complete
+
+
+def _old_pods(key: OwnerKey, controller: Controller, cluster: Cluster) -> list[Pod]:
+    """The running pods of an older revision: by their label, else those that the constraints leave out."""
+    owner = controller.workload
+    is_rolling = key.kind in ("Deployment", "StatefulSet") and not controller.spec.get("paused")
+    strategy = (controller.spec.get("updateStrategy") or {}).get("type")
+    if not is_rolling or owner.is_foreign or strategy == "OnDelete":
+        return []
+    own = running_pods(owner, cluster)
+    newest = newest_hash(owner, own, cluster)
+    label, prefix = revision_label(owner), f"{owner.name}-" if key.kind == "StatefulSet" else ""
+    values = {pod.uid: dict(pod.cls.labels).get(label, "").removeprefix(prefix) for pod in own}
+    if newest and any(values.values()):
+        return [pod for pod in own if values[pod.uid] != newest]
+    labels = created_labels(owner)
+    missed = (uncounted(item, own, labels) for item in spread.constraints(owner.template.get("spec") or {}))
+    names = {name for found in missed if found is not None for name in found.pods}
+    return [pod for pod in own if pod.name in names]
