@@ -7,6 +7,7 @@ import click
 from kubectl_spread import __version__
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import connection
+from kubectl_spread.cli.stderr import note_once
 from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.flags import Flags
@@ -18,8 +19,13 @@ _PATIENCE = "5s"  # where no --request-timeout says otherwise
 @click.command()
 @click.option("--client", is_flag=True, help="Do not ask the server.")
 @click.option("-o", "--output", type=click.Choice(["json"]), help="Output format.")
+@click.option(
+    "--behaviours",
+    metavar="VERSION",
+    help="Print how this release of kube-scheduler differs from 1.36; no server is asked.",
+)
 @connection
-def command(output: str, connection: Flags, *, client: bool) -> int:
+def command(output: str, behaviours: str, connection: Flags, *, client: bool) -> int:
     """Print the version, that of the kube-scheduler whose rules are followed, and the server's.
 
     The server is asked where a kubeconfig or a service account names one; one that cannot be reached is a warning.
@@ -28,7 +34,13 @@ def command(output: str, connection: Flags, *, client: bool) -> int:
     Examples:
       kubectl spread version
       kubectl spread version --client -o json
+
+    \b
+      # What 1.30 does otherwise than 1.36
+      kubectl spread version --behaviours 1.30
     """  # noqa: D301
+    if behaviours is not None:
+        return _behaviours(behaviours, output)
     server = "" if client else _server_version(connection)
     if output == "json":
         import json
@@ -39,6 +51,27 @@ def command(output: str, connection: Flags, *, client: bool) -> int:
         click.echo(f"Client Version: v{__version__}\nScheduler Rules: {SCHEDULER}")
         if server:
             click.echo(f"Server Version: {server}")
+    return Exit.CLEAN
+
+
+def _behaviours(version: str, output: str) -> int:
+    """Print what differs between a release and the newest one."""
+    from kubectl_spread.objects.version import note_on
+    from kubectl_spread.objects.version import release_of
+    from kubectl_spread.objects.version import VersionError
+    from kubectl_spread.report import behaviours
+
+    try:
+        release = release_of(version)
+    except VersionError as error:
+        raise click.UsageError(str(error)) from None
+    note_once(note_on(release))
+    if output == "json":
+        import json
+
+        click.echo(json.dumps(behaviours.document(release), indent=2))
+    else:
+        click.echo(behaviours.text(release))
     return Exit.CLEAN
 
 

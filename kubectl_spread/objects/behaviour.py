@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic
-from typing import Optional
 from typing import TypeVar
 
 from kubectl_spread.objects.version import LATEST
@@ -54,13 +52,6 @@ class Behaviour(Generic[T]):
     def of(self, release: Release) -> T:
         """Return the value in a release."""
         return self.era(release).value
-
-    def spans(self, value: T) -> Iterator[tuple[Release, Optional[Release]]]:
-        """Yield from which release to before which a value holds; None where it still does."""
-        for at, era in enumerate(self.eras):
-            if era.value == value:
-                later = self.eras[at + 1 :]
-                yield era.since, later[0].since if later else None
 
     def differs(self, release: Release) -> bool:
         """Whether a release behaves otherwise than the newest one."""

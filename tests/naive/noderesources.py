@@ -201,7 +201,7 @@ class BalancedAllocation:
 
     def __init__(self, args: Plain, handle: Handle) -> None:
         self.resources = [name for name, _ in weights(args.get("resources") or _DEFAULT_RESOURCES)]
-        self.compares_with_before = handle.version >= (1, 35)
+        self.compares_with_before = handle.version >= (1, 36)
 
     def pre_score(self, state: CycleState, pod: Plain, nodes: list[NodeInfo]) -> Status:
         wanted = requests.pod_requests(pod)

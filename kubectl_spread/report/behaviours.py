@@ -1,0 +1,89 @@
+"""How a release behaves otherwise than the newest one whose rules are followed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_spread.objects.behaviour import Behaviour
+from kubectl_spread.objects.behaviour import Effect
+from kubectl_spread.objects.behaviours import table
+from kubectl_spread.objects.version import followed
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import MEASURED
+from kubectl_spread.objects.version import Release
+
+_HEADINGS = {
+    Effect.PLACEMENT: "Where pods go",
+    Effect.TEXT: "Reasons, codes and messages",
+    Effect.SCORES: "The table of scores",
+}
+_NEWEST = f"1.{LATEST.minor}"
+
+
+def text(release: Release) -> str:
+    """Return what differs, grouped by what it can change, with the upstream files."""
+    asked = followed(release)
+    rows = [row for row in table() if row.differs(asked)]
+    lines = [f"kube-scheduler {asked.text} and {LATEST.text}: {_counted(len(rows))} ({_measured(asked)})"]
+    for effect, heading in _HEADINGS.items():
+        found = [row for row in rows if row.effect is effect]
+        if found:
+            lines += ["", f"{heading}:"]
+        for row in found:
+            lines += _row(row, asked)
+    return "\n".join(lines)
+
+
+def document(release: Release) -> dict[str, Any]:
+    """Return the same for `-o json`."""
+    asked = followed(release)
+    return {
+        "apiVersion": "kubectl-spread/v1",
+        "kind": "Behaviours",
+        "release": asked.text,
+        "comparedWith": LATEST.text,
+        "measured": MEASURED.get(asked.minor) == asked.patch,
+        "behaviours": [_item(row, asked) for row in table() if row.differs(asked)],
+    }
+
+
+def _row(row: Behaviour[Any], release: Release) -> list[str]:
+    era, newest = row.era(release), row.era(LATEST)
+    return [
+        f"  {row.name} ({row.reader})",
+        f"    {release.text}: {era.words}",
+        f"    {_NEWEST}: {newest.words}",
+        f"    from {_version(newest.since)}, {row.source}",
+    ]
+
+
+def _item(row: Behaviour[Any], release: Release) -> dict[str, Any]:
+    era, newest = row.era(release), row.era(LATEST)
+    return {
+        "name": row.name,
+        "plugin": row.reader,
+        "effect": row.effect.value,
+        "behaviour": era.words,
+        "since": _version(era.since),
+        "newest": newest.words,
+        "newestSince": _version(newest.since),
+        "source": row.source,
+    }
+
+
+def _version(release: Release) -> str:
+    """Return `1.24`, or `1.34.3` where the change came with a patch."""
+    return release.text if release.patch else f"1.{release.minor}"
+
+
+def _counted(number: int) -> str:
+    if not number:
+        return "no difference is known"
+    return "1 difference" if number == 1 else f"{number} differences"
+
+
+def _measured(release: Release) -> str:
+    patch = MEASURED.get(release.minor)
+    if patch is None:
+        return "this release was not measured"
+    return "measured" if patch == release.patch else f"measured: 1.{release.minor}.{patch}"

@@ -1,0 +1,201 @@
+"""The table of what changed between releases."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+
+from kubectl_spread.cli.main import run
+from kubectl_spread.explain.reasons import match
+from kubectl_spread.objects import behaviours
+from kubectl_spread.objects.behaviours import table
+from kubectl_spread.objects.version import followed
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import MEASURED
+from kubectl_spread.objects.version import note_on
+from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import release_of
+from kubectl_spread.objects.version import server_release
+
+
+def test_every_row_is_complete_and_in_order() -> None:
+    """Names are unique, eras begin with 1.18 and follow one another, and each says something."""
+    assert len({row.name for row in table()}) == len(table())
+    for row in table():
+        begins = [era.since for era in row.eras]
+        assert begins == sorted(set(begins)), row.name
+        assert begins[0] == Release(18, 0), row.name
+        assert all(era.words and row.source.startswith("pkg/") for era in row.eras), row.name
+
+
+def test_every_row_differs_between_two_releases_that_follow_each_other() -> None:
+    for row in table():
+        values = [era.value for era in row.eras]
+        assert all(before != after for before, after in itertools.pairwise(values)), row.name
+
+
+@pytest.mark.parametrize(
+    ("version", "text"),
+    [
+        ("1.20", "node(s) had taint {a: b}, that the pod didn't tolerate"),
+        ("1.34", "node(s) had untolerated taint {a: b}"),
+        ("1.34.2", "node(s) had untolerated taint {a: b}"),
+        ("1.34.4", "node(s) had untolerated taint(s)"),
+        ("v1.34.7-gke.100", "node(s) had untolerated taint(s)"),
+        ("1.35", "node(s) had untolerated taint(s)"),
+        ("1.37", "node(s) had untolerated taint(s)"),
+    ],
+)
+def test_a_patch_has_its_own_words(version: str, text: str) -> None:
+    assert behaviours.TAINT_REASON.of(release_of(version)).format(key="a", value="b") == text
+
+
+@pytest.mark.parametrize(
+    ("row", "first", "last"),
+    [
+        (behaviours.VOLUME_BINDING_NARROWS, "1.27", "1.28"),
+        (behaviours.SECOND_DOT, "1.26", "1.28"),
+        (behaviours.BALANCE_COMPARES, "1.36", "1.36"),
+        (behaviours.BALANCE_SKIPS, "1.33", "1.36"),
+        (behaviours.EMPTY_SELECTOR_COUNTS_NONE, "1.27", "1.36"),
+        (behaviours.FIT_SKIPS_UNREQUESTED, "1.28", "1.36"),
+        (behaviours.ZONE_LABELS_ARE_ONE, "1.29", "1.36"),
+        (behaviours.IMAGES_OF_INIT_CONTAINERS, "1.30", "1.36"),
+        (behaviours.SPREAD_ROUNDS, "1.24", "1.36"),
+        (behaviours.BALANCE_BY_DEVIATION, "1.22", "1.36"),
+        (behaviours.FIT_TOO_LARGE_IS_FINAL, "1.34", "1.36"),
+        (behaviours.VOLUME_ZONE_LOOKS_FIRST, "1.27", "1.36"),
+        (behaviours.PRE_FILTER_MESSAGE_ONCE, "1.26", "1.36"),
+        (behaviours.NOMINATED_FIRST, "1.22", "1.36"),
+        (behaviours.VICTIMS_SORTED, "1.29", "1.36"),
+        (behaviours.WEIGHTS_DIFFER, "1.23", "1.36"),
+        (behaviours.PREEMPTION_IN_MESSAGE, "1.24", "1.36"),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_a_switch_is_on_in_its_releases(row: behaviours.Behaviour[bool], first: str, last: str) -> None:
+    on = [minor for minor in range(18, 37) if row.of(release_of(f"1.{minor}"))]
+
+    assert on == list(range(release_of(first).minor, release_of(last).minor + 1))
+
+
+def test_backports_are_followed_patch_by_patch() -> None:
+    """A node that matchFields name and that is gone fails the cycle up to a patch of 1.27, 1.28 and 1.29."""
+    row = behaviours.GONE_NODE_IS_ERROR
+    found = {version: row.of(release_of(version)) for version in ("1.23", "1.24", "1.27.13", "1.27.14", "1.28.9")}
+
+    assert {"1.23": False, "1.24": True, "1.27.13": True, "1.27.14": False, "1.28.9": True} == found
+    assert [False, True, False, False] == [row.of(release_of(text)) for text in ("1.28.10", "1.29.4", "1.29.5", "1.30")]
+
+
+# The releases that write a reason, from upstream's sources.
+RANGES = {
+    "node(s) didn't match PersistentVolume's node affinity": (33, 36),
+    "node(s) had volume node affinity conflict": (16, 32),
+    "node(s) didn't match Pod's node affinity/selector": (21, 36),
+    "node(s) didn't match Pod's node affinity": (20, 20),
+    "node(s) didn't match node selector": (16, 19),
+    "node(s) didn't match pod affinity/anti-affinity": (16, 20),
+    "node(s) didn't match pod affinity/anti-affinity rules": (21, 21),
+    "pod affinity terms conflict": (24, 36),
+    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode": (22, 33),
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another "
+    "pod": (34, 36),
+    "No preemption victims found for incoming pod": (24, 36),
+    "node(s) didn't satisfy plugin(s) [NodeAffinity]": (24, 36),
+    "node is filtered out by the prefilter result": (27, 30),
+    "node(s) didn't match the requested hostname": (16, 20),
+    "node(s) didn't match the requested node name": (21, 36),
+    "pvc(s) bound to non-existent pv(s)": (20, 22),
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)": (23, 36),
+    "cannot allocate all claims": (31, 36),
+    "No victims found on node a1 for preemptor pod web": (21, 23),
+    "node(s) had untolerated taint {a: b}": (24, 34),
+    "node(s) had untolerated taint(s)": (34, 36),
+    "node(s) had taint {a: b}, that the pod didn't tolerate": (18, 23),
+}
+
+
+@pytest.mark.parametrize(("text", "span"), RANGES.items(), ids=lambda value: str(value)[:50])
+def test_the_releases_of_a_wording_are_those_of_the_sources(text: str, span: tuple[int, int]) -> None:
+    found = match(text, 0)
+
+    assert found is not None
+    assert span == (found.since, found.until)
+
+
+def test_a_text_of_the_table_is_within_the_releases_of_its_wording() -> None:
+    """What a release writes is read back as a message that this release could have written."""
+    for row in table():
+        for minor in range(18, 37):
+            value = row.of(release_of(f"1.{minor}"))
+            if not isinstance(value, str) or not value:
+                continue
+            if row is behaviours.ONE_POD_REASON and not behaviours.ONE_POD.of(release_of(f"1.{minor}")):
+                continue  # a text that cannot appear before the access mode counts
+            if row is behaviours.VOLUME_GONE_REASON and minor < 20:
+                continue  # a volume that is gone was an error
+            found = match(value.format(key="a", value="b", plugins="NodeAffinity"), 0)
+            assert found is not None, value
+            assert found.since <= minor <= found.until, (row.name, minor, value)
+
+
+def test_a_version_without_a_patch_is_the_one_that_was_measured() -> None:
+    assert [Release(20, 15), Release(34, 1), LATEST] == [release_of(f"1.{minor}") for minor in (20, 34, 36)]
+    assert set(MEASURED) == set(range(20, 37))
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("v1.29.3-gke.1", Release(29, 3)),
+        ("v1.33.5-eks-ba24e9c", Release(33, 5)),
+        ("v1.34.2+k3s1", Release(34, 2)),
+        ("v1.35.0-alpha.1.10+abc", Release(35, 0)),
+        ("v1.37.1", Release(37, 1)),
+    ],
+)
+def test_the_version_of_a_server_is_read_in_full(text: str, release: Release) -> None:
+    assert server_release(text) == release == release_of(text)
+
+
+def test_a_release_that_nobody_measured_is_noted() -> None:
+    assert "" == note_on(release_of("1.33.9"))
+    assert "1.19 was not measured: its rules are taken from documents" in note_on(release_of("1.19"))
+    assert "1.37 was not measured: the rules of 1.36 are followed" in note_on(release_of("1.37"))
+    assert followed(release_of("1.37")) == LATEST
+    assert followed(Release(12, 1)) == release_of("1.18")
+
+
+def test_the_command_says_what_differs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == run(["version", "--behaviours", "1.35"])
+    out = capsys.readouterr().out
+
+    assert out.startswith("kube-scheduler 1.35.4 and 1.36.2: 3 differences (measured)\n\nWhere pods go:\n")
+    assert "  balance-compares (NodeResourcesBalancedAllocation)\n" in out
+    assert "noderesources/balanced_allocation.go" in out
+
+
+def test_the_document_has_every_difference(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == run(["version", "--behaviours", "1.34.2", "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+
+    assert ("1.34.2", "1.36.2", False) == (document["release"], document["comparedWith"], document["measured"])
+    names = {item["name"]: item for item in document["behaviours"]}
+    assert names["taint-reason"]["newestSince"] == "1.34.3"
+    assert names["taint-reason"]["plugin"] == "TaintToleration"
+
+
+def test_a_version_that_is_not_known_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 2 == run(["version", "--behaviours", "1.17"])
+    assert "only 1.18 to 1.36" in capsys.readouterr().err
+
+
+def test_a_newer_version_is_followed_as_the_newest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == run(["version", "--behaviours", "1.37"])
+    captured = capsys.readouterr()
+
+    assert captured.err == "note: Kubernetes 1.37 was not measured: the rules of 1.36 are followed\n"
+    assert "no difference is known" in captured.out
