@@ -54,8 +54,11 @@ class CheckedObject(NamedTuple):
     is_undecodable: bool = False
 
 
-def check_object(manifest: Manifest, namespace: str) -> CheckedObject:
-    """What the API server says of an object; `namespace` is that of one that names none."""
+def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = None) -> CheckedObject:
+    """What the API server says of an object; `namespace` is that of one that names none.
+
+    `minor` is its minor version, where somebody names it.
+    """
     kind = manifest.workload_kind
     if kind is None:
         return CheckedObject([], [])
@@ -75,9 +78,9 @@ def check_object(manifest: Manifest, namespace: str) -> CheckedObject:
     manifest = left_open.without(manifest, open_routes)
     for place in places:
         owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
-        errors = _field_errors(manifest, owner, place)
+        errors = _field_errors(manifest, owner, place, minor)
         spec = spelling.as_meant(owner.template.get("spec") or {}) if problems else None
-        lasting = errors if spec is None else _lasting(errors, manifest, owner, place, spec)
+        lasting = errors if spec is None else _lasting(errors, manifest, owner, place, spec, minor)
         openness = {id(error): left_open.open_by(manifest, owner, error=error, spec=place.spec) for error, _ in errors}
         findings += [
             finding if openness[id(error)] is Open.NOBODY else left_open.informing(finding)
@@ -90,14 +93,16 @@ def check_object(manifest: Manifest, namespace: str) -> CheckedObject:
     return CheckedObject(findings, subjects)
 
 
-def _lasting(errors: list[Refused], manifest: Manifest, owner: Workload, place: PodPlace, spec: Plain) -> list[Refused]:
+def _lasting(
+    errors: list[Refused], manifest: Manifest, owner: Workload, place: PodPlace, spec: Plain, minor: Optional[int]
+) -> list[Refused]:
     """The errors that a pod spec still has where its misspelt fields have the names that are meant."""
     meant = owner._replace(template={**owner.template, "spec": spec}, known_hash=owner.revision_hash)
-    lasting = {(error.rule, finding.path) for error, finding in _field_errors(manifest, meant, place)}
+    lasting = {(error.rule, finding.path) for error, finding in _field_errors(manifest, meant, place, minor)}
     return [(error, finding) for error, finding in errors if (error.rule, finding.path) in lasting]
 
 
-def _field_errors(manifest: Manifest, owner: Workload, place: PodPlace) -> list[Refused]:
+def _field_errors(manifest: Manifest, owner: Workload, place: PodPlace, minor: Optional[int]) -> list[Refused]:
     """What the API server says of the object, and of the pods that its controller then creates."""
     constraints = spread.constraints(owner.template.get("spec") or {})
     if not constraints:
@@ -105,10 +110,10 @@ def _field_errors(manifest: Manifest, owner: Workload, place: PodPlace) -> list[
     spec = place.spec
     if not place.template:
         labels = None if is_live(manifest) else created_labels(owner)
-        errors, later = constraint_errors(constraints, created_with=labels), []
+        errors, later = constraint_errors(constraints, created_with=labels, minor=minor), []
     else:
-        errors = constraint_errors(constraints, created_with=None)
-        later = _later_errors(owner, constraints, errors)
+        errors = constraint_errors(constraints, created_with=None, minor=minor)
+        later = _later_errors(owner, constraints, errors, minor)
     found = [
         *(_invalid(manifest, spec, error, constraints) for error in errors),
         *(_rejected_later(manifest, spec, error) for error in later),
@@ -132,13 +137,16 @@ def _with_fix(finding: Finding, fix: Optional[Fix], manifest: Manifest) -> Findi
 
 
 def _later_errors(
-    owner: Workload, constraints: tuple[TopologySpreadConstraint, ...], errors: list[FieldError]
+    owner: Workload,
+    constraints: tuple[TopologySpreadConstraint, ...],
+    errors: list[FieldError],
+    minor: Optional[int],
 ) -> list[FieldError]:
     """Errors that only a created pod has: creating it merges matchLabelKeys into the selector."""
     if not any(constraint.match_label_keys for constraint in constraints):
         return []
     known = {(error.rule, error.route) for error in errors}
-    created = constraint_errors(constraints, created_with=created_labels(owner))
+    created = constraint_errors(constraints, created_with=created_labels(owner), minor=minor)
     return [error for error in created if (error.rule, error.route) not in known]
 
 

@@ -47,7 +47,8 @@ def read(
 ) -> Result:
     """What a source holds, as far as the rules that are asked for look at it, with the kinds that the config adds."""
     kinds = with_paths(config.podspec_paths) if config.podspec_paths else BUILT_IN
-    return check_source(source, named=named, codes=policy.possible, kinds=kinds, namespace=namespace)
+    minor = policy.settings(source).target.minor
+    return check_source(source, named=named, codes=policy.possible, kinds=kinds, namespace=namespace, minor=minor)
 
 
 class Judged(NamedTuple):

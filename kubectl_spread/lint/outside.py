@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 from typing import NamedTuple
+from typing import Optional
 
 from kubectl_spread.lint import bare_lists
 from kubectl_spread.lint.admission import check_object
@@ -55,6 +56,7 @@ class Searching(NamedTuple):
     kinds: Kinds
     around: frozenset[str]
     namespace: str
+    minor: Optional[int] = None
 
     def manifest(self, manifest: Manifest, outside: Outside, *, is_own: Callable[[Route], bool]) -> None:
         """Search an object, or a document without one.
@@ -90,7 +92,7 @@ class Searching(NamedTuple):
 
     def _object(self, manifest: Manifest, target: _Target) -> None:
         """Check an object of a known kind inside another document."""
-        checked = check_object(manifest, self.namespace)
+        checked = check_object(manifest, self.namespace, minor=self.minor)
         target.outside.findings.extend(checked.findings)
         target.world.subjects.extend(checked.subjects)
         if not checked.subjects and not checked.is_undecodable:

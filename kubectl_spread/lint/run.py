@@ -70,6 +70,7 @@ def check_source(
     codes: Container[str] = RULES,
     kinds: Kinds = BUILT_IN,
     namespace: str = DEFAULT_NAMESPACE,
+    minor: Optional[int] = None,
 ) -> Result:
     """Check one source.
 
@@ -79,8 +80,9 @@ def check_source(
         codes: the rules to follow later; documents that none of them looks at are not composed.
         kinds: those that have pod templates.
         namespace: of objects that name none.
+        minor: the API server's minor version, where somebody names it.
     """
-    reading = _Reading(source, kinds=kinds, around=kinds_around(codes), namespace=namespace)
+    reading = _Reading(source, kinds=kinds, around=kinds_around(codes), namespace=namespace, minor=minor)
     if looks_like_objects(source.text):
         return reading.objects()
     return reading.foreign(named=named)
@@ -89,8 +91,11 @@ def check_source(
 class _Reading:
     """Reads one source, document by document."""
 
-    def __init__(self, source: SourceFile, *, kinds: Kinds, around: frozenset[str], namespace: str) -> None:
+    def __init__(
+        self, source: SourceFile, *, kinds: Kinds, around: frozenset[str], namespace: str, minor: Optional[int]
+    ) -> None:
         self.source = source
+        self.minor = minor
         self.kinds = kinds
         self.around = around
         self.namespace = namespace
@@ -133,7 +138,7 @@ class _Reading:
         is_object = False
         for manifest in manifests(document, self.kinds):
             is_object = True
-            checked = check_object(manifest, self.namespace)
+            checked = check_object(manifest, self.namespace, minor=self.minor)
             self.findings += checked.findings
             self.subjects += checked.subjects
             self.undecodable += checked.is_undecodable
@@ -155,7 +160,7 @@ class _Reading:
             self.outside = outside.nothing()
         kind = manifest.workload_kind
         places = [] if kind is None else [place.template for place in kind.places(manifest.plain)]
-        searching = outside.Searching(self.kinds, self.around, self.namespace)
+        searching = outside.Searching(self.kinds, self.around, self.namespace, self.minor)
         searching.manifest(
             manifest, self.outside, is_own=lambda route: any(route[: len(place)] == place for place in places)
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Generic
 from typing import TypeVar
@@ -20,18 +19,20 @@ class Effect(Enum):
     PLACEMENT = "placement"  # which nodes fit, or which of them is taken
     TEXT = "text"  # a reason, a code or a message
     SCORES = "scores"  # the table of scores, and not the order of the nodes
+    VALIDATION = "validation"  # what the API server refuses
 
 
-@dataclass(frozen=True)
 class Era(Generic[T]):
     """A value, the release in which it begins, and the same in words. It ends where the next era begins."""
 
-    since: Release
-    value: T
-    words: str
+    __slots__ = ("since", "value", "words")
+
+    def __init__(self, since: Release, value: T, words: str) -> None:
+        self.since = since
+        self.value = value
+        self.words = words
 
 
-@dataclass(frozen=True)
 class Behaviour(Generic[T]):
     """What one plugin does in each release.
 
@@ -39,11 +40,15 @@ class Behaviour(Generic[T]):
     eras: oldest first. A change that was backported has an era for each minor version in between.
     """
 
-    name: str
-    reader: str
-    source: str
-    effect: Effect
-    eras: tuple[Era[T], ...]
+    # Not a dataclass: importing these costs as much as the whole table.
+    __slots__ = ("effect", "eras", "name", "reader", "source")
+
+    def __init__(self, name: str, reader: str, source: str, effect: Effect, eras: tuple[Era[T], ...]) -> None:
+        self.name = name
+        self.reader = reader
+        self.source = source
+        self.effect = effect
+        self.eras = eras
 
     def era(self, release: Release) -> Era[T]:
         """Return the era that a release belongs to; the first where it is older than all."""

@@ -34,6 +34,7 @@ _DEFAULTS = "pkg/scheduler/apis/config/v1/default_plugins.go"
 _ONE_POD = (
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
 )
+_VALIDATION = "pkg/apis/core/validation/validation.go"
 _GATES = "pkg/features/kube_features.go"
 
 
@@ -419,6 +420,25 @@ DECLARED_FEATURES = switch(
     "declared-features", "NodeDeclaredFeatures", _GATES, Effect.PLACEMENT, "1.36",
     off="NodeDeclaredFeatures does not run",
     on="a node must declare the features that a pod needs",
+)
+
+# The API server
+
+SELECTOR_IS_VALIDATED = switch(
+    "selector-is-validated", "the API server", _VALIDATION, Effect.VALIDATION, "1.27",
+    off="a constraint's labelSelector may have any operators, keys and values; the scheduler fails later",
+    on="a constraint's labelSelector must be valid",
+)
+MATCH_KEYS_ARE_MERGED = switch(
+    "match-keys-are-merged", "the API server", _VALIDATION, Effect.VALIDATION, "1.34",
+    off="a key in both matchLabelKeys and labelSelector is refused, in templates, too",
+    on="creating a pod merges matchLabelKeys into the selector; then a key that is in both is refused",
+)
+LABEL_WORDS = switch(
+    "label-words", "the API server", "staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go",
+    Effect.VALIDATION, "1.35",
+    off="a label key is `a qualified name`, and lengths are in characters",
+    on="a label key is `a valid label key`, and lengths are in bytes",
 )
 # fmt: on
 

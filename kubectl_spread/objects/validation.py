@@ -7,6 +7,7 @@ staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go, Valid
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any
@@ -14,6 +15,9 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import gotext
+from kubectl_spread.objects.behaviours import LABEL_WORDS
+from kubectl_spread.objects.behaviours import MATCH_KEYS_ARE_MERGED
+from kubectl_spread.objects.behaviours import SELECTOR_IS_VALIDATED
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
@@ -24,6 +28,10 @@ from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.labels import value_errors
 from kubectl_spread.objects.selector import LabelSelector
 from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.version import FIELD_SINCE
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import usual
 from kubectl_spread.text.node import Route
 
 _MATCH_KEY_TWICE = "exists in both matchLabelKeys and labelSelector"
@@ -64,7 +72,7 @@ class FieldError(NamedTuple):
 
 
 def constraint_errors(
-    constraints: tuple[TopologySpreadConstraint, ...], *, created_with: Optional[Labels]
+    constraints: tuple[TopologySpreadConstraint, ...], *, created_with: Optional[Labels], minor: Optional[int] = None
 ) -> list[FieldError]:
     """Validate constraints.
 
@@ -72,11 +80,32 @@ def constraint_errors(
         constraints: of one pod, in order.
         created_with: the labels of a pod that is created, whose matchLabelKeys are then merged into the selector
             before validation; None for a template, which is validated as it stands.
+        minor: the API server's minor version, the latest where nobody says it. Fields that it drops are not validated.
     """
+    release = LATEST if minor is None else usual(minor)
+    if release.minor < max(FIELD_SINCE.values()):
+        constraints = tuple(kept_fields(constraint, release.minor) for constraint in constraints)
     errors: list[FieldError] = []
     for constraint in constraints:
-        errors += _constraint_errors(constraint, constraints, created_with)
-    return errors
+        errors += _constraint_errors(constraint, constraints, created_with, release)
+    if LABEL_WORDS.of(release):
+        return errors
+    return [error._replace(detail=_older_words(error.detail)) for error in errors]
+
+
+def _older_words(detail: str) -> str:
+    """Word what is wrong with a label as releases up to 1.34 do."""
+    text = re.sub(r"(: (?:name part |prefix part )?must be no more than \d+) bytes\Z", r"\1 characters", detail)
+    return re.sub(r": a valid label key (must consist of )", r": a qualified name \1", text)
+
+
+def kept_fields(constraint: TopologySpreadConstraint, minor: int) -> TopologySpreadConstraint:
+    """Return a constraint without the fields that an API server 1.`minor` drops or does not know."""
+    if minor < FIELD_SINCE["minDomains"]:
+        constraint = constraint._replace(min_domains=None)
+    if minor < FIELD_SINCE["nodeTaintsPolicy"]:
+        constraint = constraint._replace(node_affinity_policy=None, node_taints_policy=None)
+    return constraint._replace(match_label_keys=()) if minor < FIELD_SINCE["matchLabelKeys"] else constraint
 
 
 class _Path(NamedTuple):
@@ -102,6 +131,7 @@ def _constraint_errors(
     constraint: TopologySpreadConstraint,
     all_constraints: tuple[TopologySpreadConstraint, ...],
     created_with: Optional[Labels],
+    release: Release,
 ) -> Iterator[FieldError]:
     base = "topologySpreadConstraints"
     path = _Path(f"{base}[{constraint.position}]", (base, constraint.position))
@@ -123,8 +153,11 @@ def _constraint_errors(
     ):
         if policy not in (None, HONOR, IGNORE):
             yield path.child(field).error(Rule.INCLUSION_POLICY_INVALID, _unsupported(policy or "", HONOR, IGNORE))
-    yield from _match_label_keys(constraint, path, created_with)
-    if constraint.label_selector is not None:
+    if MATCH_KEYS_ARE_MERGED.of(release):
+        yield from _match_label_keys(constraint, path, created_with)
+    else:
+        yield from _unmerged_label_keys(constraint, path.child("matchLabelKeys"))
+    if constraint.label_selector is not None and SELECTOR_IS_VALIDATED.of(release):
         yield from _selector_errors(constraint.label_selector, path.child("labelSelector"))
 
 
@@ -184,6 +217,23 @@ def _match_label_keys(
             named = _Path(f"{path.text}[{index}]", (*keys_path.route, index))
             yield named.invalid(Rule.MATCH_KEY_IN_SELECTOR, expression.key, _MATCH_KEY_TWICE)
         seen.add(expression.key)
+
+
+def _unmerged_label_keys(constraint: TopologySpreadConstraint, path: _Path) -> Iterator[FieldError]:
+    """Source: validateMatchLabelKeysInTopologySpread (v1.33.3).
+
+    The path names the field, and any overlap is refused.
+    """
+    keys, selector = constraint.match_label_keys, constraint.label_selector
+    if keys and selector is None:
+        detail = "Forbidden: must not be specified when labelSelector is not set"
+        yield path.error(Rule.MATCH_KEYS_WITHOUT_SELECTOR, detail)
+    selected = set() if selector is None else {requirement.key for requirement in selector.requirements()}
+    for index, key in enumerate(keys):
+        for detail in key_errors(key):
+            yield path.at(index).invalid(Rule.MATCH_KEY_SYNTAX, key, detail)
+        if key in selected:
+            yield path.at(index).invalid(Rule.MATCH_KEY_IN_SELECTOR, key, _MATCH_KEY_TWICE)
 
 
 def _merged(constraint: TopologySpreadConstraint, created_with: Optional[Labels]) -> tuple[Requirement, ...]:

@@ -16,6 +16,7 @@ _HEADINGS = {
     Effect.PLACEMENT: "Where pods go",
     Effect.TEXT: "Reasons, codes and messages",
     Effect.SCORES: "The table of scores",
+    Effect.VALIDATION: "What the API server refuses",
 }
 _NEWEST = f"1.{LATEST.minor}"
 

@@ -17,10 +17,10 @@ APP = {"matchLabels": {"app": "x"}}
 APP_IN = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["x"]}]}
 
 
-def errors(*constraints: dict[str, Any], labels: Optional[dict[str, str]]) -> list[str]:
+def errors(*constraints: dict[str, Any], labels: Optional[dict[str, str]], minor: Optional[int] = None) -> list[str]:
     """The errors of constraints; `labels` is None for a template."""
     plain = {"topologySpreadConstraints": list(constraints)}
-    return [error.text() for error in constraint_errors(spread.constraints(plain), created_with=labels)]
+    return [error.text() for error in constraint_errors(spread.constraints(plain), created_with=labels, minor=minor)]
 
 
 @pytest.mark.parametrize(
@@ -171,3 +171,59 @@ def test_errors_come_constraint_by_constraint_in_the_order_of_the_rules() -> Non
             '"DoNotSchedule", "ScheduleAnyway"'
         ),
     ] == errors({}, {}, labels=None)
+
+
+KEYS = {"labelSelector": APP, "matchLabelKeys": ["app", "v"]}
+
+
+@pytest.mark.parametrize(
+    ("minor", "expected"),
+    [
+        (26, []),
+        (27, [f'{P}.matchLabelKeys[0]: Invalid value: "app": {TWICE}']),
+        (33, [f'{P}.matchLabelKeys[0]: Invalid value: "app": {TWICE}']),
+        (34, []),
+        (36, []),
+    ],
+)
+def test_a_key_in_both_is_refused_in_templates_up_to_1_33(minor: int, expected: list[str]) -> None:
+    """Up to 1.26 the field is dropped before anything is validated; from 1.34 on only the pods are refused."""
+    assert errors({**VALID, **KEYS}, labels=None, minor=minor) == expected
+
+
+def test_keys_are_validated_without_a_selector_up_to_1_33() -> None:
+    constraint = {**VALID, "matchLabelKeys": ["a b"]}
+    forbidden = f"{P}.matchLabelKeys: Forbidden: must not be specified when labelSelector is not set"
+
+    found = errors(constraint, labels=None, minor=30)
+    assert errors(constraint, labels=None, minor=34) == [forbidden]
+    assert found[0] == forbidden
+    assert found[1].startswith(f'{P}.matchLabelKeys[0]: Invalid value: "a b": name part must consist of ')
+
+
+@pytest.mark.parametrize(
+    ("field", "since", "refused"),
+    [("minDomains", 27, -1), ("nodeTaintsPolicy", 26, "Foo"), ("matchLabelKeys", 27, ["a b"])],
+)
+def test_a_field_that_a_release_drops_is_not_validated(field: str, since: int, refused: Any) -> None:
+    constraint = {**VALID, "labelSelector": APP, field: refused}
+
+    assert errors(constraint, labels=None, minor=since - 1) == []
+    assert errors(constraint, labels=None, minor=since) != []
+
+
+def test_a_label_selector_is_validated_from_1_27_on() -> None:
+    bad = {**VALID, "labelSelector": {"matchExpressions": [{"key": "a", "operator": "Is"}]}}
+
+    assert errors(bad, labels=None, minor=26) == []
+    assert errors(bad, labels=None, minor=27) == errors(bad, labels=None)
+
+
+def test_older_releases_count_characters_and_name_keys_otherwise() -> None:
+    long = {**VALID, "labelSelector": {"matchLabels": {"app": "x" * 64}}}
+    slashes = {**VALID, "labelSelector": {"matchLabels": {"a/b/c": "x"}}}
+
+    assert errors(long, labels=None, minor=34)[0].endswith("must be no more than 63 characters")
+    assert errors(long, labels=None, minor=36)[0].endswith("must be no more than 63 bytes")
+    assert ": a qualified name must consist of" in errors(slashes, labels=None, minor=34)[0]
+    assert ": a valid label key must consist of" in errors(slashes, labels=None, minor=35)[0]
