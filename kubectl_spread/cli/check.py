@@ -109,6 +109,9 @@ def command(
     or --topology it also places every replica of every workload, one after another by the scheduler's rules,
     and says which stay Pending and why.
 
+    Of a directory it takes the files that end in .yaml, .yml or .json; with -R also those below it, but for directories
+    that begin with a dot and links to directories. A file that is named may have any name. --show-files lists them.
+
     Without a file it checks the workloads that run in the live cluster or a snapshot: their constraints, whether
     their pods keep to them, which pods are Pending and why, and whether the next rollout would find a node.
 
