@@ -87,6 +87,13 @@ def put(draft: Draft, namespace: str, name: str, value: str) -> None:
     draft.claims = tuple(sorted([*others, (namespace, name, value)]))
 
 
+def is_made_at_once(world: World, namespace: str, name: str) -> bool:
+    """Return whether a provisioner makes the volume of a new claim without waiting for its pod."""
+    claim = _claim(world, ObjectKey(namespace, name))
+    found = None if claim is None else world.cluster.storage.classes.get(claim.storage_class)
+    return found is not None and not found.waits and found.provisioner not in ("", objects.NO_PROVISIONER)
+
+
 def delete(draft: Draft, namespace: str, name: str) -> None:
     """Let a claim go; its volume keeps its data, and is nobody else's."""
     key = ObjectKey(namespace, name)

@@ -20,6 +20,8 @@ from functools import partial
 from typing import Any
 from typing import Optional
 
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.timeline import claims
 from kubectl_spread.timeline import doing
 from kubectl_spread.timeline import eviction
 from kubectl_spread.timeline import nodes
@@ -75,9 +77,12 @@ class Moves:
 
     def after(self, state: State) -> list[Way]:
         """Return every step of a state, each worked out when it is taken; empty where the state is steady."""
-        forced = self._victims(state) or self._lagging(state)
-        if forced:
-            return forced
+        victims = self._victims(state)
+        if victims:
+            return [*victims, *self._scheduled(state)]  # the scheduler may be faster than the ReplicaSet
+        lagging = self._lagging(state) or self._provisioned(state)
+        if lagging:
+            return lagging
         found = [
             *self._scheduled(state),
             *self._ended(state),
@@ -184,6 +189,23 @@ class Moves:
             return []
         step = self.settled(Draft(self._world, state))
         return [] if step.state == state else [*self._scheduled(state), lambda: step]
+
+    def _provisioned(self, state: State) -> list[Way]:
+        """Let a provisioner make a volume for a claim that does not wait for a pod: in any zone."""
+        nodes_of = {
+            node.labels.get(ZONE, node.name): node.name
+            for node in self._world.facts[state.facts].nodes
+            if node is not None
+        }
+        for namespace, name, value in state.claims:
+            if value == claims.NEW and claims.is_made_at_once(self._world, namespace, name):
+                return [partial(self._made_volume, state, (namespace, name), node) for node in nodes_of.values()]
+        return []
+
+    def _made_volume(self, state: State, claim: tuple[str, str], node: str) -> Step:
+        draft = Draft(self._world, state)
+        claims.put(draft, *claim, f"node/{node}")
+        return draft.step()
 
     def _gone(self, state: State, pods: list[P], *, is_noticed: bool = True) -> Step:
         draft = Draft(self._world, state)
