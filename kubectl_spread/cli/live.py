@@ -18,6 +18,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.sources.live.resources import Question
 
 if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.sources.live import reading
@@ -59,7 +60,8 @@ def load(named: FactOptions, session: Session, question: Question, *, is_again: 
     followed = named._replace(kubernetes_version=named.kubernetes_version or session.version.release.text)
     profiles = _of_cluster(facts.scheduler, followed) if not named.scheduler_config else load_profiles(followed)
     if not is_again:
-        _tell(session, minor, named.scheduler_config or facts.scheduler.said)
+        is_told = facts.scheduler.is_certain or _rests_on_scheduler(facts.cluster, question)
+        _tell(session, minor, (named.scheduler_config or facts.scheduler.said) if is_told else "")
         for unread in facts.unread:
             warn(str(unread))
     return Facts(facts.cluster, profiles, named.all_nodes, named.seed, facts.errors)
@@ -103,7 +105,16 @@ def _of_cluster(found: Found, named: FactOptions) -> dict[str, Profile]:
     return loaded.profiles
 
 
+def _rests_on_scheduler(cluster: Cluster, question: Question) -> bool:
+    """Return whether an answer depends on the scheduler's configuration: pods are placed, or its defaults shown."""
+    if not question.is_overview or question.shows_defaults:
+        return True
+    return any(question.namespace in ("", pod.namespace) for pod in cluster.pending())
+
+
 def _tell(session: Session, minor: int, scheduler: str) -> None:
+    """Say which cluster it is; `scheduler` is empty where nothing depends on its configuration."""
     version = session.version
     rules = "" if version.text.startswith(f"v1.{minor}.") else f", by the rules of 1.{minor}"
-    note(f"cluster {session.target.name}, Kubernetes {version.text}{rules}; scheduler configuration: {scheduler}")
+    configuration = f"; scheduler configuration: {scheduler}" if scheduler else ""
+    note(f"cluster {session.target.name}, Kubernetes {version.text}{rules}{configuration}")

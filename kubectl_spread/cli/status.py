@@ -189,7 +189,9 @@ class _Looking(NamedTuple):
 
         asked = self.asked
         kinds = {target.kind for target in asked.named.targets} | asked.named.kinds
-        question = Question(asked.namespace, tuple(sorted(kinds)), is_overview=not kinds)
+        question = Question(
+            asked.namespace, tuple(sorted(kinds)), is_overview=not kinds, shows_defaults=asked.shows_all
+        )
         return live.load(self.facts, self.session, question, is_again=is_again)
 
 

@@ -23,8 +23,8 @@ PENDING = "pod/web-6d4f9c7b58-9pdlw"
 FACTS = str(SHOP / "cluster.yaml")
 WEB = str(SHOP / "web.yaml")
 NOTE = (
-    "note: cluster kind, Kubernetes v1.36.2; scheduler configuration: default, as the cluster's is not known: "
-    "no pod in kube-system has the label component=kube-scheduler; --scheduler-config names it\n"
+    "note: cluster kind, Kubernetes v1.36.2; scheduler configuration: not known, default assumed; "
+    "--scheduler-config names it\n"
 )
 
 COMMANDS = {

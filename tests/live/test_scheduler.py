@@ -79,8 +79,8 @@ def test_a_configuration_on_a_nodes_disk_cannot_be_read(
     server.put(scheduler(*words, container=mounts, volumes=volumes))
 
     assert said(config, capsys) == (
-        "default, as the cluster's is not known: pod kube-system/kube-scheduler-cp-1 reads it from "
-        "/etc/kubernetes/s.yaml on its node's disk; --scheduler-config names it"
+        "not known, default assumed (pod kube-system/kube-scheduler-cp-1 reads it from "
+        "/etc/kubernetes/s.yaml on its node's disk); --scheduler-config names it"
     )
 
 
@@ -105,10 +105,10 @@ def test_the_key_of_a_config_map_may_have_another_name_in_the_volume(
 
 
 UNREADABLE = {
-    "configmaps": "ConfigMap kube-system/scheduler may not be read, which takes "
-    '{apiGroups: [""], resources: [configmaps], verbs: [get]} in a Role there',
-    "pods@kube-system": "pods of kube-system may not be listed, which takes "
-    '{apiGroups: [""], resources: [pods], verbs: [list]} in a Role there',
+    "configmaps": "ConfigMap kube-system/scheduler may not be read: "
+    '{apiGroups: [""], resources: [configmaps], verbs: [get]} in a Role there allows it',
+    "pods@kube-system": "pods of kube-system may not be listed: "
+    '{apiGroups: [""], resources: [pods], verbs: [list]} in a Role there allows it',
 }
 
 
@@ -119,7 +119,31 @@ def test_what_may_not_be_read_leaves_the_default(
     server.put(mounted(), config_map(**{"config.yaml": CONFIGURATION}))
     server.forbidden = {forbidden}
 
-    assert said(config, capsys) == f"default, as the cluster's is not known: {why}; --scheduler-config names it"
+    assert said(config, capsys) == f"not known, default assumed ({why}); --scheduler-config names it"
+
+
+@pytest.mark.parametrize(
+    ("args", "is_told"),
+    [
+        (["explain", PENDING], True),
+        (["check"], True),  # a pod is Pending there
+        (["check", "-n", "default"], False),
+        (["status", "-n", "default"], False),
+        (["status", "-n", "default", "-a"], True),  # the default constraints are shown
+    ],
+)
+def test_configuration_is_told_only_where_something_depends_on_it(
+    args: list[str], is_told: bool, server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one short line, once."""
+    server.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})
+    run([*args, "--kubeconfig", config])
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: cluster ")]
+    expected = "note: cluster kind, Kubernetes v1.36.2"
+    if is_told:
+        expected += "; scheduler configuration: not known, default assumed; --scheduler-config names it"
+
+    assert expected == line
 
 
 def test_a_config_map_without_the_key_leaves_the_default(

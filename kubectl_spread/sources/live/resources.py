@@ -120,7 +120,8 @@ class Question(NamedTuple):
     """What is asked: of objects by their kinds, of manifests by their texts.
 
     `namespace` is where we look when we may not look everywhere; it is empty where the question is about all of them.
-    Such a question may name a `fallback`, where to look all the same.
+    Such a question may name a `fallback`, where to look all the same. `shows_defaults`: the scheduler's default
+    constraints are part of the answer.
     `is_overview`: it is about the workloads that run, of every kind that the API server has itself. `keeps_objects`:
     the objects themselves are asked for, with what storage there is.
     """
@@ -131,6 +132,7 @@ class Question(NamedTuple):
     is_overview: bool = False
     keeps_objects: bool = False
     fallback: str = ""
+    shows_defaults: bool = False
 
     @property
     def is_about_pods(self) -> bool:

@@ -38,10 +38,10 @@ def find(transport: Transport) -> Found:
     answer = transport.get(_PODS, {"labelSelector": _SELECTOR, "limit": "10"})
     if answer.status == 403:
         rule = rbac_rule("", "pods", "list")
-        return _default(f"pods of {_NAMESPACE} may not be listed, which takes {rule} in a Role there")
+        return _default(f"pods of {_NAMESPACE} may not be listed: {rule} in a Role there allows it")
     pods = _items(answer.body) if answer.status == 200 else []
     if not pods:
-        return _default(f"no pod in {_NAMESPACE} has the label {_SELECTOR}")
+        return _default("")  # as in every managed cluster
     for pod in pods:
         path = _config_path(pod)
         if path is not None:
@@ -50,7 +50,8 @@ def find(transport: Transport) -> Found:
 
 
 def _default(why: str) -> Found:
-    return Found(None, f"default, as the cluster's is not known: {why}; --scheduler-config names it", is_certain=False)
+    told = f"not known, default assumed ({why})" if why else "not known, default assumed"
+    return Found(None, f"{told}; --scheduler-config names it", is_certain=False)
 
 
 def _items(body: bytes) -> list[Plain]:
@@ -111,7 +112,7 @@ def _of_config_map(transport: Transport, volume: Plain, inside: str) -> Found:
     where = f"ConfigMap {_NAMESPACE}/{name}"
     answer = transport.get(f"/api/v1/namespaces/{_NAMESPACE}/configmaps/{quote(name, safe='')}")
     if answer.status == 403:
-        return _default(f"{where} may not be read, which takes {rbac_rule('', 'configmaps', 'get')} in a Role there")
+        return _default(f"{where} may not be read: {rbac_rule('', 'configmaps', 'get')} in a Role there allows it")
     try:
         text = _at(json.loads(answer.body), "data", key)
     except (ValueError, RecursionError):
