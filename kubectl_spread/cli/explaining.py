@@ -283,7 +283,8 @@ def _with_disagreement(report: PodReport) -> PodReport:
     """Where the scheduler refuses a pod that fits, and nothing is known to have changed since, its word counts."""
     explanation, comparison = report.explanation, report.comparison
     is_current = comparison is not None and comparison.standing is Standing.DIFFERENT
-    if explanation.verdict is not Verdict.SCHEDULABLE or explanation.assumed or not is_current:
+    fits = explanation.verdict in (Verdict.SCHEDULABLE, Verdict.CONTENDED)
+    if not fits or explanation.assumed or not is_current:
         return report
     found = disagreement(report.words.message)
     if found is None:

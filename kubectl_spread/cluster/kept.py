@@ -94,22 +94,31 @@ def _there(value: Any) -> Any:
 
 
 def without_idle_events(objects: Iterable[Plain]) -> Iterator[Plain]:
-    """Leave out events but those of pods that have no node, and what kept a controller from creating pods."""
+    """Leave out events but those of pods without a node, of unbound claims, and of pods that were not created."""
     every = list(objects)
     waiting = {
-        (_namespace(plain), (plain.get("metadata") or {}).get("name"))
+        (plain["kind"], _namespace(plain), (plain.get("metadata") or {}).get("name"))
         for plain in every
-        if plain.get("kind") == "Pod" and not (plain.get("spec") or {}).get("nodeName")
+        if _waits(plain)
     }
     for plain in every:
         if plain.get("kind") != "Event" or _is_told(plain, waiting):
             yield plain
 
 
-def _is_told(event: Plain, waiting: set[tuple[str, Any]]) -> bool:
+def _waits(plain: Plain) -> bool:
+    """Whether an object is a pod without a node, or a claim without a volume."""
+    spec = plain.get("spec") or {}
+    if plain.get("kind") == "Pod":
+        return not spec.get("nodeName")
+    return plain.get("kind") == "PersistentVolumeClaim" and not spec.get("volumeName")
+
+
+def _is_told(event: Plain, waiting: set[tuple[str, str, Any]]) -> bool:
     about = event.get("involvedObject") or event.get("regarding") or {}
-    if about.get("kind") == "Pod":
-        return (about.get("namespace") or "default", about.get("name")) in waiting
+    kind = about.get("kind")
+    if kind in ("Pod", "PersistentVolumeClaim"):
+        return (kind, about.get("namespace") or "default", about.get("name")) in waiting
     return str(event.get("reason") or "").startswith("Failed")
 
 

@@ -24,6 +24,7 @@ class ClaimProblem(Enum):
     NOT_CREATED = "notCreated"  # the controller of ephemeral volumes has not made it yet
     FOREIGN = "foreign"  # it has the name of the pod's ephemeral volume, and belongs to something else
     LOST = "lost"  # its volume is gone
+    NO_VOLUME = "noVolume"  # it is bound to a volume that does not exist
     DELETED = "deleted"
     NO_CLASS = "noClass"  # it is not bound, and names a StorageClass that does not exist, or none
     UNBOUND = "unbound"  # its StorageClass binds it at once, and that has not happened
@@ -65,7 +66,7 @@ def _problem(volume: PodVolume, claim: Optional[Claim], cluster: Cluster) -> Opt
     if volume.is_ephemeral and claim.owner_uid != volume.pod_uid:
         return ClaimProblem.FOREIGN
     if claim.is_bound:
-        return None
+        return None if claim.volume_name in cluster.storage.volumes else ClaimProblem.NO_VOLUME
     if claim.volume_name:
         return ClaimProblem.BINDING
     storage_class = cluster.storage.classes.get(claim.storage_class)

@@ -20,6 +20,7 @@ from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe
+from kubectl_spread.scheduler.plugins import names
 
 _MOST_NAMES = 6
 _MOST_FEW = 3
@@ -38,6 +39,8 @@ def cause(explanation: Explanation) -> str:
         return "the cluster has no nodes"
     if explanation.claims and diagnosis.pre_filter_message:
         return "; ".join(claim_words(item) for item in explanation.claims[:_MOST_FEW])
+    if diagnosis.pre_filter_plugin == names.NODE_AFFINITY:
+        return "its node affinity names nodes in terms that no node can meet together"
     if diagnosis.pre_filter_message:
         return f"it is refused before any node is looked at: {safe(diagnosis.pre_filter_message)}"
     if not explanation.causes:
@@ -69,6 +72,7 @@ def _claim_predicate(trouble: ClaimTrouble) -> str:
         ClaimProblem.NOT_CREATED: "of an ephemeral volume has not been created yet",
         ClaimProblem.FOREIGN: f"exists already and is not the pod's own, so its ephemeral volume {name} cannot be made",
         ClaimProblem.LOST: f"has lost its volume {trouble.volume}",
+        ClaimProblem.NO_VOLUME: f"is bound to volume {trouble.volume}, which does not exist",
         ClaimProblem.DELETED: "is being deleted",
         ClaimProblem.UNBOUND: f"is not bound yet, and its StorageClass {storage_class} binds it before a node is "
         "chosen (volumeBindingMode Immediate)",

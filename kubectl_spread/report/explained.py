@@ -37,7 +37,12 @@ class PodReport(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Whether nothing keeps the pod from its node, or from staying there until it has ended."""
+        """Whether nothing keeps the pod from its node, or from staying there until it has ended.
+
+        Nor any other pod that waits beside it, where it is one of a workload.
+        """
+        if self.untold and (self.workload is None or self.workload.finding is None):
+            return False
         if self.explanation.verdict is Verdict.TERMINATING:
             return bool(self.explanation.pod.node_name)
         return self.explanation.verdict in (Verdict.SCHEDULABLE, Verdict.RUNNING, Verdict.FINISHED)

@@ -291,6 +291,30 @@ def test_a_claim_that_is_waited_for_is_a_fact(capsys: pytest.CaptureFixture[str]
     ]
 
 
+def test_the_last_event_of_a_claim_is_in_the_first_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also after a snapshot was written: events of claims without a volume are kept."""
+    event = {
+        "kind": "Event",
+        "metadata": {"name": "d.1", "namespace": "csi"},
+        "involvedObject": {"kind": "PersistentVolumeClaim", "namespace": "csi", "name": "d"},
+        "reason": "ProvisioningFailed",
+        "message": "rpc error: no capacity.",
+        "lastTimestamp": "2026-11-22T01:48:00Z",
+        "type": "Warning",
+    }
+    events, written = tmp_path / "events.json", tmp_path / "all.json"
+    events.write_text(json.dumps({"kind": "List", "items": [event]}), encoding="utf-8")
+    facts = ["--snapshot", str(CASES / "csi.json.gz"), "--snapshot", str(events)]
+    assert 0 == run(["snapshot", *facts, "-o", str(written)])
+    for given in (facts, ["--snapshot", str(written)]):
+        capsys.readouterr()
+        run(["explain", "pod/web", "-n", "csi", *given])
+        assert (
+            "StorageClass dyn2 has it made by ebs.csi.aws.com (its last event: ProvisioningFailed: rpc error: no "
+            "capacity)."
+        ) in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_node_beside_the_chosen_one_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     """The pod names no node; the scheduler has chosen one."""
     run(explained(answer("csi.json.gz", "pod/web"), "--node", "b1"))
