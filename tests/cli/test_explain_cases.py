@@ -213,11 +213,6 @@ def test_the_first_sentence_and_the_exit_code(
     assert (case.code, case.sentence) == (code, " ".join(paragraph.split()).partition(" The same holds")[0])
 
 
-def test_every_case_has_an_answer() -> None:
-    """`m06md` is a manifest; another test has it."""
-    assert {case.file for case in ANSWERS} | {"m06md.yaml"} == {path.name for path in CASES.iterdir()}
-
-
 def document(case: Case, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     """The JSON document of a case, which is as its schema says."""
     run(explained(case, "-o", "json"))
