@@ -31,7 +31,7 @@ from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 
 _MOST_PASSES = 10  # one fix may make another possible; no two undo each other
-_MOST_TRIED = 500_000  # characters
+_MOST_TRIED = 100_000  # characters
 _UNDECODABLE = "SPR113"
 
 
@@ -174,19 +174,21 @@ def fixable(
 ) -> list[Finding]:
     """Return the findings whose fixes can be made together, as `mend` would make them.
 
-    A large text is not read again to check that its fixes do no harm.
+    The fixes of a large input are not tried.
     """
     by_source: dict[int, list[_Pair]] = {}
     for finding in findings:
         if finding.repair is not None:
             by_source.setdefault(id(finding.repair.source), []).append(_Pair(finding, finding))
     found: list[Finding] = []
+    budget = _MOST_TRIED
     for result in results:
         pairs = by_source.get(id(result.source), [])
+        budget -= len(result.source.text) if pairs else 0
         refused: list[Refusal] = []
-        attempts = list(_attempts(pairs, refused))
-        if len(result.source.text) <= _MOST_TRIED and attempts:
-            refused += _sifted(result, [], list(_apart(attempts)), recheck=recheck)[1]
+        if budget >= 0:
+            attempts = list(_apart(_attempts(pairs, refused)))
+            refused += _sifted(result, [], attempts, recheck=recheck)[1]
         impossible = {id(refusal.finding) for refusal in refused}
         found += [pair.first for pair in pairs if id(pair.first) not in impossible]
     return found

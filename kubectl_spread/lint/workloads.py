@@ -35,9 +35,12 @@ def findings_by_object(
 ) -> Iterator[tuple[Manifest, list[Finding]]]:
     """Yield objects with what the rules of these codes find in them; `is_asked` leaves objects out."""
     rules = _rules(project, Target.WORKLOAD, codes)
-    for subject in project.subjects:
-        if is_asked(subject.manifest):
-            yield subject.manifest, list(check_subject(subject, project, rules))
+    followed: dict[tuple[frozenset[str], bool], tuple[RuleMeta, ...]] = {}  # many workloads have the same words
+    for subject in filter(lambda item: is_asked(item.manifest), project.subjects):
+        key = subject.words, subject.is_partial
+        if key not in followed:
+            followed[key] = _with_words(rules, subject.words, is_partial=subject.is_partial)
+        yield subject.manifest, list(_follow(subject, project, followed[key]))
     for rule in _rules(project, Target.AROUND, codes):
         for kind in rule.needs:
             for manifest in filter(is_asked, project.of_kind(kind)):
@@ -47,21 +50,27 @@ def findings_by_object(
 
 def check_subject(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
     """Yield what rules find in one workload."""
+    yield from _follow(subject, project, _with_words(rules, subject.words, is_partial=subject.is_partial))
+
+
+def _follow(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
     seen = project.seen_from(subject.manifest)
     for rule in rules:
-        if _may_fire(rule, subject, seen):
+        gate = GATES.get(rule.code)
+        if gate is None or gate(subject, seen):
             found = module(rule).check(subject, seen)
             yield from (_finding(rule, subject.manifest, item) for item in found if not is_filled_in(item.place))
 
 
-def _may_fire(rule: RuleMeta, subject: Subject, project: Project) -> bool:
-    """Whether the words of a workload, and the rule's gate, leave it something to find."""
-    words = subject.words
-    has_words = rule.needs <= words and (not rule.one_of or not rule.one_of.isdisjoint(words))
-    if not has_words or (rule.needs_whole and subject.is_partial):
-        return False
-    gate = GATES.get(rule.code)
-    return gate is None or gate(subject, project)
+def _with_words(rules: Iterable[RuleMeta], words: frozenset[str], *, is_partial: bool) -> tuple[RuleMeta, ...]:
+    """Return the rules to which the words of a workload leave something to find; many workloads have the same."""
+    return tuple(
+        rule
+        for rule in rules
+        if rule.needs <= words
+        and (not rule.one_of or not rule.one_of.isdisjoint(words))
+        and not (rule.needs_whole and is_partial)
+    )
 
 
 def _rules(project: Project, target: Target, codes: Container[str]) -> list[RuleMeta]:

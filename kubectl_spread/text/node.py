@@ -183,10 +183,7 @@ def is_merge(key: Node) -> bool:
 
 def _key_text(key: Node) -> str:
     assert isinstance(key, Scalar)  # noqa: S101 (the composer refuses other keys)
-    if not key.plain:
-        return key.text
-    value = scalars.resolve(key.text)
-    return value if isinstance(value, str) else scalars.key_text(value)
+    return scalars.plain_key_text(key.text) if key.plain else key.text
 
 
 def _merged_fields(mapping: Mapping) -> dict[str, Field]:

@@ -8,6 +8,7 @@ Source: go.yaml.in/yaml/v2 resolve.go, resolve; sigs.k8s.io/yaml yaml.go, conver
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from typing import Optional
@@ -33,6 +34,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _LONGEST = 100  # digits; no number of 64 bits has more, but for leading zeros
 
 
+@functools.lru_cache(maxsize=8192)
 def resolve(text: str) -> Value:
     """The value of a plain scalar: what the JSON sent to the API server holds."""
     if text in _WORDS:
@@ -48,6 +50,13 @@ def resolve(text: str) -> Value:
         return number
     value = _float(plain)
     return text if isinstance(value, str) else value
+
+
+@functools.lru_cache(maxsize=8192)
+def plain_key_text(text: str) -> str:
+    """The text of a mapping key that is a plain scalar."""
+    value = resolve(text)
+    return value if isinstance(value, str) else key_text(value)
 
 
 def key_text(value: Value) -> str:
