@@ -11,6 +11,7 @@ from kubectl_spread.cli.choices import Inputs
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SourceError
+from kubectl_spread.report.table import safe
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.run import Result
@@ -39,7 +40,8 @@ def show_files(given: Inputs, asked: checking.Asked) -> int:
     is_one = len({root for names in roots.values() for root in names}) <= 1
     for path in paths:
         names = roots.get(path, ())
-        click.echo(path if is_one or not names else f"{path}\t{', '.join(names)}")
+        shown = safe(path)
+        click.echo(shown if is_one or not names else f"{shown}\t{safe(', '.join(names))}")
     return Exit.UNREADABLE if errors else Exit.CLEAN
 
 

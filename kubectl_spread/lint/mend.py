@@ -88,9 +88,9 @@ class _Left:
 
     def drop(self, done: Iterable[Finding]) -> None:
         """Remove findings that are fixed."""
-        for finding in done:
-            known = self._open.get(_kind(finding), [])
-            known[:] = [item for item in known if item is not finding]
+        gone = {id(finding) for finding in done}
+        for known in self._open.values():
+            known[:] = [item for item in known if id(item) not in gone]
 
     def pairs(self, findings: Iterable[Finding]) -> Iterator[_Pair]:
         """Yield those of the current findings that may be fixed: each is one of the first ones, or was hidden."""
@@ -98,11 +98,16 @@ class _Left:
         for finding in findings:
             by_kind.setdefault(_kind(finding), []).append(finding)
         for kind, current in by_kind.items():
-            left = list(self._open.get(kind, ()))
-            for now in sorted(current, key=lambda item: item.path not in {first.path for first in left}):
+            left = {id(item): item for item in self._open.get(kind, ())}
+            by_path: dict[str, list[Finding]] = {}
+            for item in left.values():
+                by_path.setdefault(item.path, []).append(item)
+            for now in sorted(current, key=lambda item: item.path not in by_path):
+                same = [item for item in by_path.get(now.path, ()) if id(item) in left][:1]
                 if left:
-                    at = next((at for at, first in enumerate(left) if first.path == now.path), 0)
-                    yield _Pair(left.pop(at), now)
+                    first = same[0] if same else next(iter(left.values()))
+                    del left[id(first)]
+                    yield _Pair(first, now)
                 elif (kind[0], now.object) in self._undecodable and not _deletes(now):
                     yield _Pair(now, now)
 
@@ -156,11 +161,11 @@ def mend(
         for at, result in enumerate(results):
             done = _mended(result, by_source.get(id(result.source), []), recheck)
             fixed.update((id(finding), finding) for finding in done.done)
-            left.drop(done.done)
             reasons.update((id(refusal.finding), refusal) for refusal in done.refused)
             if done.done:
                 is_changed = True
                 results[at] = recheck(SourceFile(result.source.name, done.text))
+        left.drop(fixed.values())
         if not is_changed:
             break
         findings = judge(results)
@@ -312,10 +317,12 @@ def _harm(result: Result, attempts: list[_Attempt], recheck: Callable[[SourceFil
 def _means(mended: SourceFile, source: SourceFile, repairs: list[Repair]) -> bool:
     """Whether the documents are those that were there, changed as intended; what was no document may be one now."""
     expected, problems = _documents(source)
+    changes: dict[int, list[editing.Change]] = {}  # by where the document starts
     for repair in repairs:
         if repair.document is not None:
-            number = repair.document.root.start
-            expected[number] = editing.changed(expected[number], repair.fix.changes)
+            changes.setdefault(repair.document.root.start, []).extend(repair.fix.changes)
+    for number, made in changes.items():
+        expected[number] = editing.changed(expected[number], made)
     found, problems_left = _documents(mended)
     if problems_left > problems:
         return False

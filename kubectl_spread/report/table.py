@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import Optional
 
-_CODES = {"red": "31", "yellow": "33", "cyan": "36", "bold": "1"}
+_CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1"}
 
 
 def paint(text: str, style: str, *, colour: bool) -> str:
