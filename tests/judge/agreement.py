@@ -6,6 +6,7 @@ is what stands on the nodes of each zone.
 
 from __future__ import annotations
 
+import copy
 import random
 from collections import Counter
 from typing import Any
@@ -128,7 +129,49 @@ def _delete_node(world: World, chance: random.Random) -> Any:
     return (("deleteNode", name),), (steps.DeleteNodes((name,)),)
 
 
-_STEPS = (_scale, _scale, _restart, _restart, _cordon, _taint, _delete_pod, _delete_node)
+def _node_down(world: World, chance: random.Random) -> Any:
+    name = chance.choice(world.list("Node"))["metadata"]["name"]
+    return (("nodeDown", name),), (steps.NodesDown((name,)),)
+
+
+def _roll_out(world: World, chance: random.Random) -> Any:
+    """Another template, which may fit nowhere."""
+    item = _workload(world, ("Deployment", "StatefulSet"))
+    if item is None:
+        return None
+    after = copy.deepcopy(item)
+    spec = after["spec"]["template"]["spec"]
+    what = chance.choice(["cpu", "selector", "constraints"])
+    if what == "cpu":
+        spec["containers"][0]["resources"]["requests"]["cpu"] = chance.choice(["200m", "2500m", "6"])
+    elif what == "selector":
+        spec["nodeSelector"] = {"disk": chance.choice(["ssd", "nvme"])}
+    else:
+        spec["topologySpreadConstraints"] = []
+    manifest = {**after, "metadata": {"name": objects.name_of(item), "namespace": objects.namespace_of(item)}}
+    before = clusters.snapshot(world)
+    key = _key(item)
+    changed = [after if is_item(other, key) else other for other in before]
+    return (("apply", manifest),), (steps.Become(cluster_of(changed)),)
+
+
+def is_item(item: Plain, key: OwnerKey) -> bool:
+    return item["kind"] == key.kind and _key(item) == key
+
+
+_STEPS = (
+    _scale,
+    _scale,
+    _restart,
+    _restart,
+    _cordon,
+    _taint,
+    _delete_pod,
+    _delete_node,
+    _node_down,
+    _roll_out,
+    _roll_out,
+)
 
 
 def both(found: Scenario, *, limit: int) -> Sides:

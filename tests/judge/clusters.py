@@ -204,6 +204,14 @@ class _Maker:
             constraint["matchLabelKeys"] = ["pod-template-hash"]
         return constraint
 
+    def budget(self, item: Plain) -> Plain:
+        """A budget for the pods of a workload."""
+        labels = objects.labels_of(item["spec"].get("template") or item)
+        spec = {**self.one([{"maxUnavailable": 1}, {"minAvailable": 1}, {"maxUnavailable": "50%"}])}
+        spec["selector"] = {"matchLabels": {"app": labels["app"]}}
+        name = objects.name_of(item)
+        return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name}, "spec": spec}
+
     def _trouble(self) -> None:
         """Something that may leave a pod without a node."""
         action = self.one([self._scale, self._scale, self._close_a_node, self._lose_a_pod, self._roll_out, self._fill])
@@ -295,6 +303,8 @@ def small(seed: int) -> Optional[World]:
         if item["kind"] == "Job":
             spec["parallelism"] = spec["completions"] = min(spec["parallelism"], 3)
         admission.create(maker.world, item, namespace=_NAMESPACE)
+        if maker.often(0.2):
+            admission.create(maker.world, maker.budget(item), namespace=_NAMESPACE)
     maker._settle()
     return maker.world if explore.is_steady(maker.world) else None
 

@@ -46,7 +46,7 @@ def world_of(items: list[Plain], *, configuration: Optional[Plain] = None) -> Wo
     for kind in _MADE:
         for reference, pods in _owned(world, kind):
             if world.get(kind, reference["name"], objects.namespace_of(pods[0])) is None:
-                _add(world, _made(reference, pods))
+                _add(world, _made(world, reference, pods))
     for volume in world.list("PersistentVolume"):
         _complete_volume(world, volume)
     _unite(world)
@@ -120,7 +120,7 @@ def _owned(world: World, kind: str) -> Iterator[tuple[Plain, list[Plain]]]:
         yield objects.controller_of(pods[0]), pods
 
 
-def _made(reference: Plain, pods: list[Plain]) -> Plain:
+def _made(world: World, reference: Plain, pods: list[Plain]) -> Plain:
     """A workload that is not in the snapshot, as its pods show it."""
     active = [pod for pod in pods if is_active(pod)]
     item: Plain = {
@@ -139,6 +139,7 @@ def _made(reference: Plain, pods: list[Plain]) -> Plain:
     if reference["kind"] == "StatefulSet":
         spec["replicas"] = 1 + max(map(statefulset.ordinal_of, pods))
         item["status"] = {"volumesOf": {objects.name_of(pod): _claimed(pod) for pod in pods}}
+        item["status"]["claimsOf"] = {objects.name_of(pod): _own_claims(world, pod) for pod in pods}
         template = spec["template"]["spec"]
         template["volumes"] = [item for item in template.get("volumes") or [] if "persistentVolumeClaim" not in item]
     elif reference["kind"] != "DaemonSet":
@@ -149,6 +150,19 @@ def _made(reference: Plain, pods: list[Plain]) -> Plain:
 def _claimed(pod: Plain) -> list[Plain]:
     """The volumes of a pod that are claims: each pod of a StatefulSet has its own."""
     return [volume for volume in pod["spec"].get("volumes") or [] if "persistentVolumeClaim" in volume]
+
+
+def _own_claims(world: World, pod: Plain) -> list[Plain]:
+    """Claims that are named after the pod: its controller makes them again."""
+    found = []
+    for volume in _claimed(pod):
+        name = volume["persistentVolumeClaim"]["claimName"]
+        claim = world.get("PersistentVolumeClaim", name, objects.namespace_of(pod))
+        if claim is not None and name == f"{volume['name']}-{objects.name_of(pod)}":
+            spec = {field: value for field, value in claim["spec"].items() if field != "volumeName"}
+            metadata = {"name": name, "namespace": objects.namespace_of(pod)}
+            found.append({"apiVersion": "v1", "kind": claim["kind"], "metadata": metadata, "spec": copy.deepcopy(spec)})
+    return found
 
 
 def _complete_volume(world: World, volume: Plain) -> None:

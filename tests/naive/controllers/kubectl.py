@@ -22,6 +22,7 @@ from tests.naive.controllers import nodes
 from tests.naive.controllers import patching
 from tests.naive.controllers import validation
 from tests.naive.controllers.actions import Action
+from tests.naive.controllers.world import owner_reference
 from tests.naive.controllers.world import terminated
 from tests.naive.controllers.world import World
 
@@ -128,6 +129,19 @@ def run(world: World, text: str) -> Iterator[World]:
     yield from _VERBS[parsed.verb](world, parsed, document)
 
 
+def check_deleted(world: World, commands: list[str]) -> None:
+    """Check that what is to be deleted is there before anything is done.
+
+    Raises:
+        patching.PatchError: it is not.
+    """
+    for text in commands:
+        if text.startswith("kubectl delete ") and "|" not in text:
+            parsed = words(text)
+            for kind, name in references(parsed):
+                _found(world, kind, name, parsed.namespace)
+
+
 def _piped(text: str) -> list[str]:
     lexer = shlex.shlex(text, posix=True, punctuation_chars="|")
     lexer.whitespace_split = True
@@ -182,12 +196,17 @@ def _patch(world: World, parsed: Words, document: str) -> Iterator[World]:
 
 
 def _delete(world: World, parsed: Words, document: str) -> Iterator[World]:
-    """Delete one object after another; without `--wait=false` the next command waits until they are gone."""
+    """Delete one object after another; without `--wait=false` the next command waits until they are gone.
+
+    One that is gone already, as its controller was faster, is an error that does no harm.
+    """
     is_forced = parsed.flags.get("grace-period") == "0" and "force" in parsed.flags
     todo: list[Action] = []
     gone: list[Action] = []
     for kind, name in references(parsed):
-        item = _found(world, kind, name, parsed.namespace)
+        item = world.get(kind, name, parsed.namespace)
+        if item is None:
+            continue
         todo.append(("kubectl-delete", (item["kind"], name, parsed.namespace, is_forced)))
         if parsed.flags.get("wait") != "false" and kind in ("Pod", "PersistentVolumeClaim"):
             gone.append(("wait", item["metadata"]["uid"]))
@@ -292,6 +311,11 @@ def _undo(world: World, item: Plain, revision: int) -> None:
 
 def _apply(world: World, parsed: Words, document: str) -> Iterator[World]:
     """Apply or create what stands in the document after the command."""
+    if parsed.verb == "create" and parsed.rest[:1] == ["job"] and "from" in parsed.flags:
+        _, name = parsed.rest
+        create_job(world, parsed.flags["from"], name, parsed.namespace)
+        yield world
+        return
     if not document:
         raise UnknownCommandError("a file that is not there")
     for item in YAML(typ="safe", pure=True).load_all(document):
@@ -301,6 +325,16 @@ def _apply(world: World, parsed: Words, document: str) -> Iterator[World]:
             else:
                 admission.create(world, one, namespace=parsed.namespace)
     yield world
+
+
+def create_job(world: World, source: str, name: str, namespace: str) -> None:
+    """`kubectl create job NAME --from=cronjob/SOURCE`: the CronJob owns it."""
+    item = _found(world, "CronJob", source.partition("/")[2], namespace)
+    template = item["spec"]["jobTemplate"]
+    metadata = {**copy.deepcopy(template.get("metadata") or {}), "name": name, "namespace": namespace}
+    metadata["ownerReferences"] = [owner_reference(item)]
+    spec = copy.deepcopy(template["spec"])
+    admission.create(world, {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
 
 
 def _replaced(world: World, pipe: list[str]) -> Iterator[World]:

@@ -1,8 +1,8 @@
 """StatefulSets.
 
 Source: pkg/controller/statefulset/stateful_set_control.go, stateful_set_utils.go, stateful_pod_control.go (v1.36.2: the
-gate MaxUnavailableStatefulSet is off). The status has only the revisions, with their templates, and `volumesOf`:
-volumes by pod where a snapshot shows no claim templates.
+gate MaxUnavailableStatefulSet is off). The status has only the revisions, with their templates, and `volumesOf` and
+`claimsOf`: volumes and claims by pod where a snapshot shows no claim templates.
 """
 
 from __future__ import annotations
@@ -183,7 +183,9 @@ class _Sync:
         return True
 
     def _claims(self, ordinal: int) -> list[Plain]:
-        return [claim_of(self._item, template, ordinal) for template in claim_templates(self._item)]
+        name = f"{self._item['metadata']['name']}-{ordinal}"
+        known = ((self._item.get("status") or {}).get("claimsOf") or {}).get(name) or []
+        return [*known, *(claim_of(self._item, template, ordinal) for template in claim_templates(self._item))]
 
     def _has_stale_claim(self, after: World, ordinal: int) -> bool:
         """`PodClaimIsStale`: a claim is about to go."""

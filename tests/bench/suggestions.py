@@ -1,0 +1,50 @@
+"""Carry out every suggestion for the cases, the examples and 300 generated clusters; print what does not hold.
+
+`python -m tests.bench.suggestions [FIRST LAST]` takes a range of generated clusters, and leaves the files out then.
+Exits with 1 where a suggestion does not hold.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.judge import clusters
+from tests.judge import judging
+from tests.judge.test_suggestions import snapshots
+
+SUGGESTIONS = 8
+WAYS = 6
+
+
+def subjects(first: int, last: int, *, has_files: bool) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Names and objects of snapshots."""
+    for name, path in snapshots().items() if has_files else ():
+        yield name, judging.load(path)
+    for seed in range(first, last):
+        items = clusters.generated(seed)
+        if items is not None:
+            yield f"generated {seed}", items
+
+
+def main(first: int = 0, last: int = 300, *, has_files: bool = True) -> int:
+    os.environ["KUBECONFIG"] = os.devnull
+    count = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, items in subjects(first, last, has_files=has_files):
+            count += 1
+            problems = list(judging.judged(items, Path(folder), most=SUGGESTIONS, walks=WAYS))
+            failed += bool(problems)
+            for problem in problems:
+                print(f"{name}: {problem}", flush=True)
+    print(f"{count} snapshots; in {failed} a suggestion does not hold")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    given = list(map(int, sys.argv[1:3]))
+    sys.exit(main(*given, has_files=not given))

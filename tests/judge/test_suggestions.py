@@ -1,0 +1,66 @@
+"""What suggestions promise comes about when their commands are typed, and when their documents are carried out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubectl_spread import schemas
+from tests.judge import clusters
+from tests.judge import judging
+
+Plain = dict[str, Any]
+
+_ROOT = Path(__file__).parents[2]
+_CASES = [
+    path
+    for path in sorted((_ROOT / "tests" / "cases" / "explain").iterdir())
+    if path.name.removesuffix(".gz").endswith((".yaml", ".json")) and not path.name.startswith("o15")
+]
+_PAINS = sorted((_ROOT / "examples" / "pains").glob("*/snapshot.yaml"))
+
+# `python -m tests.bench.suggestions` judges more suggestions of each, 300 clusters, and more ways.
+# Until a document says what was simulated, its numbers are those of a moment.
+_PROPERTIES = schemas.load("explanation")["$defs"]["suggestion"]["properties"]
+pytestmark = pytest.mark.skipif("rollout" not in _PROPERTIES, reason="suggestions do not follow rollouts yet")
+
+SEEDS = range(0, 30, 2)
+_SUGGESTIONS = 3
+_WAYS = 2
+
+
+@pytest.fixture(autouse=True)
+def no_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nobody asks the cluster of whoever runs the tests."""
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+
+
+def snapshots() -> dict[str, Path]:
+    """Snapshots in which pods are Pending, by name."""
+    found = {path.name.partition(".")[0]: path for path in _CASES}
+    found |= {path.parent.name: path for path in _PAINS}
+    return {name: path for name, path in found.items() if judging.has_pending(judging.load(path))}
+
+
+@pytest.mark.parametrize("path", snapshots().values(), ids=snapshots())
+def test_suggestions_for_snapshots_hold(path: Path, tmp_path: Path) -> None:
+    """Counts, Pending pods and restarts are as promised, and no other workload's pod is left Pending."""
+    found = judging.judged(judging.load(path), tmp_path, most=_SUGGESTIONS, walks=_WAYS)
+
+    assert list(found) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_suggestions_for_generated_clusters_hold(seed: int, tmp_path: Path) -> None:
+    """The same for clusters that were lived in until some pod found no node."""
+    items = clusters.generated(seed)
+    found = judging.judged(items or [], tmp_path, most=_SUGGESTIONS, walks=_WAYS)
+
+    assert list(found) == []
+
+
+def test_generated_clusters_have_pending_pods() -> None:
+    """Most of the seeds are worth judging."""
+    assert sum(clusters.generated(seed) is not None for seed in SEEDS) >= 0.6 * len(SEEDS)
