@@ -21,6 +21,7 @@ class Component(Enum):
     CONTROLLER = "kube-controller-manager"
     KOPS = "kops"
     KUBECTL = "kubectl"
+    KUBELET = "kubelet"
     VOLUME_CONTROLLER = "persistentvolume-controller"
     HELM = "Helm"
     ARGO_CD = "Argo CD"
@@ -57,6 +58,7 @@ _POOLS = "kubectl get nodepools -o wide"
 _NODE_CLAIMS = "kubectl get nodeclaims -o wide"
 _KARPENTER_LOG = "kubectl logs -n kube-system -l app.kubernetes.io/name=karpenter --tail=100"
 _CLAIMS = "kubectl get pvc -n NAMESPACE"
+_PODS_OF_NODE = "kubectl get pods -A -o wide --field-selector spec.nodeName=NODE"
 _CLAIM = "kubectl describe pvc {claim} -n NAMESPACE"
 _OBJECT = r"\b(?P<object>[A-Za-z][\w.-]{0,120} \"[^\"\n]{0,253}\")"  # `Deployment.apps "web"`
 _CLAUSE = r"[^\n;]*"  # to the end of the line, or of what is said of one node pool
@@ -233,6 +235,59 @@ FORMS = (
          r"no persistent volumes available for this claim and no storage class is set",
          "The claim names no StorageClass, there is no default one, and no PersistentVolume suits it.",
          (_CLAIMS, "kubectl get storageclass", "kubectl get pv")),
+    Form("out-of-resource", Component.KUBELET,
+         r"(?:pod was rejected: *)?node didn't have enough resource: *(?P<resource>[^\s,]{1,200}), *requested: *"
+         r"(?P<requested>\d{1,20}), *used: *(?P<used>\d{1,20}), *capacity: *(?P<capacity>\d{1,20})",
+         "The kubelet refused the pod, which was bound to its node: {resource} has capacity {capacity}, of which "
+         "{used} are used, and the pod requests {requested}. Another pod was faster, or something set nodeName "
+         "and passed the scheduler by. Its controller makes another pod.",
+         (_POD, "kubectl describe nodes | grep -A 8 'Allocated resources'")),
+    Form("rejected-by-node", Component.KUBELET,
+         r"(?:pod was rejected: *)?predicate (?P<plugin>\w{1,60}) failed(?: on this node)?(?:: *(?P<why>[^\n]*))?",
+         "The kubelet refused the pod, which was bound to its node: the node does not meet {plugin} any more, as when "
+         "its labels changed after the pod was scheduled. Its controller makes another pod.",
+         (_POD, "kubectl get nodes --show-labels")),
+    Form("evicted-by-node", Component.KUBELET, r"the node was low on resource: *(?P<resource>[\w-]{1,60})[^\n]*",
+         "The kubelet evicted the pod, as its node ran short of {resource}. Its controller makes another pod; the node "
+         "keeps a pressure taint until it has recovered.",
+         ("kubectl describe nodes | grep -A 8 Conditions", _POD)),
+    Form("topology-affinity", Component.KUBELET, r"resources cannot be allocated with topology locality",
+         "The kubelet refused the pod: its Topology Manager finds no aligned set of CPUs and devices on the node. The "
+         "scheduler does not look at that.", (_POD,)),
+    Form("multi-attach", Component.CONTROLLER,
+         r"multi-attach error for volume \"(?P<volume>[^\"\n]{1,253})\"(?P<why>[^\n]*)",
+         "Volume {volume} is still attached to another node, and can be attached to one only. The pod starts once it "
+         "is detached there: the pod that used it must end, or its node must be gone.",
+         ("kubectl get volumeattachments", "kubectl get pods -A -o wide")),
+    Form("attach-failed", Component.CONTROLLER,
+         r"attachvolume\.attach failed for volume \"(?P<volume>[^\"\n]{1,253})\" *: *(?P<why>[^\n]*)",
+         "The pod has a node, and volume {volume} could not be attached to it: {why}.",
+         ("kubectl get volumeattachments", _POD)),
+    Form("mount-failed", Component.KUBELET,
+         r"unable to attach or mount volumes: *unmounted volumes=\[(?P<volumes>[^\[\]\n]{0,500})\][^\n]*",
+         "The pod has a node, and its volumes {volumes} are not mounted there yet. That is nothing the scheduler can "
+         "change.", (_POD, "kubectl get volumeattachments", _CLAIMS)),
+    Form("progress-deadline", Component.CONTROLLER,
+         r"(?:deployment|replicaset) \"(?P<owner>[^\"\n]{1,253})\" (?:has timed out progressing|exceeded its progress "
+         r"deadline)\.?",
+         "The rollout of {owner} made no progress within progressDeadlineSeconds: most often its new pods are Pending "
+         "or not Ready.",
+         ("kubectl get pods -n NAMESPACE", "kubectl spread explain deploy/NAME -n NAMESPACE")),
+    Form("rollout-waits", Component.KUBECTL,
+         r"waiting for (?:deployment|daemon set|statefulset|partitioned roll out|\d{1,9} pods)[^\n]{0,200}?"
+         r"(?:to finish|to be ready)(?:: *(?P<why>[^\n]*))?",
+         "kubectl rollout status waits ({why}). If the number does not change, look at the new pods: they are Pending "
+         "or not Ready.",
+         ("kubectl get pods -n NAMESPACE", "kubectl spread explain deploy/NAME -n NAMESPACE")),
+    Form("drain-refused", Component.KUBECTL,
+         r"cannot delete (?P<what>daemonset-managed pods|pods with local storage|pods (?:not managed|that declare no "
+         r"controller)[^\n(]{0,200}) *\((?P<why>use [^\n()]{1,200})\)[^\n]*",
+         "kubectl drain evicts nothing until it is told what becomes of these pods: {what} ({why}).",
+         (_PODS_OF_NODE,)),
+    Form("taint-eviction", Component.CONTROLLER, r"marking for deletion pod (?P<pod>\S{1,507})",
+         "The node of {pod} has a NoExecute taint that the pod does not tolerate any longer, so the pod is deleted: "
+         "the node is most often down.",
+         ("kubectl get nodes", "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints")),
     Form("eviction", Component.API_SERVER,
          r"cannot evict pod as it would violate the pod's disruption budget\.?"
          r"(?: *the disruption budget (?P<budget>\S+) (?P<why>needs[^\n]*?)\.?(?=\s*$|\n|\"))?",
@@ -403,4 +458,5 @@ _UNNAMED = {
     "file": "the file",
     "zones": "its zones",
     "object": "the object",
+    "plugin": "a check",
 }

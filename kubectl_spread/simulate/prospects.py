@@ -19,8 +19,6 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.waiting_pods import Outcome
 from kubectl_spread.simulate.waiting_pods import WaitingPods
 
-_MOST_RIVALS = 20
-
 
 class Fate(IntEnum):
     """Whether a pod finds a node when its turn comes; the worst first."""
@@ -99,8 +97,7 @@ class Prospects:
         now = self._examined(pod, self._cluster)
         turn = (now.explanation.verdict, fate)
         if turn == (Verdict.SCHEDULABLE, Fate.DEPENDS):
-            rivals = self._rivals[:_MOST_RIVALS]
-            explanation = now.explanation._replace(verdict=Verdict.CONTENDED, rivals=rivals)
+            explanation = now.explanation._replace(verdict=Verdict.CONTENDED, rivals=self._rivals)
             return Prospect(now._replace(explanation=explanation), self._cluster, fate)
         if self._early is not None and turn in ((Verdict.SCHEDULABLE, Fate.WAITS), (Verdict.PENDING, Fate.PLACED)):
             return self._then(pod, self._early, now)
