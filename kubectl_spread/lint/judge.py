@@ -87,7 +87,9 @@ def judged(
     project = Projects(results, rules or ONE_ROOT, seen)
     by_source = [finding for result in results for finding in result.findings]
     codes = policy.codes(sources)
-    findings = policy.judged([*by_source, *project.findings(codes), *_outside(results, seen, codes)])
+    findings = policy.judged(
+        [*by_source, *project.findings(codes), *_outside(results, seen, codes), *_patches(results, codes)]
+    )
     may_suppress = accepted.waivers or any(_SUPPRESSING.search(source.text) for source in sources)
     unmatched = _unmatched(accepted, results, policy)
     configs = [place.source for place in (*(waiver.place for waiver in accepted.waivers), *_places(accepted))][:1]
@@ -149,6 +151,16 @@ def _outside(results: Sequence[Result], seen: Seen, codes: frozenset[str]) -> li
                 nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
                 findings += check_workloads(nested, codes)
     return findings
+
+
+def _patches(results: Sequence[Result], codes: frozenset[str]) -> list[Finding]:
+    """What is missing in patches, and in all workloads that they are merged into."""
+    may_be = any(len(result.subjects) > 0 for result in results) and len(results) > 1
+    if "SPR201" not in codes or not may_be:
+        return []
+    from kubectl_spread.lint.patches import missing_selectors
+
+    return list(missing_selectors(results))
 
 
 def is_seen(result: Result) -> bool:

@@ -47,3 +47,74 @@ def test_a_platform_repository_has_true_findings_and_no_others(
     output = capsys.readouterr()
 
     assert ((CASES.parent / "platform.txt").read_text(), 1) == (output.out + output.err, exit_code)
+
+
+BASE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: c, image: web}]
+      topologySpreadConstraints:
+      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway, labelSelector: SELECTOR}
+"""
+PATCH = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: NAME}
+spec:
+  template:
+    spec:
+      topologySpreadConstraints:
+      - {maxSkew: 1, topologyKey: KEY, whenUnsatisfiable: ScheduleAnyway}
+"""
+NIL = (
+    "patch.yaml:8:10: error SPR201 labelSelector is missing, and Deployment `web` has none for this topologyKey, "
+    "so the constraint counts no pods"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "expected"),
+    [
+        ("web", "topology.kubernetes.io/zone", [NIL]),
+        ("web", "kubernetes.io/hostname", []),
+        ("other", "topology.kubernetes.io/zone", []),
+    ],
+)
+def test_a_patch_without_a_selector_is_held_against_its_targets(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    key: str,
+    expected: list[str],
+) -> None:
+    """The list is merged by topologyKey; where no workload of the run is the target, nothing is known."""
+    monkeypatch.chdir(tmp_path)
+    Path("base.yaml").write_text(BASE.replace("SELECTOR", "{matchLabels: {app: web}}"))
+    Path("patch.yaml").write_text(PATCH.replace("NAME", name).replace("KEY", key))
+    run(["check", "base.yaml", "patch.yaml", "-o", "concise", "--select", "SPR201"])
+
+    assert expected == capsys.readouterr().out.splitlines()
+
+
+def test_a_patch_inside_a_kustomization_is_held_against_its_targets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At its place in the text."""
+    patch = PATCH.replace("NAME", "web").replace("KEY", "topology.kubernetes.io/zone").replace("\n", "\n    ")
+    monkeypatch.chdir(tmp_path)
+    Path("base.yaml").write_text(BASE.replace("SELECTOR", "{matchLabels: {app: web}}"))
+    Path("patch.yaml").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [base.yaml]\n"
+        f"patches:\n- patch: |-\n    {patch.rstrip()}\n"
+    )
+    run(["check", "base.yaml", "patch.yaml", "-o", "concise", "--select", "SPR201"])
+
+    assert [NIL.replace(":8:10:", ":13:14:")] == capsys.readouterr().out.splitlines()

@@ -1,0 +1,64 @@
+"""Strategic merge patches against the workloads of the run that they are for.
+
+A patch alone may leave a field to its base. If no workload of its kind and name has the field either, nobody has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.run import Result
+from kubectl_spread.lint.subject import reference
+from kubectl_spread.lint.subject import Subject
+
+_MISSING_SELECTOR = "SPR201"
+
+
+def missing_selectors(results: Sequence[Result]) -> Iterator[Finding]:
+    """Yield constraints of patches that have no selector, on no workload that they are merged into."""
+    targets: dict[tuple[str, str], list[Subject]] = {}
+    patches: list[Subject] = []
+    for result in results:
+        nested = () if result.outside is None else (item for world in result.outside.worlds for item in world.subjects)
+        patches += [subject for subject in (*result.subjects, *nested) if subject.is_partial and subject.constraints]
+        for subject in result.subjects:
+            if not subject.is_partial:
+                targets.setdefault((subject.workload.kind, subject.workload.name), []).append(subject)
+    for patch in patches:
+        bases = [
+            base for base in targets.get((patch.workload.kind, patch.workload.name), ()) if _is_in_reach(patch, base)
+        ]
+        if bases:
+            yield from _missing(patch, bases)
+
+
+def _is_in_reach(patch: Subject, base: Subject) -> bool:
+    """Return whether the namespaces do not tell the two apart."""
+    namespaces = {patch.manifest.namespace, base.manifest.namespace} - {""}
+    return len(namespaces) < 2
+
+
+def _missing(patch: Subject, bases: Sequence[Subject]) -> Iterator[Finding]:
+    for constraint in patch.constraints:
+        if constraint.label_selector is not None or constraint.match_label_keys or not constraint.topology_key:
+            continue
+        if any(_selects(base, constraint.topology_key) for base in bases):
+            continue
+        route = patch.route(constraint, "labelSelector")
+        names = " and ".join(sorted({f"{base.workload.kind} `{base.workload.name}`" for base in bases}))
+        yield Finding(
+            RULES[_MISSING_SELECTOR],
+            f"labelSelector is missing, and {names} has none for this topologyKey, so the constraint counts no pods",
+            patch.place(route),
+            reference(patch.manifest),
+            patch.path(route),
+            bases[0].selector_hint(),
+        )
+
+
+def _selects(base: Subject, topology_key: str) -> bool:
+    """Return whether the constraint that a patch is merged into has a selector; topologyKey is the merge key."""
+    return any(item.label_selector is not None for item in base.constraints if item.topology_key == topology_key)
