@@ -118,7 +118,7 @@ def command(
     \b
     Exit codes:
       0  nothing to report
-      1  findings, or Pending pods; with --fail-on warning or info also pods that are not predictable
+      1  findings, or pods Pending or refused; with --fail-on warning or info also pods that are not predictable
       2  wrong usage, or a config that cannot be followed
       3  an input could not be read, or the cluster could not be reached
     With -o sarif alone the reader of the report judges the findings: these exit
@@ -198,7 +198,8 @@ def command(
     counts = Counts(read.files, len(judged.workloads), read.rejected, judged.ignored, fresh.known, read.fixed)
     counts = skipped.counted_in(counts, read.results)
     names = tuple(result.source.name for result in read.results)
-    notes = (*fresh.notes, *skipped.notes(read.results), *_not_applied(known, placements))
+    not_applied = _not_applied(known, placements)
+    notes = (*fresh.notes, *skipped.notes(read.results), *_not_applied_notes(not_applied))
     outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, notes)
     if is_for_people(chosen):
         outcome = outcome._replace(offer=fixing.offer(read.results, fresh.findings, fixes, recheck=asked.check))
@@ -206,6 +207,7 @@ def command(
         running=_replaced(read, known, judged.workloads),
         unread=_unread(known),
         unread_inputs=read.files - len(read.results),
+        not_applied=not_applied,
     )
     print_outcome(outcome, chosen, colour=wants_colour(color), statistics=statistics)
     return _code(outcome, chosen, choices, config)
@@ -286,13 +288,15 @@ def _running(live: Live, choices: ChoiceOptions, config: Config, facts: FactOpti
 
 
 def _not_applied(known: Optional[Facts], placements: list[Placement]) -> tuple[str, ...]:
-    """What the API server would look at for new pods, and a snapshot of an earlier version does not hold."""
+    """The kinds that the API server looks at for new pods, and a snapshot of an earlier version does not hold."""
     complete = known.cluster.complete if known is not None else frozenset[str]()
-    missing = [kind for kind in ("LimitRange", "ResourceQuota") if complete and kind not in complete]
     is_created = any(not pod.ran_already for placement in placements for pod in placement.placed)
-    if not missing or not is_created:
-        return ()
-    return (f"the cluster facts hold no {' and no '.join(missing)} objects, so none is applied",)
+    is_snapshot = bool(complete) and is_created
+    return tuple(kind for kind in ("LimitRange", "ResourceQuota") if is_snapshot and kind not in complete)
+
+
+def _not_applied_notes(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"the cluster facts hold no {' and no '.join(kinds)} objects, so none is applied",) if kinds else ()
 
 
 def _unread(known: Optional[Facts]) -> tuple[Unread, ...]:

@@ -85,6 +85,7 @@ class Outcome(NamedTuple):
     where: str = ""
     absent: tuple[SpreadError, ...] = ()  # what is named and is not there
     unread: tuple[Unread, ...] = ()  # what of the cluster might not be read
+    not_applied: tuple[str, ...] = ()  # kinds that decide about new pods, and that the facts do not hold
     unread_inputs: int = 0
 
 
@@ -95,7 +96,7 @@ def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, stat
 
     checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
     report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.names, outcome.running)
-    report = report._replace(unread=outcome.unread)
+    report = report._replace(unread=outcome.unread, not_applied=outcome.not_applied)
     for output in outputs:
         text = render(report, output.format, colour=colour and not output.file)
         if output.file:

@@ -58,6 +58,7 @@ class CheckReport(NamedTuple):
     files: tuple[str, ...]
     running: Optional[Running] = None
     unread: tuple[Unread, ...] = ()
+    not_applied: tuple[str, ...] = ()
 
 
 def render(report: CheckReport, name: str, *, colour: bool) -> str:

@@ -50,6 +50,7 @@ def check_report(report: CheckReport) -> dict[str, Any]:
         "checked": report.checked,
         **_running(report),
         "unread": unread_document(report.unread),
+        "notApplied": list(report.not_applied),
     }
 
 
