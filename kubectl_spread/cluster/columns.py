@@ -257,7 +257,11 @@ class Columns:
     def bind(self, pod: Pod, node: int) -> None:
         """Let a pod count on a node from now on."""
         cls = pod.cls
-        self._weigh(self.counted(cls), node, 1)
+        counted = cls.counted(self.sums) if cls.older else cls
+        for resource, amount in counted.requests:  # perf: as `_weigh` does, once for every pod that is placed
+            _add(self.requested_of(resource), node, amount)
+        _add(self.nonzero_cpu, node, counted.nonzero[0])
+        _add(self.nonzero_memory, node, counted.nonzero[1])
         self.pod_count[node] += 1
         self.pods[node].append(pod)
         self.bound_pods.append(pod)

@@ -41,7 +41,7 @@ class Behaviour(Generic[T]):
     """
 
     # Not a dataclass: importing these costs as much as the whole table.
-    __slots__ = ("effect", "eras", "name", "reader", "source")
+    __slots__ = ("_values", "effect", "eras", "name", "reader", "source")
 
     def __init__(self, name: str, reader: str, source: str, effect: Effect, eras: tuple[Era[T], ...]) -> None:
         self.name = name
@@ -49,6 +49,7 @@ class Behaviour(Generic[T]):
         self.source = source
         self.effect = effect
         self.eras = eras
+        self._values: dict[Release, T] = {}  # perf: a class of pods asks for a dozen of them
 
     def era(self, release: Release) -> Era[T]:
         """Return the era that a release belongs to; the first where it is older than all."""
@@ -56,7 +57,9 @@ class Behaviour(Generic[T]):
 
     def of(self, release: Release) -> T:
         """Return the value in a release."""
-        return self.era(release).value
+        if release not in self._values:
+            self._values[release] = self.era(release).value
+        return self._values[release]
 
     def differs(self, release: Release) -> bool:
         """Whether a release behaves otherwise than the newest one."""

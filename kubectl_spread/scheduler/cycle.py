@@ -178,6 +178,7 @@ class Scheduler:
         self.columns = columns
         self._profiles = profiles
         self._release = next((profile.release for profile in profiles.values()), LATEST)
+        self._tries_nominated_first = NOMINATED_FIRST.of(self._release)
         columns.follow(REQUEST_SUMS.of(self._release))
         self._sampler = None if all_nodes else sampler or Sampler(columns.nodes)
         self._prepared: dict[int, _Prepared] = {}  # by index of the class in columns.classes
@@ -233,7 +234,7 @@ class Scheduler:
                 self.columns, (), none, none, (), prepared.rejection, prepared.rejected_by, release=self._release
             )
         filtered = prepared.filtered(self.columns)
-        if not NOMINATED_FIRST.of(self._release):
+        if not self._tries_nominated_first:
             return self._with_nominated(pod, filtered) if self._nominated else filtered
         own = self.columns.index.get(pod.nominated_node)
         if own is not None and not filtered.considered[own]:
