@@ -251,6 +251,9 @@ FORMS = (
          "The kubelet evicted the pod, as its node ran short of {resource}. Its controller makes another pod; the node "
          "keeps a pressure taint until it has recovered.",
          ("kubectl describe nodes | grep -A 8 Conditions", _POD)),
+    Form("critical-pod", Component.KUBELET, r"preempted in order to admit critical pod",
+         "The kubelet evicted this pod to make room for a system-critical pod that is bound to the same node.",
+         (_POD, "kubectl get pods -A --sort-by=.spec.priority")),
     Form("topology-affinity", Component.KUBELET, r"resources cannot be allocated with topology locality",
          "The kubelet refused the pod: its Topology Manager finds no aligned set of CPUs and devices on the node. The "
          "scheduler does not look at that.", (_POD,)),

@@ -254,6 +254,12 @@ def meaning(part: Part, *, of_groups: bool = False) -> str:
         text = f"{text} {_ERA_OF_TAINTS}" if "untolerated" in part.reason else text
     if part.kind is Kind.TAINT:
         text += _of_taint(part)
+    if part.may_go_on:
+        words = _words(part, of_groups=of_groups)
+        text += (
+            " The text ends without a full stop: if it is cut off, `(missing required label)` may follow, and "
+            f"{words['they']} {words['do']} not have the label that is the topologyKey."
+        )
     if part.is_cut and part.kind is not Kind.CUT and known is not _SPREAD_CUT:
         text += " The text is cut off here."
     return text
@@ -327,6 +333,8 @@ def commands(message: Message) -> tuple[str, ...]:
     found = [command for part in parts for command in MEANINGS[part.kind].commands]
     if message.is_of_nodes:
         found.insert(0, _EXPLAIN)
+    if message.form == "not-scaled" and not found:
+        found.append(_AUTOSCALER)
     return tuple(dict.fromkeys(found))[:_MOST_COMMANDS]
 
 

@@ -33,13 +33,17 @@ _MOST_CHARACTERS = 50_000  # an event has 1,024; what is beyond this is not read
 
 
 class Part(NamedTuple):
-    """One reason of a list. `number`, of nodes, is None where the text has none; `subject` is what the reason names."""
+    """One reason of a list. `number`, of nodes, is None where the text has none; `subject` is what the reason names.
+
+    may_go_on: the text ends here without a full stop, and a longer reason begins with the same words.
+    """
 
     number: Optional[int]
     reason: str
     kind: Kind
     subject: str = ""
     is_cut: bool = False
+    may_go_on: bool = False
 
 
 class Preemption(NamedTuple):
@@ -296,7 +300,8 @@ class _Reader:
             self.wrote(found.since, found.until)
             if found.is_of_pod and count is not None:
                 self.wrote(FIRST_MINOR, 25)
-        return Part(count, reason, kind, found.subject, self.is_cut)
+        may_go_on = kind is Kind.SPREAD and not self.is_cut and _ENDS_OPEN.match(self.text, self.at) is not None
+        return Part(count, reason, kind, found.subject, self.is_cut, may_go_on)
 
     def _begins_label(self) -> bool:
         """Whether the text ends within `(missing required label)`."""
@@ -383,6 +388,7 @@ class _Reader:
 
 _MISSING_LABEL = "(missingrequiredlabel)"
 _LABEL_BEGUN = re.compile(r"\s*(\([a-z ]{0,30})(?:\.{2,}|…)?[\"'`]*\s*\Z", re.IGNORECASE)
+_ENDS_OPEN = re.compile(r"[\s\"'`)\]}]*\Z")
 _NOTHING_LEFT = re.compile(r"[ .…\n\"'`)\]}]*\Z")
 _CLAUSE_BEGUN = re.compile(r"0(?:/\d*(?: [a-z]+)*)?|not eli[a-z ]*|no candi[a-z ]*|", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"\n|\.(?=\s|$)")

@@ -491,6 +491,19 @@ def test_a_text_cut_off_before_the_missing_label_leaves_both_open(end: str) -> N
     )
 
 
+def test_a_text_without_a_full_stop_may_be_cut_off_before_the_missing_label() -> None:
+    """Nothing else is said against what stands there."""
+    texts = [
+        f"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints{end}" for end in ("", ".")
+    ]
+    told = [meanings.meaning(parse(text).parts[0]) for text in texts]
+
+    assert told[0] == told[1] + (
+        " The text ends without a full stop: if it is cut off, `(missing required label)` may follow, and they do not have "
+        "the label that is the topologyKey."
+    )
+
+
 @pytest.mark.parametrize("end", [" (", " (missing req...", " (missing required label"])
 def test_a_text_cut_off_within_the_missing_label_is_about_it(end: str) -> None:
     found = parse(f"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints{end}")
