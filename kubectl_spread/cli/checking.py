@@ -189,6 +189,8 @@ def _on_disk(old: Result, asked: Asked) -> Result:
     """What a file holds now; what it held, where it cannot be read any more."""
     from kubectl_spread.sources.files import read_text
 
+    if not os.path.isfile(old.source.name):
+        return old  # a pipe gives its text once
     try:
         source = read_text(old.source.name)
     except SourceError:

@@ -98,8 +98,11 @@ def mended(
 
 def write(before: list[Result], after: list[Result]) -> dict[str, SourceError]:
     """Write the files whose text has changed; return the errors of those that cannot be written, by real path."""
+    from kubectl_spread.sources.write import clean
     from kubectl_spread.sources.write import rewrite
 
+    for directory in dict.fromkeys(os.path.dirname(os.path.realpath(result.source.name)) for result in before):
+        clean(directory)
     errors = {}
     written = set()
     for old, new in zip(before, after, strict=True):

@@ -114,8 +114,25 @@ def read_text(path: str) -> SourceFile:
         SourceError: there is no such file, it may not be read, or it is not UTF-8 text.
     """
     name = "<stdin>" if path == STDIN else path
-    raw = _bytes(path, name)
-    return SourceFile(name, decoded(name, _unpacked(name, raw) if raw.startswith(_GZIP) else raw))
+    return SourceFile(name, decoded(name, unpacked(name, _bytes(path, name))))
+
+
+def read_bytes(path: str) -> bytes:
+    """Read one file as it is.
+
+    Raises:
+        SourceError: there is no such file, or it may not be read.
+    """
+    return _bytes(path, path)
+
+
+def unpacked(name: str, raw: bytes) -> bytes:
+    """Return what gzip has packed; other bytes as they are, the same object.
+
+    Raises:
+        SourceError: it is damaged, or more than a program should hold.
+    """
+    return _unpacked(name, raw) if raw.startswith(_GZIP) else raw
 
 
 def _unpacked(name: str, raw: bytes) -> bytes:
@@ -207,7 +224,7 @@ def _directory(path: str, *, recursive: bool, exclusion: Exclusion) -> Iterator[
             continue
         if is_directory:
             yield from _directory(entry.path, recursive=True, exclusion=exclusion)
-        else:
+        elif not _is_special(entry):
             yield Path(entry.path, named=False)
 
 
@@ -215,6 +232,14 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
     """A link that leads nowhere, or round in a circle, is no directory; reading it says so."""
     try:
         return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _is_special(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a pipe, a socket or a device, which may never end; a link that leads nowhere is not."""
+    try:
+        return not entry.is_file() and os.path.exists(entry.path)
     except OSError:
         return False
 

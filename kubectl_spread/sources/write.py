@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import os
+import platform
+import stat
 import tempfile
+from typing import Optional
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.text.source import SourceFile
@@ -30,33 +34,133 @@ def write_bytes(path: str, content: bytes) -> None:
         _straight(path, content)  # a device or a pipe; /dev/stdout may lead to a file that is not ours to replace
         return
     try:
-        mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else 0o666 & ~_umask()
-        handle, draft = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".kubectl-spread-")
+        old = os.stat(target) if os.path.exists(target) else None
+        handle, draft = tempfile.mkstemp(dir=os.path.dirname(target), prefix=_draft_prefix(os.getpid()))
     except OSError as error:
         raise _failed(path, error) from None
     try:
         with open(handle, "wb") as file:
             file.write(content)
-        os.chmod(draft, mode)
+            file.flush()
+            os.fsync(file.fileno())
+        if old is None:
+            os.chmod(draft, 0o666 & ~_umask())
+        else:
+            _keep(path, old, target=target, draft=draft)
         os.replace(draft, target)
     except OSError as error:
         os.unlink(draft)
         raise _failed(path, error) from None
+    except BaseException:  # a signal, or an attribute that cannot be kept
+        os.unlink(draft)
+        raise
+    _sync_directory(os.path.dirname(target))
+
+
+def clean(directory: str) -> None:
+    """Remove the drafts of runs that were killed."""
+    try:
+        names = [entry.name for entry in os.scandir(directory) if entry.name.startswith(_draft_prefix(None))]
+    except OSError:
+        return
+    for name in names:
+        pid = name.removeprefix(_draft_prefix(None)).partition("-")[0]
+        if pid.isdigit() and not _runs(int(pid)):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(directory, name))
 
 
 def rewrite(source: SourceFile, text: str) -> None:
-    """Put a new text in the file that a source was read from; a byte order mark stays.
+    """Put a new text in the file that a source was read from; a byte order mark and gzip's packing stay.
 
     Raises:
         SourceError: the file cannot be written, or is not what was read any more; it is as it was.
     """
-    from kubectl_spread.sources.files import read_text
+    from kubectl_spread.sources import files
 
-    if read_text(source.name).text != source.text:
+    try:
+        state = os.stat(source.name)
+    except OSError as error:
+        raise _failed(source.name, error) from None
+    if not stat.S_ISREG(state.st_mode):
+        raise SourceError(source.name, "not fixed: it is not a regular file")
+    if state.st_nlink > 1:
+        raise SourceError(
+            source.name, f"not fixed: it has {state.st_nlink} hard links, which a new file would separate"
+        )
+    raw = files.read_bytes(source.name)
+    unpacked = files.unpacked(source.name, raw)
+    if files.decoded(source.name, unpacked) != source.text:
         raise SourceError(source.name, "not fixed: the file has changed since it was read")
-    with open(source.name, "rb") as file:
-        mark = file.read(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8)
-    write(source.name, ("\ufeff" if mark else "") + text)
+    content = (codecs.BOM_UTF8 if unpacked.startswith(codecs.BOM_UTF8) else b"") + text.encode()
+    write_bytes(source.name, content if unpacked is raw else _packed(content))
+
+
+def _packed(content: bytes) -> bytes:
+    import gzip
+
+    return gzip.compress(content, mtime=0)
+
+
+def _keep(path: str, old: os.stat_result, *, target: str, draft: str) -> None:
+    """Give a draft the owner, the mode and the extended attributes of the file that it replaces.
+
+    Raises:
+        SourceError: one of them cannot be kept.
+    """
+    new = os.stat(draft)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) and hasattr(os, "chown"):
+        try:
+            os.chown(draft, old.st_uid, old.st_gid)
+        except OSError:
+            message = f"not written: its owner ({old.st_uid}:{old.st_gid}) cannot be kept"
+            raise SourceError(path, message) from None
+    os.chmod(draft, old.st_mode & 0o7777)  # after chown, which clears some bits
+    for name in _attributes(target):
+        value = os.getxattr(target, name)
+        try:
+            if name not in _attributes(draft) or os.getxattr(draft, name) != value:
+                os.setxattr(draft, name, value)
+        except OSError:
+            raise SourceError(path, f"not written: its extended attribute {name} cannot be kept") from None
+
+
+def _attributes(path: str) -> list[str]:
+    """The names of extended attributes; none where the system or the file system has none."""
+    if not hasattr(os, "listxattr"):
+        return []
+    try:
+        return os.listxattr(path)
+    except OSError:
+        return []
+
+
+def _sync_directory(directory: str) -> None:
+    """Make a rename last; not every file system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _draft_prefix(pid: Optional[int]) -> str:
+    """What the names of drafts begin with: the machine and the process, so that the next run knows what is left."""
+    machine = "".join(char for char in platform.node() if char.isalnum())
+    return f".kubectl-spread-{machine}-" + ("" if pid is None else f"{pid}-")
+
+
+def _runs(pid: int) -> bool:
+    if os.name == "nt":
+        return True  # signal 0 is Ctrl+C there
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _straight(path: str, content: bytes) -> None:
