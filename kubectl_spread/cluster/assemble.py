@@ -73,6 +73,9 @@ ANNOTATIONS = frozenset(
         "autoscaling.knative.dev/max-scale",
         "autoscaling.knative.dev/maxScale",
         "spread.kubectl.io/ignore",
+        "meta.helm.sh/release-name",
+        "meta.helm.sh/release-namespace",
+        "argocd.argoproj.io/tracking-id",
     }
 )
 _REVISIONS = ("updateRevision", "currentPodHash")  # of StatefulSets and their like, and of Argo's Rollouts

@@ -84,7 +84,7 @@ def _suggestions(report: PodReport) -> list[dict[str, Any]]:
             "effect": suggestions.effect_sentence(item),
             "spreads": [suggestions.spread_sentence(spread) for spread in item.effect.spreads],
             "gives_up": item.gives_up,
-            "notes": item.notes,
+            "notes": (*item.notes, *filter(None, [suggestions.managed_sentence(item)])),
             "commands": item.commands,
         }
         for item in (report.suggestions.items if report.suggestions is not None else ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from typing import Any
+from typing import Optional
 
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report.table import listed
@@ -11,7 +12,9 @@ from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest.arrange import ALL
+from kubectl_spread.suggest.managed import Manager
 from kubectl_spread.suggest.suggestion import Effect
+from kubectl_spread.suggest.suggestion import Rollout
 from kubectl_spread.suggest.suggestion import Spread
 from kubectl_spread.suggest.suggestion import Suggestion
 from kubectl_spread.suggest.suggestion import Suggestions
@@ -42,7 +45,7 @@ def _more(suggestions: Suggestions, width: int) -> list[str]:
     harm = "which ends or restarts running pods, or loses data"
     if more > 1:
         harm = f"{suggestions.harmful} of which end or restart running pods, or lose data"
-    words = counted(more, "more suggestion") + (f", {harm}" if suggestions.harmful else "")
+    words = counted(more, "more change") + " may help" + (f", {harm}" if suggestions.harmful else "")
     return _wrapped(f"{words}: --suggestions {max(suggestions.verified, ALL)}", width, first="", then="")
 
 
@@ -77,6 +80,10 @@ def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[st
         out += _wrapped(f"gives up: {safe(item.gives_up)}", width)
     for note in item.notes:
         out += _wrapped(f"note: {safe(note)}", width)
+    for what in item.rollout.not_followed:
+        out += _wrapped(f"not simulated: {safe(what)}", width)
+    if item.managed_by is not None:
+        out += _wrapped(managed_sentence(item), width)
     return out + [f"{_INDENT}$ {safe(command)}" for command in item.commands]
 
 
@@ -98,16 +105,30 @@ def _wrapped(text: str, width: int, *, first: str = _INDENT, then: str = _INDENT
 
 
 def effect_sentence(item: Suggestion) -> str:
-    """`all 4 Pending pods find a node`."""
-    effect = item.effect
-    gained = effect.pending_before - effect.pending_after
+    """`restarts all 3 running pods; in the end all 4 pods have a node`."""
+    effect, restarts = item.effect, item.rollout.restarts
+    if restarts:
+        running = effect.placed_before
+        which = "the running pod" if running == restarts == 1 else f"{restarts} of {running} running pods"
+        if running == restarts > 1:
+            which = "both running pods" if running == 2 else f"all {running} running pods"
+        end = "the pod has a node" if effect.placed_after == 1 else f"all {effect.placed_after} pods have a node"
+        return f"restarts {which}; in the end {end}"
     certain = "" if item.certainty is Certainty.CERTAIN else ", or another of equal score"
-    if effect.pending_before == 1:
+    if effect.pending_before == 1 or effect.placed_after == 1:
         return f"the pod goes to {safe(effect.node)}{certain}"
-    if not effect.pending_after:
-        every = "both" if effect.pending_before == 2 else f"all {effect.pending_before}"
-        return f"{every} Pending pods find a node"
-    return f"{gained} of {effect.pending_before} Pending pods find a node, {effect.pending_after} stay Pending"
+    every = "both" if effect.pending_before == 2 else f"all {effect.pending_before}"
+    return f"{every} Pending pods find a node"
+
+
+def managed_sentence(item: Suggestion) -> str:
+    """`Helm release web in namespace shop writes it: change it there, or the next release undoes the command`."""
+    manager = item.managed_by
+    if manager is None:
+        return ""
+    name = f" {safe(manager.name)}" if manager.name else ""
+    where = f" in namespace {safe(manager.namespace)}" if manager.namespace else ""
+    return f"{safe(manager.tool)}{name}{where} manages this object: change it there, or the command is undone"
 
 
 def spread_sentence(spread: Spread) -> str:
@@ -118,10 +139,17 @@ def spread_sentence(spread: Spread) -> str:
     fullest = sorted(spread.after.items(), key=lambda entry: (-entry[1], entry[0]))
     few = len(fullest) <= _MOST_DOMAINS
     told = sorted(spread.after.items()) if few else [*fullest[:2], *fullest[-2:]]
-    counts = listed((f"{value or '(empty)'} {count}" for value, count in told), most=_MOST_DOMAINS)
+    written = (f"{value or '(empty)'} {_range(spread, value, count)}" for value, count in told)
+    counts = listed(written, most=_MOST_DOMAINS)
     more = "" if few else f", {len(fullest)} domains in all"
     was = "" if spread.skew_before is None else f", now {spread.skew_before}"
     return f"{key}: {counts}{more} (skew {spread.skew_after}{was})"
+
+
+def _range(spread: Spread, value: str, count: int) -> str:
+    """`2`, or `1-2` where outcomes differ."""
+    least, most = spread.ranges.get(value, (count, count))
+    return str(least) if least == most else f"{least}-{most}"
 
 
 def suggestion_document(item: Suggestion) -> dict[str, Any]:
@@ -136,9 +164,26 @@ def suggestion_document(item: Suggestion) -> dict[str, Any]:
         "lines": list(item.lines),
         "commands": list(item.commands),
         "effect": _effect_document(item.effect),
+        "rollout": _rollout_document(item.rollout),
+        "managedBy": _manager_document(item.managed_by),
         "givesUp": item.gives_up,
         "notes": list(item.notes),
     }
+
+
+def _rollout_document(rollout: Rollout) -> dict[str, Any]:
+    return {
+        "outcomes": rollout.outcomes,
+        "exhaustive": rollout.is_exact,
+        "restarts": rollout.restarts,
+        "notFollowed": list(rollout.not_followed),
+    }
+
+
+def _manager_document(manager: Optional[Manager]) -> Optional[dict[str, str]]:
+    if manager is None:
+        return None
+    return {"tool": manager.tool, "name": manager.name, "namespace": manager.namespace}
 
 
 def _effect_document(effect: Effect) -> dict[str, Any]:
@@ -153,6 +198,7 @@ def _effect_document(effect: Effect) -> dict[str, Any]:
                 "after": spread.after,
                 "skewBefore": spread.skew_before,
                 "skewAfter": spread.skew_after,
+                "range": {value: list(ends) for value, ends in spread.ranges.items()},
             }
             for spread in effect.spreads
         ],

@@ -12,17 +12,20 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Protocol
 
+from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects import read
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import claim as read_claim
 from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.storage import StorageClass
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import UNSCHEDULABLE
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.plan import Plan
 from kubectl_spread.suggest.scene import Scene
 from kubectl_spread.suggest.target import command
 
@@ -39,14 +42,17 @@ class Action(Protocol):
     def apply(self, scene: Scene) -> Scene:
         """The scene once it is done."""
 
+    def plan(self, plan: Plan, scene: Scene) -> None:
+        """Add what it does over time to a plan; `scene` is the one after the whole change."""
+
     def lines(self, scene: Scene) -> list[str]:
         """What changes, a line each, in terms of the object's fields."""
 
     def commands(self, scene: Scene) -> list[str]:
         """The command lines that do it, if some do."""
 
-    def document(self, scene: Scene) -> Plain:
-        """What a program needs to do it."""
+    def documents(self, scene: Scene) -> list[Plain]:
+        """What a program needs to do it, an entry for each object."""
 
 
 class EditSpec(NamedTuple):
@@ -60,6 +66,9 @@ class EditSpec(NamedTuple):
 
     def apply(self, scene: Scene) -> Scene:
         return scene.with_spec(self.ops)
+
+    def plan(self, plan: Plan, scene: Scene) -> None:
+        plan.edit_template(self.ops, scene.recreation().pod)
 
     def lines(self, scene: Scene) -> list[str]:
         prefix = scene.problem.target.spec
@@ -75,9 +84,9 @@ class EditSpec(NamedTuple):
         problem = scene.problem
         return problem.target.commands(self.ops, problem.given.own)
 
-    def document(self, scene: Scene) -> Plain:
-        target = scene.problem.target
-        return {**_object(target.kind, target.namespace, target.name), "patch": target.patch(self.ops)}
+    def documents(self, scene: Scene) -> list[Plain]:
+        problem = scene.problem
+        return problem.target.document(self.ops, problem.given.own)
 
 
 _APPENDED = f".{patch.END}"
@@ -93,7 +102,11 @@ class SetRollout(NamedTuple):
         return True
 
     def apply(self, scene: Scene) -> Scene:
-        return scene.without_pods(self.deleted, replaced=False)
+        settings = scene.problem.rollout._replace(surge=0, unavailable=1)
+        return scene.without_pods(self.deleted, replaced=False)._replace(rollout=settings)
+
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.edit_strategy({"maxSurge": 0, "maxUnavailable": 1})
 
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return ["spec.strategy.rollingUpdate.maxSurge: 0", "spec.strategy.rollingUpdate.maxUnavailable: 1"]
@@ -106,15 +119,17 @@ class SetRollout(NamedTuple):
         rest = ("--type=merge", "-p", merge)
         return [command("patch", target.resource, target.name, namespace=target.namespace, rest=rest)]
 
-    def document(self, scene: Scene) -> Plain:
+    def documents(self, scene: Scene) -> list[Plain]:
         target = scene.problem.target
         path = ("spec", "strategy", "rollingUpdate")
         ops = [patch.put((*path, "maxSurge"), 0), patch.put((*path, "maxUnavailable"), 1)]
-        return {
-            **_object(target.kind, target.namespace, target.name),
-            "patch": [op.document() for op in ops],
-            "deletesFirst": [pod.name for pod in self.deleted],
-        }
+        return [
+            {
+                **_object(target.kind, target.namespace, target.name),
+                "patch": [op.document() for op in ops],
+                "deletesFirst": [pod.name for pod in self.deleted],
+            }
+        ]
 
 
 class EditNode(NamedTuple):
@@ -132,6 +147,9 @@ class EditNode(NamedTuple):
 
     def apply(self, scene: Scene) -> Scene:
         node = next(node for node in scene.cluster.nodes if node.name == self.node)
+        return scene.with_nodes([self._changed(node)])
+
+    def _changed(self, node: Node) -> Node:
         labels = dict(node.labels)
         for key, value in self.labels:
             if value is None:
@@ -145,7 +163,10 @@ class EditNode(NamedTuple):
         if self.recordoned and UNSCHEDULABLE not in taints:
             taints = (*taints, UNSCHEDULABLE)
         taints = tuple(taint for taint in taints if taint != self.untainted)
-        return scene.with_nodes([node._replace(labels=labels, taints=taints)])
+        return node._replace(labels=labels, taints=taints)
+
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.change_node(self.node, self._changed)
 
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
@@ -163,7 +184,7 @@ class EditNode(NamedTuple):
             found.append(command("taint", "node", self.node, f"{self.untainted}-"))
         return found
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
         document: Plain = {"kind": "Node", "name": self.node}
         if self.labels:
             document["labels"] = dict(self.labels)
@@ -173,7 +194,7 @@ class EditNode(NamedTuple):
             document["taintAdded"] = str(UNSCHEDULABLE)
         if self.untainted is not None:
             document["taintRemoved"] = str(self.untainted)
-        return document
+        return [document]
 
 
 class DeleteNode(NamedTuple):
@@ -188,14 +209,17 @@ class DeleteNode(NamedTuple):
     def apply(self, scene: Scene) -> Scene:
         return scene.with_nodes((), without=[self.node])
 
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.delete_node(self.node)
+
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
 
     def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return [command("delete", "node", self.node)]
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
-        return {"kind": "Node", "name": self.node, "deleted": [self.node]}
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+        return [{"kind": "Node", "name": self.node, "deleted": [self.node]}]
 
 
 class AddNodes(NamedTuple):
@@ -214,6 +238,9 @@ class AddNodes(NamedTuple):
     def node(plain: Plain) -> Node:
         return read.node(plain)
 
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.add_nodes(self.node(plain) for plain in self.nodes)
+
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         labels = self.nodes[0]["metadata"]["labels"]
         room = self.nodes[0]["status"]["allocatable"]
@@ -225,8 +252,8 @@ class AddNodes(NamedTuple):
     def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
-        return {"kind": "Node", "name": self.nodes[0]["metadata"]["name"], "added": list(self.nodes)}
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+        return [{"kind": "Node", "name": self.nodes[0]["metadata"]["name"], "added": list(self.nodes)}]
 
 
 class DeletePods(NamedTuple):
@@ -241,15 +268,18 @@ class DeletePods(NamedTuple):
     def apply(self, scene: Scene) -> Scene:
         return scene.without_pods(self.pods, replaced=True)
 
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.delete_pods(self.pods)
+
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
 
     def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return [command("delete", "pod", pod.name, namespace=pod.namespace) for pod in self.pods]
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
         pod = self.pods[0]
-        return {**_object("Pod", pod.namespace, pod.name), "deleted": [pod.name for pod in self.pods]}
+        return [{**_object("Pod", pod.namespace, pod.name), "deleted": [pod.name for pod in self.pods]}]
 
 
 class EndPods(NamedTuple):
@@ -264,15 +294,18 @@ class EndPods(NamedTuple):
     def apply(self, scene: Scene) -> Scene:
         return scene.without_pods(self.pods, replaced=any(pod.owner is not None for pod in self.pods))
 
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.delete_pods(self.pods)
+
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
 
     def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return [command("delete", "pod", pod.name, namespace=pod.namespace) for pod in self.pods]
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
         pod = self.pods[0]
-        return {**_object("Pod", pod.namespace, pod.name), "deleted": [pod.name for pod in self.pods]}
+        return [{**_object("Pod", pod.namespace, pod.name), "deleted": [pod.name for pod in self.pods]}]
 
 
 class AwaitPods(NamedTuple):
@@ -291,17 +324,21 @@ class AwaitPods(NamedTuple):
     def apply(self, scene: Scene) -> Scene:
         return scene.without_pods(self.pods, replaced=self.is_replaced)
 
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        if not self.is_replaced:  # the scheduler evicts the others by itself
+            plan.end_pods(self.pods)
+
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
 
     def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
         pod = self.pods[0]
         names = [pod.name for pod in self.pods]
         awaited = "Preempted" if self.is_replaced else "Deleted"
-        return {**_object("Pod", pod.namespace, pod.name), "awaited": awaited, "deleted": names}
+        return [{**_object("Pod", pod.namespace, pod.name), "awaited": awaited, "deleted": names}]
 
 
 class AwaitNode(NamedTuple):
@@ -316,8 +353,13 @@ class AwaitNode(NamedTuple):
 
     def apply(self, scene: Scene) -> Scene:
         node = next(node for node in scene.cluster.nodes if node.name == self.node)
-        left = tuple(taint for taint in node.taints if taint not in self.taints)
-        return scene.with_nodes([node._replace(taints=left)])
+        return scene.with_nodes([self._ready(node)])
+
+    def _ready(self, node: Node) -> Node:
+        return node._replace(taints=tuple(taint for taint in node.taints if taint not in self.taints))
+
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.change_node(self.node, self._ready)
 
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
@@ -325,9 +367,9 @@ class AwaitNode(NamedTuple):
     def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
         taints = [str(taint) for taint in self.taints]
-        return {"kind": "Node", "name": self.node, "awaited": "Ready", "taintsRemoved": taints}
+        return [{"kind": "Node", "name": self.node, "awaited": "Ready", "taintsRemoved": taints}]
 
 
 class AwaitRemoval(NamedTuple):
@@ -346,14 +388,17 @@ class AwaitRemoval(NamedTuple):
         scene = scene.without_pods([pod for pod in ending if not pod.terminating], replaced=True)
         return scene.with_nodes((), without=[self.node])
 
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.delete_node(self.node)
+
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
 
     def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
-        return {"kind": "Node", "name": self.node, "awaited": "Deleted", "deleted": [self.node]}
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+        return [{"kind": "Node", "name": self.node, "awaited": "Deleted", "deleted": [self.node]}]
 
 
 _BOUND_TO_NODES = ("DaemonSet", "Node")
@@ -369,10 +414,14 @@ class CreateClaims(NamedTuple):
         return False
 
     def apply(self, scene: Scene) -> Scene:
-        storage = scene.cluster.storage
+        return scene._replace(cluster=scene.cluster._replace(storage=self._with_claims(scene.cluster.storage)))
+
+    def _with_claims(self, storage: Storage) -> Storage:
         made = [read_claim(plain) for plain in self.claims]
-        claims = {**storage.claims, **{claim.key: claim for claim in made}}
-        return scene._replace(cluster=scene.cluster._replace(storage=storage._replace(claims=claims)))
+        return storage._replace(claims={**storage.claims, **{claim.key: claim for claim in made}})
+
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.change_storage(self._with_claims)
 
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         found = []
@@ -393,10 +442,10 @@ class CreateClaims(NamedTuple):
             found.append(f"echo {text} | kubectl create -f -")
         return found
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
         metadata = self.claims[0]["metadata"]
         named = _object("PersistentVolumeClaim", metadata["namespace"], metadata["name"])
-        return {**named, "added": list(self.claims)}
+        return [{**named, "added": list(self.claims)}]
 
 
 class FinishDeletion(NamedTuple):
@@ -411,6 +460,9 @@ class FinishDeletion(NamedTuple):
     def apply(self, scene: Scene) -> Scene:
         return scene.without_pods([self.pod], replaced=False)
 
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.end_pods([self.pod])
+
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
 
@@ -423,8 +475,8 @@ class FinishDeletion(NamedTuple):
             lines.append(command("patch", "pod", pod.name, namespace=pod.namespace, rest=merge))
         return lines
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
-        return {**_object("Pod", self.pod.namespace, self.pod.name), "deleted": [self.pod.name]}
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+        return [{**_object("Pod", self.pod.namespace, self.pod.name), "deleted": [self.pod.name]}]
 
 
 class ScaleDown(NamedTuple):
@@ -443,6 +495,9 @@ class ScaleDown(NamedTuple):
     def apply(self, scene: Scene) -> Scene:
         return scene.without_pods(self.deleted, replaced=False)
 
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.scale(OwnerKey(self.kind, self.namespace, self.name), self.replicas)
+
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
 
@@ -450,12 +505,14 @@ class ScaleDown(NamedTuple):
         called = f"{self.kind.lower()}/{self.name}"
         return [command("scale", called, namespace=self.namespace, rest=(f"--replicas={self.replicas}",))]
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
-        return {
-            **_object(self.kind, self.namespace, self.name),
-            "replicas": self.replicas,
-            "deleted": [pod.name for pod in self.deleted],
-        }
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+        return [
+            {
+                **_object(self.kind, self.namespace, self.name),
+                "replicas": self.replicas,
+                "deleted": [pod.name for pod in self.deleted],
+            }
+        ]
 
 
 class EditClass(NamedTuple):
@@ -470,9 +527,13 @@ class EditClass(NamedTuple):
         return False
 
     def apply(self, scene: Scene) -> Scene:
-        storage = scene.cluster.storage
-        classes = {**storage.classes, self.after.name: self.after}
-        return scene._replace(cluster=scene.cluster._replace(storage=storage._replace(classes=classes)))
+        return scene._replace(cluster=scene.cluster._replace(storage=self._with_class(scene.cluster.storage)))
+
+    def _with_class(self, storage: Storage) -> Storage:
+        return storage._replace(classes={**storage.classes, self.after.name: self.after})
+
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.change_storage(self._with_class)
 
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
@@ -483,8 +544,8 @@ class EditClass(NamedTuple):
         edit = command("patch", "--local", "-f", "-", "--type=json", "-o", "json", "-p", ops)
         return [f"{get} | {edit} | kubectl replace --force -f -"]
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
-        return {"kind": "StorageClass", "name": self.before.name, "patch": [op.document() for op in self.ops]}
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+        return [{"kind": "StorageClass", "name": self.before.name, "patch": [op.document() for op in self.ops]}]
 
 
 class DeleteClaims(NamedTuple):
@@ -497,7 +558,9 @@ class DeleteClaims(NamedTuple):
         return False
 
     def apply(self, scene: Scene) -> Scene:
-        storage = scene.cluster.storage
+        return scene._replace(cluster=scene.cluster._replace(storage=self._without_claims(scene.cluster.storage)))
+
+    def _without_claims(self, storage: Storage) -> Storage:
         claims, volumes = dict(storage.claims), dict(storage.volumes)
         for key in self.claims:
             old = claims[key]
@@ -505,8 +568,17 @@ class DeleteClaims(NamedTuple):
             claims[key] = old._replace(
                 uid=f"{old.uid}/anew", volume_name="", is_bind_completed=False, selected_node=None, is_lost=False
             )
-        storage = storage._replace(claims=claims, volumes=volumes)
-        return scene._replace(cluster=scene.cluster._replace(storage=storage))
+        return storage._replace(claims=claims, volumes=volumes)
+
+    def plan(self, plan: Plan, scene: Scene) -> None:
+        plan.change_storage(self._without_claims)
+        wanted = set(self.claims)
+        own = scene.problem.given.own
+        if scene.problem.owner.kind == "Pod":  # created again as it is: to the scheduler it is the same
+            return
+        plan.delete_pods(
+            pod for pod in own if any(ObjectKey(pod.namespace, volume.claim) in wanted for volume in pod.cls.volumes)
+        )
 
     def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
         return []
@@ -527,10 +599,10 @@ class DeleteClaims(NamedTuple):
             found.append(target.anew() if target.kind == "Pod" else _deleted(pods))
         return found
 
-    def document(self, scene: Scene) -> Plain:  # noqa: ARG002
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
         key = self.claims[0]
         deleted = [claim.name for claim in self.claims]
-        return {**_object("PersistentVolumeClaim", key.namespace, key.name), "deleted": deleted}
+        return [{**_object("PersistentVolumeClaim", key.namespace, key.name), "deleted": deleted}]
 
 
 def _deleted(pods: Sequence[Pod]) -> str:

@@ -1,13 +1,12 @@
 """The order in which suggestions are told, and which of them.
 
-What leaves fewer pods Pending comes first; then what does less damage, what an expert would try first, and what changes
-less. Of changes that come to the same, as of equal nodes, one is told. The first few are of different kinds.
+What does less damage comes first, then what an expert would try first, then what changes less. Of changes that come to
+the same, as of equal nodes, one is told. The first few are of different kinds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from collections.abc import Sequence
 
 from kubectl_spread.suggest.change import Damage
 from kubectl_spread.suggest.tried import Tried
@@ -27,18 +26,6 @@ def arranged(found: Iterable[Tried]) -> list[Tried]:
     return [*first, *(item for item in ordered if not any(item is one for one in first))]
 
 
-def shown(ordered: Sequence[Tried], most: int) -> list[Tried]:
-    """Return the suggestions that are told of all of them.
-
-    What restarts or ends running pods, or loses data, is not among the usual few where anything else helps.
-    """
-    chosen = list(ordered[:most])
-    if most > SHOWN:
-        return chosen
-    harmless = [item for item in chosen if not is_harmful(item)]
-    return harmless or chosen
-
-
 def is_harmful(item: Tried) -> bool:
     """Return whether a suggestion restarts or ends running pods by deleting them, or loses data."""
     return item.damage >= Damage.RESTARTS
@@ -46,11 +33,11 @@ def is_harmful(item: Tried) -> bool:
 
 def _order(item: Tried) -> tuple[object, ...]:
     change = item.change
-    return (item.pending, item.damage, change.parts, change.rank, change.weight, change.title)
+    return (is_harmful(item), item.waiting, item.damage, change.parts, change.rank, change.weight, change.title)
 
 
 def _is_worse(item: Tried, best: Tried) -> bool:
-    return (item.pending, item.damage, item.change.parts) > (best.pending, Damage.EVICTS, best.change.parts)
+    return is_harmful(item) or (item.waiting, item.change.parts) > (best.waiting, best.change.parts)
 
 
 def _distinct(found: list[Tried]) -> list[Tried]:

@@ -97,6 +97,11 @@ class Change(NamedTuple):
     def is_of_manifest(self) -> bool:
         return all(action.is_of_manifest for action in self.actions)
 
+    @property
+    def edits_template(self) -> bool:
+        """Whether the workload's pods are made anew."""
+        return any(isinstance(action, EditSpec) for action in self.actions)
+
     def apply(self, scene: Scene) -> Scene:
         """The scene once all of it is done."""
         for action in self.actions:

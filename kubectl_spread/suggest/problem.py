@@ -125,6 +125,11 @@ class Problem:
         return [int(at) for at in passes_all_but_spread(self.filtered).nonzero()[0]]
 
     @cached_property
+    def exists(self) -> bool:
+        """Whether the cluster has the pod; else it is one of a manifest that is yet to be applied."""
+        return any(pod is self.pod or pod.uid == self.pod.uid for pod in self.cluster.pending())
+
+    @cached_property
     def rollout(self) -> RolloutSettings:
         """How the workload replaces its pods."""
         return settings_of(self.controller, self.owner.kind)
@@ -310,7 +315,8 @@ def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, Ta
     key = workload_of(pod, cluster)
     controller = None if key is None else cluster.controllers.get(key)
     if controller is not None and _is_made_of(pod, controller.workload):
-        return controller.workload, target_of(controller.workload, is_live=True), True
+        is_paused = bool(controller.spec.get("paused")) and controller.workload.kind == "Deployment"
+        return controller.workload, target_of(controller.workload, is_live=True, is_paused=is_paused), True
     is_guessed = key != cluster.top_owner(pod)
     key = key or OwnerKey("Pod", pod.namespace, pod.name)
     version = "" if pod.owner is None else pod.owner.api_version

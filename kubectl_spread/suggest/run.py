@@ -1,14 +1,12 @@
 """Trying changes, and choosing among those that help.
 
-Every change is applied to a copy of the cluster, and all pods that wait are scheduled there:
+Every change is first applied to a copy of the cluster as it is at this moment, on which all pods that wait are
+scheduled: that is quick, and most changes help nobody. Of what is left the best are played to their end (`judge`):
 
-    the pod finds a node ── no ──▶ dropped
-    a pod of others that would have found one finds none ── yes ──▶ dropped
-    a pod that is deleted for it finds no other place ── yes ──▶ dropped
+    the pod finds a node at this moment ── no ──▶ dropped
+    a pod waits once nothing moves any more, that need not ── yes ──▶ dropped
 
-What is simulated of a changed template is the moment that comes first: the pods that wait are made of the new template
-while those that run stay, and count. Whether all pods fit once the rollout has replaced them is looked at for what is
-shown, and said where they do not. Changes in pairs are tried where none alone is enough for all pods.
+Changes in pairs are tried where none alone is enough.
 """
 
 from __future__ import annotations
@@ -16,38 +14,36 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.replicas import first
-from kubectl_spread.simulate.replicas import seeded
 from kubectl_spread.suggest import arrange
-from kubectl_spread.suggest import effects
 from kubectl_spread.suggest import trial as trials
+from kubectl_spread.suggest.actions import SetRollout
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.judge import Judge
 from kubectl_spread.suggest.moves import MOVES
+from kubectl_spread.suggest.moves import rollout
 from kubectl_spread.suggest.problem import Problem
-from kubectl_spread.suggest.recreated import anew
 from kubectl_spread.suggest.scene import Scene
-from kubectl_spread.suggest.suggestion import Suggestion
 from kubectl_spread.suggest.suggestion import Suggestions
+from kubectl_spread.suggest.telling import told
 from kubectl_spread.suggest.tried import Tried
 
 MOST = 5
 BUDGET_S = 4.0  # of estimated time, so that the same is tried on every machine
 _MOST_PAIRS = 60
-_SEED = 1
 
 # What a trial takes, about: each, and for every thousand nodes, bound pods, and pods to place.
 _COST_S, _NODES_S, _BOUND_S, _PLACED_S = 0.0015, 0.006, 0.0006, 0.2
+_PLAYED = 4  # what it takes to play a change, in trials
 
 
 def suggest(problem: Problem, *, most: int = MOST, budget_s: float = BUDGET_S) -> Suggestions:
-    """Changes that let the pod be placed, those that give up the least first.
+    """Return changes that let the pod be placed, those that do and give up the least first.
 
     Args:
         problem: the pod.
@@ -75,22 +71,70 @@ class _Search:
         self._others = frozenset(pod.key for pod in (*given.before, *given.after))
         self._before = trials.run(self._scene, self._queue(self._scene), pick=first)
         self._others &= self._before.placed.keys()
-        own = {pod.key for pod in problem.given.own}
-        self._own = own
-        self._pending_before = sum(pod.key in own for pod in self._before.refused)
+        self._own = {pod.key for pod in given.own}
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self._problem)
 
     def run(self, most: int) -> Suggestions:
         if self._problem.pod.key in self._before.placed:
             return Suggestions()
         ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
-        found = self._climbed(ladder for ladder in ladders if self._may_be_enough(ladder))
-        if not any(item.pending == 0 for item in found):
-            found += self._climbed(itertools.islice(self._pairs(ladders, found), _MOST_PAIRS))
-        best = arrange.arranged(found)
-        shown = arrange.shown(best, most)
-        items = tuple(self._told(item, is_first=at < arrange.SHOWN) for at, item in enumerate(shown))
-        harmful = sum(map(arrange.is_harmful, best)) - sum(map(arrange.is_harmful, shown))
-        return Suggestions(items, self._tried, len(best), self._not_tried, harmful)
+        best = arrange.arranged(self._climbed(ladder for ladder in ladders if self._may_be_enough(ladder)))
+        chosen, left = self._judged(best, most)
+        if not chosen:
+            pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
+            chosen, left = self._judged(arrange.arranged(self._climbed(pairs)), most)
+        items = tuple(told(item, item.judged, self._judge) for item in chosen if item.judged is not None)
+        harmful = sum(map(arrange.is_harmful, left))
+        return Suggestions(items, self._tried, len(items) + len(left), self._not_tried, harmful)
+
+    def _judged(self, best: list[Tried], most: int) -> tuple[list[Tried], list[Tried]]:
+        """Return the first changes that hold in the end, and those after them that nobody looked at.
+
+        What restarts or ends running pods, or loses data, is not among the usual few where anything else helps.
+        """
+        chosen: list[Tried] = []
+        hides_harm = most <= arrange.SHOWN
+        for number, item in enumerate(best):
+            if len(chosen) == most or (hides_harm and chosen and arrange.is_harmful(item)):
+                return chosen, best[number:]
+            held = self._held(item)
+            if held is not None:
+                chosen.append(held)
+        return chosen, []
+
+    def _held(self, item: Tried) -> Optional[Tried]:
+        """Return a change that holds in the end, or one like it that does more."""
+        size = item.ladder.size
+        steps = [item.at, *(at for at in (item.at + 1, 2 * item.at + 2, size - 1) if item.at < at < size)]
+        for at in dict.fromkeys(steps):
+            if self._left_s <= 0:
+                self._not_tried += 1
+                return None
+            other = item if at == item.at else self._try(item.ladder, at)
+            if other is None:
+                continue
+            self._left_s -= _PLAYED * self._cost_s(len(self._problem.given.own) + len(self._problem.given.running))
+            judged = self._judge.thorough(other.change, other.scene)
+            if judged is not None:
+                return other._replace(judged=judged)
+        return self._without_surge(item)
+
+    def _without_surge(self, item: Tried) -> Optional[Tried]:
+        """The same with room for its rollout: old pods go before new ones come."""
+        problem, change = self._problem, item.change
+        if not rollout.is_stuck_for_room(problem, change) or not problem.given.running:
+            return None
+        other = change._replace(
+            title=f"{change.title}, and {rollout.TITLE}",
+            actions=(*change.actions, SetRollout(())),
+            gives_up="; ".join(filter(None, (change.gives_up, rollout.GIVES_UP))),
+        )
+        scene = self._applied(other)
+        judged = None if scene is None else self._judge.thorough(other, scene)
+        return None if scene is None or judged is None else item._replace(change=other, scene=scene, judged=judged)
 
     def _may_be_enough(self, ladder: Ladder) -> bool:
         """Whether a change loosens something in every set of requirements that leaves no node by itself."""
@@ -103,16 +147,16 @@ class _Search:
     def _climb(self, ladder: Ladder) -> Optional[Tried]:
         """The first step that does as much as the last one does."""
         low = self._try(ladder, 0)
-        if ladder.size == 1 or (low is not None and low.pending == 0):
+        if ladder.size == 1 or (low is not None and not low.waiting):
             return low
         best = self._try(ladder, ladder.size - 1)
-        if best is None or (low is not None and low.pending <= best.pending):
+        if best is None or (low is not None and low.waiting <= best.waiting):
             return low
         under, at = 0, ladder.size - 1  # the step `under` does less, the step `at` as much
         while at - under > 1:
             middle = (under + at) // 2
             item = self._try(ladder, middle)
-            if item is not None and item.pending <= best.pending:
+            if item is not None and item.waiting <= best.waiting:
                 best, at = item, middle
             else:
                 under = middle
@@ -123,13 +167,8 @@ class _Search:
             self._not_tried += 1
             return None
         change = ladder.step(at)
-        if change is None:
-            return None
-        try:
-            scene = change.apply(self._scene)
-        except (KeyError, IndexError, TypeError, ValueError):  # what an action is about is not there
-            return None
-        if change.is_of_manifest and scene == self._scene:  # it is so already
+        scene = None if change is None else self._applied(change)
+        if change is None or scene is None:
             return None
         queue = self._queue(scene)
         self._left_s -= self._cost_s(len(queue))
@@ -137,8 +176,15 @@ class _Search:
         trial = trials.run(scene, queue, pick=first, needed=self._problem.pod.key)
         if not self._is_good(scene, trial):
             return None
-        pending = sum(pod.key in self._own for pod in trial.refused)
-        return Tried(change, scene, trial, pending) if pending < self._pending_before else None
+        waiting = sum(pod.key in self._own for pod in trial.refused)
+        return Tried(change, scene, waiting, ladder, at)
+
+    def _applied(self, change: Change) -> Optional[Scene]:
+        try:
+            scene = change.apply(self._scene)
+        except (KeyError, IndexError, TypeError, ValueError):  # what an action is about is not there
+            return None
+        return None if change.is_of_manifest and scene == self._scene else scene  # it may be so already
 
     def _is_good(self, scene: Scene, trial: trials.Trial) -> bool:
         needed = {self._problem.pod.key, *self._others, *(pod.key for pod in scene.evicted)}
@@ -155,12 +201,10 @@ class _Search:
         nodes, bound = columns.n / 1000, len(columns.bound_pods) / 1000
         return _COST_S + nodes * _NODES_S + bound * _BOUND_S + pods / 1000 * _PLACED_S
 
-    def _pairs(self, ladders: list[Ladder], found: list[Tried]) -> Iterator[Ladder]:
+    def _pairs(self, ladders: list[Ladder]) -> Iterator[Ladder]:
         """Two changes that together loosen something in every conflict, those that give up less first."""
-        helping = {item.change.title for item in found}
-        alone = [ladder for ladder in ladders if (step := ladder.step(0)) is not None and step.title not in helping]
         pairs: list[tuple[int, int, Ladder, Ladder]] = []
-        for one, other in itertools.combinations(alone, 2):
+        for one, other in itertools.combinations(ladders, 2):
             changes = one.step(0), other.step(0)
             if changes[0] is None or changes[1] is None or changes[0].family == changes[1].family:
                 continue
@@ -168,79 +212,6 @@ class _Search:
                 pairs.append((changes[0].rank + changes[1].rank, len(pairs), one, other))
         for _, _, one, other in sorted(pairs, key=lambda pair: pair[:2]):
             yield _together(one, other)
-
-    def _told(self, item: Tried, *, is_first: bool) -> Suggestion:
-        problem, change = self._problem, item.change
-        notes = [
-            *change.notes,
-            *self._of_order(item),
-            *self._after_rollout(item),
-            *(self._of_ties(item) if is_first else ()),
-        ]
-        notes += _of_target(problem) if change.is_of_manifest else ()
-        scene, actions = self._scene, effects.merged(change.actions)
-        return Suggestion(
-            title=change.title,
-            changes=tuple(action.document(scene) for action in actions),
-            lines=tuple(line for action in actions for line in action.lines(scene)),
-            commands=tuple(line for action in actions for line in action.commands(scene)),
-            effect=effects.effect(problem, self._before, item.trial, item.scene),
-            gives_up=change.gives_up,
-            notes=tuple(notes),
-            certainty=Certainty.POSSIBLE if item.trial.has_ties else Certainty.CERTAIN,
-            is_of_manifest=change.is_of_manifest,
-        )
-
-    def _after_rollout(self, item: Tried) -> Iterator[str]:
-        """Whether all pods fit once each of them is made of the new template."""
-        running = self._problem.given.running
-        if not item.scene.is_recreated or not running or not self._problem.target.makes_revisions:
-            return
-        recreation = item.scene.recreation()
-        left = max(0, self._problem.replicas - len(self._problem.given.own))
-        again = [anew(pod, self._problem.cluster) for pod in running[:left]]
-        replaced = [recreation.pod(pod) for pod in again if pod is not None]
-        scene = item.scene._replace(gone=item.scene.gone | {pod.uid for pod in running})
-        trial = trials.run(scene, [*self._queue(scene), *replaced], pick=first)
-        own = self._own | {pod.key for pod in running}
-        pending = sum(pod.key in own for pod in trial.refused)
-        if pending:
-            total = len(self._problem.given.own) + len(replaced)
-            yield f"once the rollout has replaced all pods, {pending} of {total} stay Pending"
-
-    def _of_order(self, item: Tried) -> Iterator[str]:
-        """Whether the pods that are created again may come first: they need not wait for the one that waited."""
-        evicted = {pod.key for pod in item.scene.evicted}
-        if not evicted:
-            return
-        queue = self._queue(item.scene)
-        turned = sorted(queue, key=lambda pod: (-pod.cls.priority, pod.key not in evicted))
-        if not self._is_good(item.scene, trials.run(item.scene, turned, pick=first)):
-            yield "it helps only if the Pending pod is scheduled before the one that is created again"
-
-    def _of_ties(self, item: Tried) -> Iterator[str]:
-        """What other choices among equal nodes lead to."""
-        if not item.trial.has_ties:
-            return
-        worst = 0
-        for pick in (lambda hosts: int(hosts[-1]), seeded(_SEED)):
-            trial = trials.run(item.scene, self._queue(item.scene), pick=pick)
-            pending = sum(pod.key in self._own for pod in trial.refused)
-            worst = max(worst, pending, 0 if self._is_good(item.scene, trial) else pending + 1)
-        if worst > item.pending:
-            yield f"where the scheduler chooses otherwise among equal nodes, {worst} stay Pending"
-
-
-def _of_target(problem: Problem) -> Iterator[str]:
-    """What is to be known of the object that a change is made to."""
-    target = problem.target
-    if target.is_guessed:
-        yield f"{target.called} was inferred from the name of the pod's ReplicaSet"
-    if target.kind not in KINDS:
-        yield f"the pods are made by {target.kind} {target.name}: change it as its controller expects"
-    master = problem.cluster.owners.get(OwnerKey(target.kind, target.namespace, target.name))
-    if master is not None:
-        yield f"{target.called} is controlled by {master.kind} {master.name}, which may undo the change"
 
 
 def _different(ladders: Iterable[Ladder]) -> list[Ladder]:

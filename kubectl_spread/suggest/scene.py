@@ -20,6 +20,7 @@ from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.problem import Problem
 from kubectl_spread.suggest.recreated import anew
 from kubectl_spread.suggest.recreated import Recreation
+from kubectl_spread.suggest.rollout_settings import RolloutSettings
 
 Plain = dict[str, Any]
 
@@ -30,7 +31,7 @@ class Scene(NamedTuple):
     cluster: nodes and storage as they are then; its bound pods are those of the problem's cluster, `gone` aside.
     spec: that of the problem's pods. gone: uids of bound pods that are deleted. evicted: the pods that their
     controllers create in their place; they must find nodes, too. renewed: keys of the problem's waiting pods that are
-    deleted, and created from the present template of their controller.
+    deleted, and created from the present template of their controller. rollout: other settings than the workload's.
     """
 
     problem: Problem
@@ -39,27 +40,35 @@ class Scene(NamedTuple):
     gone: frozenset[str] = frozenset()
     evicted: tuple[Pod, ...] = ()
     renewed: frozenset[str] = frozenset()
+    rollout: Optional[RolloutSettings] = None
 
     @property
     def is_recreated(self) -> bool:
         """Whether the problem's pods are created anew, from another template."""
         return self.spec is not self.problem.spec
 
-    def own(self) -> tuple[Pod, ...]:
-        """The problem's pods that wait for a node, as they are then."""
+    def problem_scene(self) -> Scene:
+        """Return the scene before any change."""
+        return Scene(self.problem, self.cluster, self.problem.spec)
+
+    def own(self, *, is_same_revision: bool = False) -> tuple[Pod, ...]:
+        """Return the problem's pods that wait for a node, as they are then.
+
+        `is_same_revision`: they keep the label of their revision, though their template is another.
+        """
         pods = self.problem.given.own
         if self.renewed:
             cluster = self.problem.cluster
             pods = tuple((anew(pod, cluster) or pod) if pod.key in self.renewed else pod for pod in pods)
         if not self.is_recreated:
             return pods
-        recreation = self.recreation()
+        recreation = self.recreation(is_same_revision=is_same_revision)
         return tuple(map(recreation.pod, pods))
 
-    def recreation(self) -> Recreation:
-        """What makes pods of the changed template out of those there are."""
+    def recreation(self, *, is_same_revision: bool = False) -> Recreation:
+        """Return what makes pods of the changed template out of those there are."""
         problem, owner = self.problem, self.new_owner()
-        label = problem.revision_label
+        label = "" if is_same_revision else problem.revision_label
         labels = {label: created_labels(owner).get(label, "")} if label else {}
         controller = controller_of(owner) if label and problem.pod.owner is not None else None
         keeps_owner = controller is None or controller.kind == problem.pod.owner.kind != "ReplicaSet"  # type: ignore[union-attr]

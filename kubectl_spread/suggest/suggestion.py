@@ -7,6 +7,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.simulate.placement import Certainty
+from kubectl_spread.suggest.managed import Manager
 
 Plain = dict[str, Any]
 
@@ -15,7 +16,7 @@ class Spread(NamedTuple):
     """Matching pods by the value of a constraint's key, before the change and after it.
 
     Values that the constraint does not count are left out. A skew is the most less the least; None where nothing is
-    counted, or where there was no such constraint.
+    counted, or where there was no such constraint. `after` is one outcome; `ranges` has the fewest and the most of all.
     """
 
     topology_key: str
@@ -23,24 +24,42 @@ class Spread(NamedTuple):
     after: dict[str, int]
     skew_before: Optional[int]
     skew_after: Optional[int]
+    ranges: dict[str, tuple[int, int]] = {}  # noqa: RUF012 (never written to)
 
 
 class Effect(NamedTuple):
-    """The workload's pods that had no node: how many get one without the change, and with it."""
+    """The workload's pods with a node and those that wait, where nothing is done and once the change has come to rest.
+
+    node: of the pod that was asked about, or of one that took its place.
+    """
 
     placed_before: int
     placed_after: int
     pending_before: int
     pending_after: int
-    node: str  # of the pod that was asked about
+    node: str
     spreads: tuple[Spread, ...] = ()
 
 
+class Rollout(NamedTuple):
+    """What was simulated of a change.
+
+    outcomes: different ends that were found; is_exact: there are no others. restarts: running pods of the workload that
+    are replaced, the most in any outcome. not_followed: what is not simulated of it.
+    """
+
+    outcomes: int = 1
+    restarts: int = 0
+    is_exact: bool = False
+    not_followed: tuple[str, ...] = ()
+
+
 class Suggestion(NamedTuple):
-    """A change that was simulated, and lets the pod be placed.
+    """A change that was simulated to its end, after which no pod of the workload waits.
 
     changes: for programs. lines: the fields that change, as they would be written. is_of_manifest: the cluster stays as
-    it is. certainty: POSSIBLE where the scheduler had to choose among equal nodes.
+    it is. certainty: POSSIBLE where there is more than one outcome, or not all were looked at. managed_by: what writes
+    the object that is changed, and would undo it.
     """
 
     title: str
@@ -52,6 +71,8 @@ class Suggestion(NamedTuple):
     notes: tuple[str, ...]
     certainty: Certainty
     is_of_manifest: bool
+    rollout: Rollout = Rollout()
+    managed_by: Optional[Manager] = None
     verified: bool = True
 
     @property

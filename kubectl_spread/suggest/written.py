@@ -15,6 +15,8 @@ from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.affinity import WeightedTerm
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.resources import CPU
+from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.selector import LabelSelector
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
@@ -37,6 +39,34 @@ def spec_of(cls: PodClass) -> Plain:
             "tolerations": [_without_empty(item._asdict()) for item in own_tolerations(cls)],
         }
     )
+
+
+def whole_spec_of(cls: PodClass) -> Plain:
+    """Return a spec that reads as the class: what may be changed of it, and its requests, ports and volumes."""
+    requests = {name: _quantity(name, amount) for name, amount in cls.requests if name != PODS}
+    ports = [
+        {"containerPort": port.port, "hostPort": port.port, "protocol": port.protocol, "hostIP": port.ip}
+        for port in cls.host_ports
+    ]
+    container = {"name": "c", **_without_empty({"resources": _without_empty({"requests": requests}), "ports": ports})}
+    claims = [
+        {"name": f"v{at}", "persistentVolumeClaim": {"claimName": volume.claim, "readOnly": volume.read_only}}
+        for at, volume in enumerate(cls.volumes)
+        if volume.claim and not volume.is_ephemeral
+    ]
+    fixed = _without_empty(
+        {
+            "volumes": claims,
+            "priority": cls.priority,
+            "preemptionPolicy": cls.preemption_policy,
+            "schedulerName": cls.scheduler_name,
+        }
+    )
+    return {**spec_of(cls), "containers": [container], **fixed}
+
+
+def _quantity(name: str, amount: int) -> str:
+    return f"{amount}m" if name == CPU else str(amount)
 
 
 def own_tolerations(cls: PodClass) -> list[Any]:

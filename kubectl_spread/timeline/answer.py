@@ -8,8 +8,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.timeline.claims import storage_of
 from kubectl_spread.timeline.controllers import daemonset
 from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers import job
@@ -117,6 +120,10 @@ class Outcome:
         """Return how many pods of a workload each domain has; those on their way out are left out."""
         return self._view.counts(self.state, key, topology_key)
 
+    def cluster(self) -> Cluster:
+        """Return the nodes, the storage and the pods as they are then; pods that took no part are as they were."""
+        return self._view.cluster(self.state)
+
     def trace(self) -> tuple[Event, ...]:
         """Return what happened on the way, the shortest that was found."""
         return tuple(self._view.event(move) for move in self._path())
@@ -177,6 +184,24 @@ class View:
             return 0
         owner = self.world.revisions[rev].owner
         return [item.at for item in self.world.revisions if item.owner == owner].index(rev) + 1
+
+    def cluster(self, state: State) -> Cluster:
+        """Return a state as a cluster; pods that took part have made-up uids."""
+        world = self.world
+        facts = world.facts[state.facts].cluster
+        storage = storage_of(world, facts.storage, state.claims)
+        made = [
+            Pod(
+                told.name,
+                f"timeline/{at}",
+                world.classes[pod.cls],
+                told.node,
+                "Running" if told.node else "Pending",
+                terminating=told.is_terminating,
+            )
+            for at, (pod, told) in enumerate(zip(state.pods, self.pods(state), strict=True))
+        ]
+        return facts._replace(pods=(*world.background, *made), storage=storage)
 
     def _node(self, at: int) -> str:
         return "" if at == PENDING else self.world.node_names[at]

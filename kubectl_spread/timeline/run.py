@@ -32,6 +32,7 @@ from kubectl_spread.timeline.oracle import Involved
 from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.state import Kind
 from kubectl_spread.timeline.state import Move
+from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.state import Step
 from kubectl_spread.timeline.symmetry import Symmetry
@@ -54,7 +55,8 @@ class Mode(Enum):
 class Limits(NamedTuple):
     """How far to go: states of an exhaustive search, random runs, seconds for each step.
 
-    patience_s: within a step time passes for so long; tolerationSeconds up to this end.
+    patience_s: within a step time passes for so long; tolerationSeconds up to this end. has_messages: Pending pods have
+    the scheduler's words, which take long with many nodes.
     """
 
     mode: Mode = Mode.ALL
@@ -63,6 +65,7 @@ class Limits(NamedTuple):
     seconds: Optional[float] = None
     seed: int = 0
     patience_s: float = float("inf")
+    has_messages: bool = True
 
 
 class StepAnswer(NamedTuple):
@@ -247,7 +250,7 @@ class _Player:
         return self._moves.settled(Draft(self._world, start._replace(pods=pods, todo=todo))).state
 
     def _step(self, starts: list[State], *, is_exact: bool) -> StepAnswer:
-        view = View(self._world, starts[0], message=self._oracle.message) if starts else None
+        view = View(self._world, starts[0], message=self._message) if starts else None
         if view is None:
             return StepAnswer((), False, 0, 0, {}, {}, Symmetry(self._world, self._start, self._named))
         symmetries = [Symmetry(self._world, start, self._named) for start in starts]
@@ -255,7 +258,7 @@ class _Player:
         states = [state for item in found for state in item.came_from]
         outcomes: dict[State, Outcome] = {}
         for item, start, symmetry in zip(found, starts, symmetries, strict=True):
-            own = View(self._world, start, message=self._oracle.message)
+            own = View(self._world, start, message=self._message)
             for state in (*item.steady, *item.loops):
                 path = _Path(self._moves, symmetry, start, item, state)
                 is_steady = state not in item.loops
@@ -270,6 +273,9 @@ class _Player:
             symmetries[0],
             any(item.loops for item in found),
         )
+
+    def _message(self, pod: P, state: State) -> str:
+        return self._oracle.message(pod, state) if self._limits.has_messages else ""
 
     def _look(self, starts: list[State], symmetries: list[Symmetry]) -> list[Found]:
         limits = self._limits

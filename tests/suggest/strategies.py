@@ -120,7 +120,7 @@ def cases(draw: Any) -> Case:
         waiting.append(owned(item, "ReplicaSet", "web-new"))
     objects += pods
     if draw(st.booleans()):
-        objects += controllers(template, len(pods))
+        objects += controllers(template, len(pods) + len(waiting))
     return Case(objects, waiting)
 
 

@@ -154,7 +154,7 @@ TROUBLES: dict[str, tuple[list[Plain], list[str]]] = {
             *(owned(pod(f"o{at}", on="a1", requests={"cpu": "1"}), "StatefulSet", "other") for at in range(2)),
             web("w", requests={"cpu": "1"}),
         ],
-        ["add a node with cpu 1", "scale statefulset/other down from 2 to 1"],
+        ["add a node with cpu 1"],
     ),
     "the deprecated label has what the new one lacks": (
         [n("a1", labels={"failure-domain.beta.kubernetes.io/zone": "a"}), web("w", **spread(hard()))],

@@ -1,0 +1,124 @@
+"""The end of a change of many pods, found by placing them in batches instead of playing every move.
+
+A Deployment's new pods come as far as maxSurge and maxUnavailable let them, then as many old pods go as may be missing,
+and so on. It is one of many orders; what it leaves out is told with the suggestion.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.simulate.replicas import first
+from kubectl_spread.suggest import trial as trials
+from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.recreated import anew
+from kubectl_spread.suggest.scene import Scene
+
+LEFT_OUT = "other orders in which {pods} pods may be replaced: they were placed in batches"
+_AT_ONCE = ("Job", "CronJob", "Pod")
+_MOST_TURNS = 400
+
+
+class Reached(NamedTuple):
+    """The end: where the workload's pods are, and how many running pods were replaced."""
+
+    trial: trials.Trial
+    placed: dict[str, str]
+    restarts: int
+
+
+def reached(scene: Scene, others: Sequence[Pod]) -> Optional[Reached]:
+    """Return the end of a change; None where a pod of the workload, or one of the others, waits.
+
+    Args:
+        scene: after the change.
+        others: pods of other workloads that need a node, too.
+    """
+    if not scene.is_recreated:
+        return _settled(scene, list(scene.own()), others)
+    return _Batches(scene, others).run()
+
+
+def _settled(scene: Scene, own: Sequence[Pod], others: Sequence[Pod], restarts: int = 0) -> Optional[Reached]:
+    trial = trials.run(scene, [*own, *others], pick=first)
+    if trial.refused:
+        return None
+    return Reached(trial, {pod.key: trial.placed[pod.key] for pod in own}, restarts)
+
+
+class _Batches:
+    def __init__(self, scene: Scene, others: Sequence[Pod]) -> None:
+        problem = self._problem = scene.problem
+        self._scene, self._others = scene, others
+        self._made = scene.recreation().pod
+        self._old = [pod for pod in problem.given.running if pod.uid not in scene.gone]
+        self._fresh = self._new_pods(problem)
+        self._replicas = len(self._fresh)
+        self._bound: list[Pod] = []
+
+    def _new_pods(self, problem: Problem) -> list[Pod]:
+        """As many pods of the new template as the workload is to have, the waiting ones first."""
+        running = [pod for pod in (anew(pod, problem.cluster) for pod in problem.given.running) if pod is not None]
+        wanted = (
+            max(problem.replicas, 1) if problem.owner.kind != "DaemonSet" else len(running) + len(problem.given.own)
+        )
+        made = [*self._scene.own(), *map(self._made, running)]
+        model = made[0]
+        while len(made) < wanted:
+            name = f"{model.name}-{len(made)}"
+            made.append(model._replace(name=name, uid=f"{model.uid}-{len(made)}"))
+        return made[:wanted]
+
+    def run(self) -> Optional[Reached]:
+        restarts = len(self._old)
+        surge, unavailable = self._limits()
+        for _ in range(_MOST_TURNS):
+            if not self._old and not self._fresh:
+                return _settled(self._now(), self._bound, self._others, restarts)
+            room = self._replicas + surge - len(self._old) - len(self._bound)
+            is_moved = self._place(self._fresh[: max(0, room)])
+            spare = len(self._old) + len(self._bound) - (self._replicas - unavailable)
+            is_moved |= self._remove(min(spare, len(self._old)))
+            if not is_moved:
+                return None
+        return None
+
+    def _limits(self) -> tuple[int, int]:
+        problem = self._problem
+        kind, settings = problem.owner.kind, self._scene.rollout or problem.rollout
+        if kind in _AT_ONCE or settings.type == "Recreate":
+            return 0, self._replicas
+        return (0, 1) if kind == "StatefulSet" else settings.limits(self._replicas)
+
+    def _now(self) -> Scene:
+        there = {pod.uid for pod in self._old}
+        gone = {pod.uid for pod in self._problem.given.running if pod.uid not in there}
+        return self._scene._replace(gone=self._scene.gone | gone)
+
+    def _place(self, pods: Sequence[Pod]) -> bool:
+        """Place new pods; whether any found a node."""
+        if not pods:
+            return False
+        trial = trials.run(self._now(), [*self._bound, *pods], pick=first)
+        found = [pod for pod in pods if pod.key in trial.placed]
+        self._bound += [pod._replace(node_name=trial.placed[pod.key]) for pod in found]
+        keys = {pod.key for pod in found}
+        self._fresh = [pod for pod in self._fresh if pod.key not in keys]
+        return bool(found)
+
+    def _remove(self, count: int) -> bool:
+        """Delete old pods, those first that share their node with most others; of a StatefulSet the last one."""
+        if count <= 0:
+            return False
+        if self._problem.owner.kind == "StatefulSet":
+            ranked = sorted(self._old, key=lambda pod: (len(pod.name), pod.name), reverse=True)
+        else:
+            ranks = Counter(pod.node_name for pod in (*self._old, *self._bound))
+            ranked = sorted(self._old, key=lambda pod: (-ranks[pod.node_name], pod.name))
+        gone = {pod.uid for pod in ranked[:count]}
+        self._old = [pod for pod in self._old if pod.uid not in gone]
+        return True

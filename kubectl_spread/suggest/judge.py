@@ -1,0 +1,322 @@
+"""What the commands of a change come to: played by the engine over time until nothing moves any more.
+
+    the workload has a pod that waits, in some outcome ── yes ──▶ dropped
+    a pod of others waits that would not have waited ── yes ──▶ dropped
+
+The controllers, preemption and the scheduler's ties are those of `kubectl_spread.timeline`. What is compared with is
+the same cluster left alone: preemption that is under way, or a rollout that goes on, is nobody's merit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.suggest import bounded
+from kubectl_spread.suggest import effects
+from kubectl_spread.suggest import plan as plans
+from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.scene import Scene
+from kubectl_spread.timeline import reading
+from kubectl_spread.timeline.answer import Outcome
+from kubectl_spread.timeline.answer import PodState
+from kubectl_spread.timeline.run import Limits
+from kubectl_spread.timeline.run import Mode
+from kubectl_spread.timeline.run import play
+from kubectl_spread.timeline.run import StepAnswer
+
+QUICK = Limits(mode=Mode.FIRST, has_messages=False)
+_ALL = Limits(mode=Mode.ALL, max_states=150, samples=6, has_messages=False)
+_SOME = Limits(mode=Mode.SAMPLE, samples=3, has_messages=False)
+_PLAYED = 40  # pods of a workload whose every move is played
+_SMALL = 30  # nodes of a cluster in which all outcomes are looked for
+_LARGE = 300  # nodes of a cluster in which one outcome is
+
+
+class Rested(NamedTuple):
+    """What waits once nothing moves any more: the most in any outcome, by workload; pods without one by name."""
+
+    own: int
+    others: Counter[Optional[OwnerKey]]
+
+
+class Judged(NamedTuple):
+    """What a change comes to.
+
+    outcomes: different ends that were found; is_exact: there are no others. restarts: running pods of the workload that
+    are replaced, the most in any outcome. placed: the workload's pods that have a node in the end. node: that of the
+    pod that was asked about, or of one that took its place. counts: of the first outcome, ranges: of all. lost: names
+    of pods that end and that nothing creates again. not_followed: what was not simulated.
+    """
+
+    outcomes: int
+    is_exact: bool
+    restarts: int
+    placed: int
+    node: str
+    nodes: tuple[str, ...]
+    counts: effects.Counts
+    ranges: effects.Ranges
+    lost: tuple[str, ...]
+    not_followed: tuple[str, ...]
+
+
+class Judge:
+    """Plays changes of one problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._start = plans.start_of(problem)
+        self._key = _key_of(problem, self._start)
+        if self._is_large:
+            self.rested = Rested(len(problem.given.own), Counter())
+            return
+        self.before = self._baseline()
+        self.rested = self._rested(self.before.outcomes)
+
+    def _baseline(self) -> StepAnswer:
+        """The cluster left alone; a manifest that is yet to be applied is applied as it is."""
+        plan = plans.Plan(self.problem, self._start)
+        if not self.problem.exists:
+            plan.create_written()
+        return play(self._start, self.problem.profiles, [tuple(plan.ops)], limits=QUICK).last
+
+    def plan_of(self, change: Change, scene: Scene) -> plans.Plan:
+        """Return the steps of a change.
+
+        Raises:
+            KeyError, IndexError, TypeError, ValueError: it does not fit the objects.
+        """
+        plan = plans.Plan(self.problem, self._start)
+        for action in effects.merged(change.actions):
+            action.plan(plan, scene)
+        if not self.problem.exists and not plan.has_new_template:
+            plan.create_written()
+        return plan
+
+    def judged(self, change: Change, scene: Scene, limits: Limits = QUICK) -> Optional[Judged]:
+        """Play a change; None where a pod waits in the end that should not."""
+        if self._is_large:
+            return self._in_batches(scene)
+        try:
+            plan = self.plan_of(change, scene)
+        except (KeyError, IndexError, TypeError, ValueError):  # the command would be refused
+            return None
+        answer = play(plan.start, self.problem.profiles, [tuple(plan.ops)], limits=limits)
+        last = answer.last
+        if not last.outcomes or last.is_endless or not self._is_good(last.outcomes, plan):
+            return None
+        return self._told(last, plan, scene)
+
+    def thorough(self, change: Change, scene: Scene) -> Optional[Judged]:
+        """Play a change in all its outcomes, or in as many as there is time for."""
+        judged = self.judged(change, scene)
+        if judged is None or self._is_large or self.problem.columns.n > _LARGE:
+            return judged
+        return self.judged(change, scene, _ALL if self.problem.columns.n <= _SMALL else _SOME)
+
+    def _in_batches(self, scene: Scene) -> Optional[Judged]:
+        """The end of a change of many pods."""
+        problem = self.problem
+        found = bounded.reached(scene, [*scene.evicted])
+        if found is None:
+            return None
+        model = next(pod for pod in scene.own() if pod.key == problem.pod.key)
+        counts = effects.counted(model, found.trial.scheduler)
+        stays = 0 if scene.is_recreated else len(problem.given.running)
+        nodes = tuple(found.placed.values())
+        return Judged(
+            outcomes=1,
+            is_exact=False,
+            restarts=found.restarts,
+            placed=len(nodes) + stays,
+            node=found.placed.get(model.key) or nodes[0],
+            nodes=tuple(sorted(set(nodes))),
+            counts=counts,
+            ranges={},
+            lost=(),
+            not_followed=(bounded.LEFT_OUT.format(pods=len(nodes) + stays),),
+        )
+
+    def _is_good(self, outcomes: Sequence[Outcome], plan: plans.Plan) -> bool:
+        if not all(outcome.is_steady for outcome in outcomes):
+            return False
+        wanted = 0 if self._key is not None else len(self.problem.given.own)
+        if wanted and any(len(self._fresh(outcome, plan)) < wanted for outcome in outcomes):
+            return False
+        after = self._rested(outcomes)
+        return not after.own and all(number <= self.rested.others[key] for key, number in after.others.items())
+
+    def _rested(self, outcomes: Iterable[Outcome]) -> Rested:
+        """Count what waits; of pods without a workload all but those of others are the problem's, if it is one."""
+        own, others = 0, Counter[Optional[OwnerKey]]()
+        for outcome in outcomes:
+            waiting = Counter(pod.owner for pod in outcome.pods if not pod.node and not pod.is_terminating)
+            state = None if self._key is None else outcome.workloads.get(self._key)
+            held_back = 0 if state is None else state.not_created
+            mine = waiting.pop(self._key, 0)
+            if self._key is None:
+                others[None] = max(others[None], min(mine, self._alone))
+                mine = max(0, mine - self._alone)
+            own = max(own, mine + held_back)
+            for key, number in waiting.items():
+                others[key] = max(others[key], number)
+        return Rested(own, others)
+
+    @cached_property
+    def _alone(self) -> int:
+        """How many pods without a workload wait besides the problem's."""
+        own = {pod.key for pod in self.problem.given.own}
+        known = self._start.controllers
+        pending = (pod for pod in self._start.pending() if not pod.terminating)
+        waiting = (pod for pod in pending if self._start.top_owner(pod) not in known)
+        return sum(pod.key not in own for pod in waiting)
+
+    def _told(self, answer: StepAnswer, plan: plans.Plan, scene: Scene) -> Judged:
+        first = answer.outcomes[0]
+        own = self._own_placed(first, plan)
+        nodes = [pod.node for pod in own]
+        model = next(pod for pod in scene.own() if pod.key == self.problem.pod.key)
+        found = [self._counts(outcome, model) for outcome in answer.outcomes]
+        return Judged(
+            outcomes=len(answer.outcomes),
+            is_exact=answer.is_exact,
+            restarts=max(self._restarts(outcome, plan) for outcome in answer.outcomes),
+            placed=len(own) + (len(self.problem.given.running) if self._key is None else 0),
+            node=self._node_of(model, nodes),
+            nodes=tuple(sorted(set(nodes))),
+            counts=found[0],
+            ranges=_ranges(found, answer),
+            lost=self._lost(first, plan),
+            not_followed=tuple(plan.not_followed),
+        )
+
+    def _own_placed(self, outcome: Outcome, plan: plans.Plan) -> list[PodState]:
+        """The pods of the workload that have a node; of pods without one those that have one now."""
+        if self._key is None:
+            return self._fresh(outcome, plan)
+        return [pod for pod in outcome.pods if pod.owner == self._key and pod.node and not pod.is_terminating]
+
+    def _fresh(self, outcome: Outcome, plan: plans.Plan) -> list[PodState]:
+        """Pods without a workload that have a node now and had none in the beginning."""
+        placed = [pod for pod in outcome.pods if pod.owner is None and pod.node and not pod.is_terminating]
+        gone = plan.deleted | {pod.uid for pod in outcome.cluster().pods}  # or took no part
+        stays = (pod for pod in plan.start.pods if self._is_bare(pod) and not pod.terminating and pod.uid not in gone)
+        before = Counter(pod.node_name for pod in stays)
+        found = []
+        for pod in placed:
+            if before[pod.node]:
+                before[pod.node] -= 1
+            else:
+                found.append(pod)
+        return found
+
+    def _is_bare(self, pod: Pod) -> bool:
+        above = self._start.top_owner(pod)
+        is_alone = above is None or above not in self._start.controllers
+        return bool(pod.node_name) and pod.is_visible and is_alone
+
+    def _node_of(self, model: Pod, nodes: Sequence[str]) -> str:
+        """The node of the pod that was asked about, as far as it can be told: one that has a pod more than before."""
+        more = Counter(nodes) - Counter(pod.node_name for pod in self.problem.given.running)
+        pinned = [
+            term.match_fields[0].values[0]
+            for term in model.cls.node_affinity.required or ()
+            if term.match_fields and term.match_fields[0].values
+        ]
+        likely = [*(name for name in pinned if name in nodes), *sorted(more), *nodes]
+        return likely[0] if likely else ""
+
+    def _restarts(self, outcome: Outcome, plan: plans.Plan) -> int:
+        """How many of the workload's running pods are not there any more."""
+        if self._key is None:
+            return 0
+        own = [pod for pod in outcome.pods if pod.owner == self._key]
+        there = sum(pod.is_original and not pod.is_terminating for pod in own)
+        waiting = len(self.problem.given.own)
+        gone = len(self.problem.given.running) + waiting - there
+        return max(0, gone - (waiting if plan.replaces_waiting else 0))
+
+    def _lost(self, outcome: Outcome, plan: plans.Plan) -> tuple[str, ...]:
+        """Pods without a controller that run in the beginning and not in the end."""
+        deleted = plan.deleted
+        there = Counter(pod.node for pod in outcome.pods if pod.owner is None and not pod.is_terminating)
+        known = {pod.uid for pod in outcome.cluster().pods}
+        alone = [pod for pod in plan.start.pods if self._is_bare(pod) and not pod.terminating and pod.uid not in known]
+        lost = []
+        for pod in alone:
+            if there[pod.node_name]:
+                there[pod.node_name] -= 1
+            elif pod.uid not in deleted:
+                lost.append(pod.name)
+        return tuple(sorted(lost))
+
+    @property
+    def _is_large(self) -> bool:
+        given = self.problem.given
+        return len(given.own) + len(given.running) > _PLAYED
+
+    @cached_property
+    def counts_before(self) -> effects.Counts:
+        """Return what the pod's constraints count where nothing is done."""
+        if self._is_large:
+            columns = self.problem.columns.changed(self.problem.cluster._replace(pods=()))
+            return effects.counted(self.problem.pod, Scheduler(columns, self.problem.profiles, all_nodes=True))
+        return self._counts(self.before.outcomes[0], self.problem.pod)
+
+    def _counts(self, outcome: Outcome, model: Pod) -> effects.Counts:
+        return effects.counted(model, _scheduler(self.problem, outcome.cluster()))
+
+
+def _scheduler(problem: Problem, cluster: Cluster) -> Scheduler:
+    """A scheduler of a cluster that has most pods of the problem's."""
+    known = {pod.uid for pod in problem.columns.bound_pods}
+    bound = [pod for pod in cluster.pods if pod.node_name and pod.is_visible]
+    there = {pod.uid for pod in bound}
+    columns = problem.columns.changed(cluster._replace(pods=()), known - there)
+    for pod in bound:
+        at = columns.index.get(pod.node_name)
+        if pod.uid not in known and at is not None:
+            columns.bind(pod, at)
+    return Scheduler(columns, problem.profiles, all_nodes=True)
+
+
+def _ranges(found: Sequence[effects.Counts], answer: StepAnswer) -> effects.Ranges:
+    """The fewest and most pods of each value over all outcomes; values that nothing tells apart share one range."""
+    ranges: effects.Ranges = {}
+    for key in found[0]:
+        alike = answer.symmetry.alike(key)
+        by_kind: dict[object, tuple[int, int]] = {}
+        for counts in found:
+            for value, number in counts.get(key, {}).items():
+                kind = alike.get(value, value)
+                least, most = by_kind.get(kind, (number, number))
+                by_kind[kind] = (min(least, number), max(most, number))
+        ranges[key] = {value: by_kind[alike.get(value, value)] for value in found[0][key]}
+    return ranges
+
+
+def _key_of(problem: Problem, start: Cluster) -> Optional[OwnerKey]:
+    """The workload as the engine names it; None for a bare pod, and where nothing is known of the controller."""
+    key = _named(problem)
+    if not problem.exists:
+        return key if key is not None and key.kind in reading.KINDS else None
+    return key if key in start.controllers else None
+
+
+def _named(problem: Problem) -> Optional[OwnerKey]:
+    owner = problem.owner
+    if owner.kind == "Pod":
+        return None
+    if owner.kind == "CronJob" and problem.pod.owner is not None:
+        return OwnerKey("Job", problem.pod.namespace, problem.pod.owner.name)
+    return OwnerKey(owner.kind, owner.namespace, owner.name)

@@ -1,0 +1,102 @@
+"""A change that helps as it is told: its commands, what they come to, and what is to be known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.simulate.placement import Certainty
+from kubectl_spread.simulate.replicas import first
+from kubectl_spread.suggest import effects
+from kubectl_spread.suggest import trial as trials
+from kubectl_spread.suggest.judge import Judge
+from kubectl_spread.suggest.judge import Judged
+from kubectl_spread.suggest.managed import manager_of
+from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.scene import Scene
+from kubectl_spread.suggest.suggestion import Effect
+from kubectl_spread.suggest.suggestion import Rollout
+from kubectl_spread.suggest.suggestion import Suggestion
+from kubectl_spread.suggest.tried import Tried
+
+_NAMED = 4
+
+
+def told(item: Tried, judged: Judged, judge: Judge) -> Suggestion:
+    """Return a change as it is told."""
+    change, scene = item.change, item.scene
+    problem = scene.problem
+    plain = scene.problem_scene()
+    actions = effects.merged(change.actions)
+    notes = [*change.notes, *_of_lost(judged)]
+    if change.is_of_manifest:
+        notes += [*_of_revision(scene), *_of_target(problem)]
+    ranges = [ends for values in judged.ranges.values() for ends in values.values()]
+    is_certain = judged.is_exact and judged.outcomes == 1 and all(least == most for least, most in ranges)
+    return Suggestion(
+        title=change.title,
+        changes=tuple(document for action in actions for document in action.documents(plain)),
+        lines=tuple(line for action in actions for line in action.lines(plain)),
+        commands=tuple(line for action in actions for line in action.commands(plain)),
+        effect=_effect(judged, judge),
+        gives_up=change.gives_up,
+        notes=tuple(notes),
+        certainty=Certainty.CERTAIN if is_certain else Certainty.POSSIBLE,
+        is_of_manifest=change.is_of_manifest,
+        rollout=Rollout(judged.outcomes, judged.restarts, judged.is_exact, judged.not_followed),
+        managed_by=manager_of(problem.controller) if change.is_of_manifest and problem.target.is_live else None,
+    )
+
+
+def _effect(judged: Judged, judge: Judge) -> Effect:
+    given = judge.problem.given
+    return Effect(
+        placed_before=len(given.running) + len(given.own) - given.pending,
+        placed_after=judged.placed,
+        pending_before=given.pending,
+        pending_after=0,
+        node=judged.node,
+        spreads=effects.spreads(judge.counts_before, judged.counts, judged.ranges),
+    )
+
+
+def _of_lost(judged: Judged) -> Iterator[str]:
+    """Pods that end on the way and that nothing creates again."""
+    if judged.lost:
+        listed = ", ".join(judged.lost[:_NAMED])
+        yield f"{listed} {'ends' if len(judged.lost) == 1 else 'end'}, and nothing creates {_it(judged.lost)} again"
+
+
+def _it(names: tuple[str, ...]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def _of_revision(scene: Scene) -> Iterator[str]:
+    """Whether it helps only because the new pods are of another revision, whose hash a constraint counts by."""
+    label = scene.problem.revision_label
+    if not label or not scene.is_recreated or not scene.problem.target.is_live:
+        return
+    trial = trials.run(scene, scene.own(is_same_revision=True), pick=first, needed=scene.problem.pod.key)
+    if scene.problem.pod.key not in trial.placed:
+        yield f"it depends on the new {label} of the changed pods: pods of the old one are not counted with them"
+
+
+def _of_target(problem: Problem) -> Iterator[str]:
+    """What is to be known of the object that a change is made to."""
+    target, running = problem.target, problem.given.running
+    if target.is_guessed:
+        yield f"{target.called} was inferred from the name of the pod's ReplicaSet"
+    if target.kind not in KINDS:
+        yield f"the pods are made by {target.kind} {target.name}: change it as its controller expects"
+    if target.is_paused:
+        yield f"{target.called} is paused: resumed, it also rolls out whatever else has changed since"
+    if target.is_live and target.kind == "CronJob":
+        yield "the template of a CronJob is for its next Jobs: the present one is deleted, and created from it again"
+    if target.is_live and target.ends_its_pods and running:
+        names = ", ".join(pod.name for pod in running[:_NAMED])
+        more = f" and {len(running) - _NAMED} more" if len(running) > _NAMED else ""
+        yield f"pods that run now end, and begin anew: {names}{more}"
+    master = problem.cluster.owners.get(OwnerKey(target.kind, target.namespace, target.name))
+    if master is not None:
+        yield f"{target.called} is controlled by {master.kind} {master.name}: change it there, or it is undone"
