@@ -27,6 +27,7 @@ from kubectl_spread.text.compose import SyntaxProblem
 from kubectl_spread.text.node import Route
 
 _MOST_LEVELS = 4  # of texts in texts
+_WITH_PATCHES = frozenset({"Kustomization", "Component", "PatchTransformer", "PatchStrategicMergeTransformer"})
 
 
 class World(NamedTuple):
@@ -34,6 +35,7 @@ class World(NamedTuple):
 
     subjects: tuple[Subject, ...]
     others: tuple[Manifest, ...]
+    has_patches: bool = False  # of a kustomization: what is incomplete is merged into something else
 
 
 class Outside(NamedTuple):
@@ -70,7 +72,7 @@ class Searching(NamedTuple):
         if root is not None:
             world = _World([], [])
             self._below(manifest, nodes.to_plain(root), _Target(outside, world, is_own, set()))
-            world.add_to(outside)
+            world.add_to(outside, manifest)
 
     def _below(self, manifest: Manifest, plain: Any, target: _Target) -> None:
         for found in constraint_lists.search(plain, self._is_known):
@@ -114,7 +116,7 @@ class Searching(NamedTuple):
                 target.outside.skipped.extend([Place(source, found.span)] * constraint_lists.names_a_list(scalar.text))
             else:
                 self._embedded(manifest, found, inside)
-        world.add_to(target.outside)
+        world.add_to(target.outside, manifest)
 
     def _embedded(self, manifest: Manifest, document: Document, target: _Target) -> None:
         """Search a document in a text: an object, or what belongs to the object that the text is in."""
@@ -135,9 +137,10 @@ class _World(NamedTuple):
     subjects: list[Subject]
     others: list[Manifest]
 
-    def add_to(self, outside: Outside) -> None:
+    def add_to(self, outside: Outside, manifest: Manifest) -> None:
         if self.subjects:
-            outside.worlds.append(World(tuple(self.subjects), tuple(self.others)))
+            has_patches = manifest.kind in _WITH_PATCHES
+            outside.worlds.append(World(tuple(self.subjects), tuple(self.others), has_patches))
 
 
 class _Target(NamedTuple):

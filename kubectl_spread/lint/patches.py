@@ -5,6 +5,7 @@ A patch alone may leave a field to its base. If no workload of its kind and name
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from collections.abc import Sequence
 
@@ -15,6 +16,7 @@ from kubectl_spread.lint.subject import reference
 from kubectl_spread.lint.subject import Subject
 
 _MISSING_SELECTOR = "SPR201"
+_LEVELS_UP = 3  # the first takes the separator off
 
 
 def missing_selectors(results: Sequence[Result]) -> Iterator[Finding]:
@@ -22,7 +24,8 @@ def missing_selectors(results: Sequence[Result]) -> Iterator[Finding]:
     targets: dict[tuple[str, str], list[Subject]] = {}
     patches: list[Subject] = []
     for result in results:
-        nested = () if result.outside is None else (item for world in result.outside.worlds for item in world.subjects)
+        worlds = () if result.outside is None else (world for world in result.outside.worlds if world.has_patches)
+        nested = (subject for world in worlds for subject in world.subjects)
         patches += [subject for subject in (*result.subjects, *nested) if subject.is_partial and subject.constraints]
         for subject in result.subjects:
             if not subject.is_partial:
@@ -36,9 +39,20 @@ def missing_selectors(results: Sequence[Result]) -> Iterator[Finding]:
 
 
 def _is_in_reach(patch: Subject, base: Subject) -> bool:
-    """Return whether the namespaces do not tell the two apart."""
+    """Return whether a patch may be for a workload: neither namespaces nor directories tell them apart.
+
+    An overlay is two directories below what it shares with its base: `overlays/production` and `base`.
+    """
     namespaces = {patch.manifest.namespace, base.manifest.namespace} - {""}
-    return len(namespaces) < 2
+    above = _directory(patch)
+    for _ in range(_LEVELS_UP):
+        above = os.path.dirname(above)
+    return len(namespaces) < 2 and _directory(base).startswith(os.path.join(above, ""))
+
+
+def _directory(subject: Subject) -> str:
+    """Return the directory of the file, with a separator at its end."""
+    return os.path.join(os.path.dirname(os.path.abspath(subject.manifest.document.source.name)), "")
 
 
 def _missing(patch: Subject, bases: Sequence[Subject]) -> Iterator[Finding]:

@@ -118,3 +118,24 @@ def test_a_patch_inside_a_kustomization_is_held_against_its_targets(
     run(["check", "base.yaml", "patch.yaml", "-o", "concise", "--select", "SPR201"])
 
     assert [NIL.replace(":8:10:", ":13:14:")] == capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("kind", "directory"),
+    [("ConfigMap", "app/overlays/production"), ("Kustomization", "other/overlays/production")],
+)
+def test_what_is_no_patch_of_it_is_not_held_against_a_workload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str, directory: str
+) -> None:
+    """A part of a Deployment in a ConfigMap, and a patch in the directory of another application."""
+    patch = PATCH.replace("NAME", "web").replace("KEY", "topology.kubernetes.io/zone").replace("\n", "\n    ")
+    monkeypatch.chdir(tmp_path)
+    for folder in ("app/base", directory):
+        Path(folder).mkdir(parents=True)
+    Path("app/base/web.yaml").write_text(BASE.replace("SELECTOR", "{matchLabels: {app: web}}"))
+    Path(directory, "patch.yaml").write_text(
+        f"apiVersion: v1\nkind: {kind}\ndata:\n  patch: |-\n    {patch.rstrip()}\n"
+    )
+    run(["check", "-R", ".", "-o", "concise", "--select", "SPR201"])
+
+    assert [] == capsys.readouterr().out.splitlines()
