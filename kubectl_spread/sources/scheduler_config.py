@@ -10,6 +10,7 @@ from typing import Any
 from typing import NamedTuple
 
 from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.behaviours import FIT_SCORES
 from kubectl_spread.objects.field_path import Problem
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
@@ -37,6 +38,9 @@ _STRATEGIES = {
     "NodeResourcesMostAllocated": "MostAllocated",
     "RequestedToCapacityRatio": "RequestedToCapacityRatio",
 }
+
+
+_OWN_PLUGINS = (names.NODE_RESOURCES_LEAST_ALLOCATED, names.NODE_RESOURCES_MOST_ALLOCATED)
 
 
 class Loaded(NamedTuple):
@@ -76,7 +80,7 @@ def read(source: SourceFile, release: Release = LATEST) -> Loaded:
     if undecodable is not None:
         raise _error(source, document, Problem(undecodable.route, undecodable.message))
     if written_version != "v1":
-        current = _as_v1(current, written_version, notes)
+        current = _as_v1(current, written_version, notes, release)
     for problem in scheduler_validation.problems(current, str(api_version)):
         raise _error(source, document, problem)
     loaded = profiles(current, release)
@@ -119,13 +123,13 @@ def _with_list(plain: Plain, notes: list[str]) -> Plain:
     return {**plain, "profiles": [plain["profiles"]]}
 
 
-def _as_v1(plain: Plain, version: str, notes: list[str]) -> Plain:
-    """What an older file says, in the form of v1."""
-    found = [_profile_as_v1(profile or {}, version, notes) for profile in plain.get("profiles") or ()]
+def _as_v1(plain: Plain, version: str, notes: list[str], release: Release) -> Plain:
+    """What an older file says, in the form of v1; plugins that the release has keep their names."""
+    found = [_profile_as_v1(profile or {}, version, notes, release) for profile in plain.get("profiles") or ()]
     return {**plain, "profiles": found}
 
 
-def _profile_as_v1(profile: Plain, version: str, notes: list[str]) -> Plain:
+def _profile_as_v1(profile: Plain, version: str, notes: list[str], release: Release) -> Plain:
     changed = {**profile, "plugins": _without_limits(profile.get("plugins") or {}, notes)}
     args = [dict(item or {}) for item in profile.get("pluginConfig") or ()]
     for item in args:
@@ -134,7 +138,8 @@ def _profile_as_v1(profile: Plain, version: str, notes: list[str]) -> Plain:
         if is_spread and version in _WITHOUT_DEFAULTING_TYPE and "defaultConstraints" in spread_args:
             item["args"] = {**spread_args, "defaultingType": "List"}
     score = changed["plugins"].get("score") or {}
-    strategies = [entry for entry in score.get("enabled") or () if entry.get("name") in _STRATEGIES]
+    renamed_plugins = _STRATEGIES.keys() - (() if FIT_SCORES.of(release) else _OWN_PLUGINS)
+    strategies = [entry for entry in score.get("enabled") or () if entry.get("name") in renamed_plugins]
     if strategies:
         kept = [entry for entry in score["enabled"] if entry not in strategies]
         renamed = {"name": names.NODE_RESOURCES_FIT, "weight": strategies[-1].get("weight") or 1}

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kubectl_spread.cli.main import run
+from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.reasons import match
 from kubectl_spread.objects import behaviours
+from kubectl_spread.objects import read
 from kubectl_spread.objects.behaviours import table
 from kubectl_spread.objects.version import followed
 from kubectl_spread.objects.version import LATEST
@@ -18,6 +23,9 @@ from kubectl_spread.objects.version import note_on
 from kubectl_spread.objects.version import Release
 from kubectl_spread.objects.version import release_of
 from kubectl_spread.objects.version import server_release
+from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.sources import scheduler_config
 
 
 def test_every_row_is_complete_and_in_order() -> None:
@@ -199,3 +207,72 @@ def test_a_newer_version_is_followed_as_the_newest(capsys: pytest.CaptureFixture
 
     assert captured.err == "note: Kubernetes 1.37 was not measured: the rules of 1.36 are followed\n"
     assert "no difference is known" in captured.out
+
+
+OLD_CONFIG = """\
+apiVersion: kubescheduler.config.k8s.io/v1beta1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins:
+    score:
+      disabled: [{name: NodeResourcesLeastAllocated}, {name: NodePreferAvoidPods}]
+      enabled: [{name: NodeResourcesMostAllocated, weight: 3}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "scoring"),
+    [
+        ("1.20", {"NodeResourcesMostAllocated": 3}),
+        ("1.22", {"NodeResourcesFit": 3}),
+    ],
+)
+def test_an_old_configuration_names_the_plugins_of_its_release(
+    version: str, scoring: dict[str, int], tmp_path: Path
+) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(OLD_CONFIG)
+    (profile,) = scheduler_config.load(str(file), release_of(version)).profiles.values()
+    weights = {item.plugin.name: item.weight for item in profile.score}
+
+    assert scoring == {name: weight for name, weight in weights.items() if "Allocated" in name or "Fit" in name}
+    assert "NodePreferAvoidPods" not in weights
+
+
+def test_a_release_scores_with_the_plugins_that_it_has() -> None:
+    def names(version: str) -> set[str]:
+        (profile,) = profiles(None, release_of(version)).values()
+        return {item.plugin.name for item in profile.score}
+
+    assert "SelectorSpread" in names("1.19")
+    assert {"NodeResourcesLeastAllocated", "NodePreferAvoidPods"} <= names("1.21")
+    assert not {"SelectorSpread", "NodeResourcesFit", "VolumeBinding"} & names("1.21")
+    assert {"NodeResourcesFit", "VolumeBinding"} <= names("1.24")
+    assert "DynamicResources" in names("1.35")
+
+
+def avoiding(uid: str) -> dict[str, Any]:
+    """A node that would rather not have the pods of a ReplicaSet."""
+    controller = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": uid, "controller": True}
+    text = json.dumps({"preferAvoidPods": [{"podSignature": {"podController": controller}}]})
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "a", "annotations": {"scheduler.alpha.kubernetes.io/preferAvoidPods": text}},
+        "status": {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "100"}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("version", "uid", "expected"), [("1.21", "u1", "b"), ("1.21", "u2", "a"), ("1.22", "u1", "a")]
+)
+def test_a_node_that_avoids_a_controllers_pods_gets_none_up_to_1_21(version: str, uid: str, expected: str) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u1", "controller": True}
+    small = {"metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "100"}}}
+    cluster = cluster_of([avoiding(uid), {"apiVersion": "v1", "kind": "Node", **small}])
+    container = {"name": "c", "resources": {"requests": {"cpu": "1", "memory": "2Gi"}}}
+    incoming = {"metadata": {"name": "web-1", "ownerReferences": [owner]}, "spec": {"containers": [container]}}
+    pod = read.pod(incoming)
+    scheduler = Scheduler(Columns(cluster), profiles(None, release_of(version)))
+
+    assert [expected] == [cluster.nodes[at].name for at in scheduler.hosts(pod, scheduler.filter(pod))]
