@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.run import Result
     from kubectl_spread.lint.settings import Config
     from kubectl_spread.lint.settings import Policy
+    from kubectl_spread.objects.workload import Workload
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.live.reading import Session
     from kubectl_spread.sources.live.resources import Question
@@ -157,7 +159,21 @@ def placed(read: Read, known: Optional[Facts], *, namespace: str) -> list[Placem
     from kubectl_spread.lint.judge import workloads
 
     owners = workloads(read.results, namespace, read.rules)
-    return place(owners, known, evicts=True) if owners else []
+    found: dict[int, Placement] = {}
+    for numbers in _without_copies(owners):
+        placements = place([owners[number] for number in numbers], known, evicts=True)
+        found.update(zip(numbers, placements, strict=True))
+    return [found[number] for number in sorted(found)]
+
+
+def _without_copies(owners: Sequence[Workload]) -> list[list[int]]:
+    """The numbers of workloads that one cluster can have together: a copy of one is for another cluster."""
+    seen: Counter[str] = Counter()
+    rounds: dict[int, list[int]] = {}
+    for number, owner in enumerate(owners):
+        rounds.setdefault(seen[owner.key] if owner.name else 0, []).append(number)
+        seen[owner.key] += 1
+    return list(rounds.values())
 
 
 def judge(read: Read, asked: Asked, *, known: Optional[Facts], placements: list[Placement]) -> Judge:

@@ -325,3 +325,15 @@ def test_fix_never_removes_the_constraints_of_a_base(check: Check) -> None:
 
     assert ["./base/web.yaml SPR205"] == check("-R", ".", "--fix", "--unsafe-fixes").findings
     assert deployment("web", replicas=1) == Path("base/web.yaml").read_text()
+
+
+def test_a_copy_is_placed_as_if_the_other_were_in_another_cluster(
+    check: Check, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each has a node of its own for each of its pods; both together would not."""
+    for cluster in ("dev", "prod"):
+        write(f"{cluster}/web.yaml", deployment("web"))
+
+    assert 0 == run(["check", "-R", ".", "--topology", "zones=3,nodes=1,cpu=4,pods=1"])
+    out = capsys.readouterr().out
+    assert 2 == out.count("Deployment default/web: 3 of 3 replicas placed")
