@@ -186,6 +186,10 @@ def _workload(target: Target, asked: Asked) -> list[PodReport]:
     ]
     if groups:
         found[-1] = found[-1]._replace(untold=_untold(groups))
+    if state.lost:
+        first, *rest = state.lost
+        others = tuple(pod.name for pod in rest if pod.node_name == first.node_name)
+        found.append(_suggesting(prospects.of(first), asked, others=others, state=state))
     found = found or [_next_pod(state, asked)]
     controller = cluster.controllers.get(key)
     if controller is not None:

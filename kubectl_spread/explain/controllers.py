@@ -39,6 +39,7 @@ class WorkloadState(NamedTuple):
     waiting: str = ""
     is_paused: bool = False  # and pods are missing
     is_suspended: bool = False
+    lost: tuple[Pod, ...] = ()  # of those running, on nodes that do not exist
     finding: Optional[tuple[int, int]] = None  # how many Pending pods find a node, at least and at most, if known
 
     @property
@@ -55,12 +56,14 @@ def state_of(key: OwnerKey, cluster: Cluster) -> Optional[WorkloadState]:
         return None
     staying = [pod for pod in pods if not pod.terminating]
     pending = tuple(pod for pod in staying if not pod.node_name)
+    names = {node.name for node in cluster.nodes}
     state = WorkloadState(
         key=key,
         wanted=_wanted(controller),
         running=tuple(pod for pod in staying if pod.node_name),
         pending=pending,
         terminating=tuple(pod for pod in pods if pod.terminating),
+        lost=tuple(pod for pod in staying if pod.node_name and pod.node_name not in names),
     )
     if controller is None:
         return state

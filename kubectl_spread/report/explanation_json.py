@@ -147,6 +147,7 @@ def _workload(state: WorkloadState) -> dict[str, Any]:
         "name": state.key.name,
         "wanted": state.wanted,
         "onNodes": len(state.running),
+        "onMissingNodes": len(state.lost),
         "pending": len(state.pending),
         "finding": None if state.finding is None else {"least": state.finding[0], "most": state.finding[1]},
         "terminating": len(state.terminating),

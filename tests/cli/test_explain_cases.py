@@ -374,6 +374,21 @@ def test_pods_that_come_first_are_named_and_counted(capsys: pytest.CaptureFixtur
     ]
 
 
+def test_a_workload_with_a_pod_on_a_node_that_is_gone_is_not_fine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = tmp_path / "facts.yaml"
+    text = (CASES / "cc.yaml").read_text(encoding="utf-8")
+    facts.write_text(text.replace("nodeName: b1", "nodeName: gone"), encoding="utf-8")
+    code = run(["explain", "deploy/web", "-n", "shop", "--snapshot", str(facts), "--suggestions", "0", "-o", "json"])
+    told = json.loads(capsys.readouterr().out)
+    jsonschema.validate(told, schemas.load("explanation"))
+
+    assert 1 == code
+    assert [item["verdict"] for item in told["items"]] == ["Schedulable", "NodeGone"]
+    assert (2, 1) == (told["items"][0]["workload"]["onNodes"], told["items"][0]["workload"]["onMissingNodes"])
+
+
 def test_a_manifest_on_a_cluster_without_nodes_is_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     facts = tmp_path / "nodes.yaml"
     facts.write_text("{apiVersion: v1, kind: NodeList, items: []}", encoding="utf-8")
