@@ -159,19 +159,20 @@ def placed(read: Read, known: Optional[Facts], *, namespace: str) -> list[Placem
     from kubectl_spread.lint.judge import workloads
 
     owners = workloads(read.results, namespace, read.rules)
-    found: dict[int, Placement] = {}
-    for numbers in _without_copies(owners):
-        placements = place([owners[number] for number in numbers], known, evicts=True)
-        found.update(zip(numbers, placements, strict=True))
-    return [found[number] for number in sorted(found)]
+    rounds = _without_copies(owners)
+    if len(rounds) < 2:
+        return place(owners, known, evicts=True) if owners else []
+    found = [placement for together in rounds for placement in place(together, known, evicts=True)]
+    order = {owner.key: number for number, owner in reversed(list(enumerate(owners)))}
+    return sorted(found, key=lambda placement: order.get(placement.workload.key, len(order)))
 
 
-def _without_copies(owners: Sequence[Workload]) -> list[list[int]]:
-    """The numbers of workloads that one cluster can have together: a copy of one is for another cluster."""
+def _without_copies(owners: Sequence[Workload]) -> list[list[Workload]]:
+    """The workloads that one cluster can have together: a copy of one is for another cluster."""
     seen: Counter[str] = Counter()
-    rounds: dict[int, list[int]] = {}
-    for number, owner in enumerate(owners):
-        rounds.setdefault(seen[owner.key] if owner.name else 0, []).append(number)
+    rounds: dict[int, list[Workload]] = {}
+    for owner in owners:
+        rounds.setdefault(seen[owner.key] if owner.name else 0, []).append(owner)
         seen[owner.key] += 1
     return list(rounds.values())
 

@@ -337,3 +337,11 @@ def test_a_copy_is_placed_as_if_the_other_were_in_another_cluster(
     assert 0 == run(["check", "-R", ".", "--topology", "zones=3,nodes=1,cpu=4,pods=1"])
     out = capsys.readouterr().out
     assert 2 == out.count("Deployment default/web: 3 of 3 replicas placed")
+
+
+def test_a_template_that_no_controller_uses_is_not_placed(check: Check, capsys: pytest.CaptureFixture[str]) -> None:
+    write("web.yaml", deployment("web"))
+    write("template.yaml", "apiVersion: v1\nkind: PodTemplate\nmetadata: {name: t}\ntemplate: {}\n")
+
+    assert 0 == run(["check", ".", "--topology", "zones=3,nodes=1,cpu=4,pods=2"])
+    assert 1 == capsys.readouterr().out.count("replicas placed")
