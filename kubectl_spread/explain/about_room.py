@@ -27,20 +27,22 @@ _INSUFFICIENT = "Insufficient "
 
 def resources(verdict: Verdict, cls: PodClass, columns: Columns) -> Iterator[Requirement]:
     """The slot that any pod takes, and each resource that is requested."""
-    requests = dict(cls.requests)
+    requests = dict(columns.counted(cls).requests)
     for text, mask in masks_by_reason(verdict).items():
         if text == TOO_MANY_PODS.text:
             why = _why_full(~mask, columns)
             yield Requirement(verdict.plugin, "the limit of pods per node", mask, kind=Kind.PODS, why=why)
         else:
             name = text.removeprefix(_INSUFFICIENT)
+            if not requests.get(name) and bool(mask.all()):
+                continue  # older releases compare it although the pod asks for none
             yield Requirement(
                 verdict.plugin,
                 f"the {name} request",
                 mask,
                 kind=Kind.RESOURCE,
                 key=name,
-                why=_why_short(name, requests[name], ~mask, columns),
+                why=_why_short(name, requests.get(name, 0), ~mask, columns),
             )
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 
+from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.explain.explanation import explain
+from kubectl_spread.objects import read
 from kubectl_spread.objects.version import MEASURED
 from kubectl_spread.objects.version import release_of
+from kubectl_spread.report.explained import PodReport
+from kubectl_spread.report.explanation_json import explanation as document_of
+from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.config import version_of
 from tests.conformance import replay
 from tests.conformance.measure import cases
 from tests.conformance.measure import measure
@@ -38,6 +46,19 @@ def _different(expected: replay.Case, decided: replay.Case) -> dict[str, object]
         for field in fields
         if expected.get(field) != decided.get(field)
     }
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.removesuffix(".ndjson.gz"))
+def test_pods_of_every_release_are_explained(file: Path) -> None:
+    """The explanation has the recorded message, and a document can be made of it."""
+    for case in itertools.islice(cases(file), 6):
+        cluster = cluster_of(case["objects"] + case["incoming"])
+        by_name = profiles(replay._config(case.get("schedulerConfig")), version_of(case["kubernetesVersion"]))
+        found = explain(read.pod(case["incoming"][0]), cluster, by_name)
+        recorded = case["expected"][0].get("message", "")
+
+        assert found.message.startswith(recorded) or "gated" in case["expected"][0]
+        assert document_of(PodReport(found))["pod"]
 
 
 def test_every_measured_minor_version_has_a_sample() -> None:
