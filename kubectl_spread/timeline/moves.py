@@ -36,6 +36,7 @@ from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.state import End
 from kubectl_spread.timeline.state import Kind
 from kubectl_spread.timeline.state import Move
+from kubectl_spread.timeline.state import of_owner
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.state import Stage
@@ -95,7 +96,7 @@ class Moves:
     def _victims(self, state: State) -> list[Way]:
         for owner, own in enumerate(state.sets):
             excess = _EXCESS.get(type(own))
-            found = excess(self._world, state.pods, owner, own) if excess is not None else []
+            found = excess(self._world, of_owner(state.pods, owner), owner, own) if excess is not None else []
             if found:
                 return [partial(self._deleted, state, pods) for pods in found]
         return []
@@ -180,6 +181,8 @@ class Moves:
     def _has_overtaking(self, state: State) -> bool:
         """Return whether a waiting pod may be faster than the pod that a controller makes next, and go before it."""
         classes = self._world.classes
+        if len({cls.priority for cls in classes}) < 2:
+            return False
         highest = max((classes[pod.cls].priority for pod in state.pods), default=0)
         return any(pod.node == PENDING and classes[pod.cls].priority < highest for pod in state.pods)
 
@@ -222,7 +225,7 @@ class Moves:
             if isinstance(own, deployment.Own):
                 yield from self._rolled(state, owner)
             elif isinstance(own, statefulset.Own):
-                for pod in statefulset.waits_for_ready(self._world, state.pods, owner, own)[:1]:
+                for pod in statefulset.waits_for_ready(self._world, of_owner(state.pods, owner), owner, own)[:1]:
                     yield partial(self._ready, state, [pod])
             elif isinstance(own, daemonset.Own):
                 yield from self._daemons(state, owner)
@@ -232,8 +235,9 @@ class Moves:
     def _rolled(self, state: State, owner: int) -> Iterator[Way]:
         """Let so many pods become ready, and then old ones make room."""
         own: deployment.Own = state.sets[owner]
-        bound = deployment.to_be_ready(state.pods, owner)
-        for count, sets in deployment.scale_downs(self._world.specs[own.spec], own, state.pods, owner):
+        pods = of_owner(state.pods, owner)
+        bound = deployment.to_be_ready(pods, owner)
+        for count, sets in deployment.scale_downs(self._world.specs[own.spec], own, pods, owner):
             yield partial(self._made_room, state, owner, bound[:count], sets)
 
     def _made_room(self, state: State, owner: int, ready: list[P], sets: tuple[deployment.Set, ...]) -> Step:
@@ -329,14 +333,16 @@ class Moves:
 
     def _by_nodes(self, state: State) -> Iterator[Way]:
         """Let the garbage collector and taints remove pods."""
-        for pod in dict.fromkeys(state.pods):
+        taken = self._world.evicting(state.facts)
+        if not taken:
+            return
+        for pod in dict.fromkeys(pod for pod in state.pods if pod.node in taken):
             if pod.end == End.LOST:
                 yield partial(self._gone, state, [pod])
-            elif pod.end == End.ALIVE and pod.node != PENDING:
+            elif pod.end == End.ALIVE:
                 node = self._world.node(state.facts, pod.node)
-                if node is None or not node.taints:
-                    continue
-                if nodes.is_evicted(node, self._world.classes[pod.cls], self._world.patience_s):
+                cls = self._world.classes[pod.cls]
+                if node is not None and nodes.is_evicted(node, cls, self._world.patience_s):
                     yield partial(self._deleted, state, (pod,))
 
     def _rest(self, state: State) -> list[Way]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
+from collections.abc import Sequence
 from enum import Enum
 from enum import IntEnum
 from typing import Any
@@ -64,6 +66,11 @@ class State(NamedTuple):
     facts: int
     todo: tuple[Any, ...] = ()
     claims: tuple[tuple[str, str, str], ...] = ()
+
+
+def of_owner(pods: Sequence[P], owner: int) -> Sequence[P]:
+    """Return the pods of a workload among the pods of a state, which are sorted."""
+    return pods[bisect_left(pods, (owner,)) : bisect_left(pods, (owner + 1,))]
 
 
 class Kind(Enum):

@@ -74,7 +74,11 @@ class Symmetry:
         self._world = world
         self._classes = _classes(world)
         nodes = {at: node for at, node in enumerate(world.facts[start.facts].nodes) if node is not None}
-        colors = {at: _color(world, start, at, node=node) for at, node in nodes.items()}
+        contents: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+        for pod in start.pods:
+            contents[pod.node].append((*pod[:4], *pod[5:]))
+        down = world.facts[start.facts].down
+        colors: dict[int, Any] = {at: (at in down, contents.get(at), _color(world, node)) for at, node in nodes.items()}
         for name in named:
             if name in world.node_at:
                 colors[world.node_at[name]] = ("named", name)
@@ -184,9 +188,8 @@ def _classes(world: World) -> list[PodClass]:
     return [*world.classes, *made]
 
 
-def _color(world: World, start: State, at: int, *, node: Node) -> Any:
-    """Return what tells a node apart, its labels aside."""
-    own = tuple(sorted((*pod[:4], *pod[5:]) for pod in start.pods if pod.node == at))
+def _color(world: World, node: Node) -> Any:
+    """Return what tells a node apart, its labels and its own pods aside."""
     others = sorted(repr(_as_seen(pod.cls, terminating=pod.terminating)) for pod in world.on_node(node.name))
     room = tuple(sorted(node.allocatable.items()))
     return (
@@ -195,9 +198,7 @@ def _color(world: World, start: State, at: int, *, node: Node) -> Any:
         room,
         node.images,
         node.features,
-        own,
         others,
-        at in world.facts[start.facts].down,
     )
 
 

@@ -23,6 +23,7 @@ from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.replica import selected_by_controller
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Volume
+from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -97,6 +98,7 @@ class World:
         self.ops: list[Any] = []  # the steps of the user, by number
         self.restarted: dict[tuple[int, int], int] = {}  # the revision by that before and the step's identity
         self.slot_of: dict[str, Any] = {}  # by uid of a pod of the beginning
+        self._evicting: dict[int, frozenset[int]] = {}  # by facts
         self._on_node: Optional[dict[str, list[Pod]]] = None
         self._volume_of: Optional[dict[ObjectKey, Volume]] = None
         self._clusters: list[Cluster] = []  # so that an id() stays theirs
@@ -249,6 +251,20 @@ class World:
             for pod in self.background:
                 self._on_node.setdefault(pod.node_name, []).append(pod)
         return self._on_node.get(name, [])
+
+    def evicting(self, facts: int) -> frozenset[int]:
+        """Return the nodes that do not exist any more, or have a NoExecute taint."""
+        found = self._evicting.get(facts)
+        if found is None:
+            nodes = self.facts[facts].nodes
+            found = self._evicting[facts] = frozenset(
+                at
+                for at in range(len(self.node_names))
+                if at >= len(nodes)
+                or (node := nodes[at]) is None
+                or any(taint.effect == NO_EXECUTE for taint in node.taints)
+            )
+        return found
 
     def keep(self, cluster: Cluster) -> None:
         """Let a cluster that is known by its identity stay alive."""
