@@ -22,6 +22,7 @@ from kubectl_spread.timeline.state import End
 from kubectl_spread.timeline.state import Kind
 from kubectl_spread.timeline.state import Move
 from kubectl_spread.timeline.state import NO_ORDINAL
+from kubectl_spread.timeline.state import of_owner
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.state import Stage
@@ -286,13 +287,39 @@ def skews(view: View, states: Iterable[State]) -> dict[tuple[OwnerKey, str], int
         }
         for owner in range(len(world.keys))
     }
+    domains: dict[tuple[int, str], _Domains] = {}
     for state in states:
         for owner, own in enumerate(state.sets):
             for topology_key in keys[owner] if own is not None else ():
-                counts = view.counts(state, world.keys[owner], topology_key).values()
-                at = (world.keys[owner], topology_key)
-                found[at] = max(found.get(at, 0), max(counts, default=0) - min(counts, default=0))
+                at = (state.facts, topology_key)
+                if at not in domains:
+                    domains[at] = _domains(world, *at)
+                key = (world.keys[owner], topology_key)
+                found[key] = max(found.get(key, 0), domains[at].skew(of_owner(state.pods, owner)))
     return found
+
+
+class _Domains(NamedTuple):
+    """The domains of a key: how many there are, and that of each node."""
+
+    number: int
+    of_node: dict[int, str]
+
+    def skew(self, pods: Iterable[P]) -> int:
+        """Return how many pods more the fullest domain has than the emptiest."""
+        counts = Counter(self.of_node[pod.node] for pod in pods if pod.end == End.ALIVE and pod.node in self.of_node)
+        least = min(counts.values(), default=0) if len(counts) == self.number else 0
+        return max(counts.values(), default=0) - least
+
+
+def _domains(world: World, facts: int, topology_key: str) -> _Domains:
+    nodes = world.facts[facts].nodes
+    of_node = {
+        at: node.labels[topology_key]
+        for at, node in enumerate(nodes)
+        if node is not None and topology_key in node.labels
+    }
+    return _Domains(len(set(of_node.values())), of_node)
 
 
 def _constraints(world: World, rev: int) -> tuple[TopologySpreadConstraint, ...]:

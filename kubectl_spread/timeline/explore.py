@@ -63,6 +63,8 @@ def everything(
         if not steps:
             steady.append(state)
         for way in steps:
+            if deadline is not None and time.monotonic() > deadline:
+                break
             after = canonical(way().state)
             if after not in came_from:
                 came_from[after] = state

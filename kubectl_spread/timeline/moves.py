@@ -45,6 +45,7 @@ from kubectl_spread.timeline.state import Step
 from kubectl_spread.timeline.state import Way
 from kubectl_spread.timeline.world import World
 
+_MOST_KNOWN = 20_000  # states whose steps are remembered
 _ENDING = (End.TERMINATING, End.PREEMPTED)
 _ACTS: dict[type, Callable[[Draft, int], bool]] = {
     deployment.Own: deployment.act,
@@ -63,7 +64,10 @@ _EXCESS: dict[type, Callable[..., list[tuple[P, ...]]]] = {
 class Moves:
     """The steps of every state of one world."""
 
-    def __init__(self, world: World, oracle: Oracle) -> None:
+    def __init__(self, world: World, oracle: Oracle, *, is_hasty: bool = False) -> None:
+        """`is_hasty`: for random ways, all deletions may end at any time, whether that matters or not."""
+        self._is_hasty = is_hasty
+        self._known: dict[State, list[Way]] = {}
         self._world = world
         self._oracle = oracle
 
@@ -78,6 +82,16 @@ class Moves:
 
     def after(self, state: State) -> list[Way]:
         """Return every step of a state, each worked out when it is taken; empty where the state is steady."""
+        if not self._is_hasty:
+            return self._after(state)
+        found = self._known.get(state)
+        if found is None:
+            found = self._after(state)
+            if len(self._known) < _MOST_KNOWN:
+                self._known[state] = found
+        return found
+
+    def _after(self, state: State) -> list[Way]:
         victims = self._victims(state)
         if victims:
             return [*victims, *self._scheduled(state)]  # the scheduler may be faster than the ReplicaSet
@@ -157,6 +171,8 @@ class Moves:
 
     def _noticed(self, state: State, ending: list[P]) -> list[list[P]]:
         """Return the deletions whose end lets a waiting pod find other nodes: all together, or one that is decisive."""
+        if self._is_hasty:
+            return [[pod for pod in state.pods if pod.end in _ENDING]] if self._waiting(state) else []
         every = [pod for pod in state.pods if pod.end in _ENDING]
         waiting = self._waiting(state)
         now = [set(self._oracle.hosts(pod, state)) for pod in waiting]

@@ -211,6 +211,7 @@ class _Player:
         self._named = named(op for step in ops for op in step) | self._nodes_of_pods(ops)
         self._oracle = Oracle(self._world)
         self._moves = Moves(self._world, self._oracle)
+        self._hasty = Moves(self._world, self._oracle, is_hasty=True)
         self._prepare()
 
     def _nodes_of_pods(self, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
@@ -260,7 +261,7 @@ class _Player:
         for item, start, symmetry in zip(found, starts, symmetries, strict=True):
             own = View(self._world, start, message=self._message)
             for state in (*item.steady, *item.loops):
-                path = _Path(self._moves, symmetry, start, item, state)
+                path = _Path((self._moves, self._hasty), symmetry, start, item, state)
                 is_steady = state not in item.loops
                 outcomes.setdefault(state._replace(), Outcome(own, state, path=path, is_steady=is_steady))
         return StepAnswer(
@@ -283,7 +284,7 @@ class _Player:
         found = []
         for start, symmetry in zip(starts, symmetries, strict=True):
             if limits.mode is Mode.FIRST:
-                found.append(explore.one(self._moves, start, explore.first, deadline=deadline))
+                found.append(explore.one(self._hasty, start, explore.first, deadline=deadline))
                 continue
             item = None
             if limits.mode is Mode.ALL:
@@ -311,7 +312,7 @@ class _Player:
         done = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
-            one = explore.one(self._moves, start, chooser, canonical=symmetry.canonical)
+            one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical)
             done += 1
             for state, last in one.came_from.items():
                 came_from.setdefault(state, last)
@@ -337,7 +338,7 @@ def named(ops: Iterable[steps.Op]) -> frozenset[str]:
 class _Path:
     """The way from the beginning to a state, found again when somebody asks."""
 
-    def __init__(self, moves: Moves, symmetry: Symmetry, start: State, found: Found, end: State) -> None:
+    def __init__(self, moves: tuple[Moves, ...], symmetry: Symmetry, start: State, found: Found, end: State) -> None:
         self._moves = moves
         self._symmetry = symmetry
         self._start = start
@@ -367,5 +368,5 @@ class _Path:
 
     def _leading(self, now: State, wanted: State) -> Optional[Step]:
         """Return the step from one state to another, or to one that is the same but for names."""
-        steps_after = (way() for way in self._moves.after(now))
+        steps_after = (way() for moves in self._moves for way in moves.after(now))
         return next((step for step in steps_after if self._symmetry.canonical(step.state) == wanted), None)
