@@ -122,6 +122,7 @@ def towards(
     max_states: int,
     any_state: bool = False,
     canonical: Canonical = lambda state: state,
+    came_from: Optional[dict[State, State]] = None,
 ) -> tuple[Optional[State], int]:
     """Look for a way to a steady state, states that seem nearer first.
 
@@ -133,6 +134,7 @@ def towards(
         max_states: how many are visited at most.
         any_state: whether it need not be steady.
         canonical: the state that stands for all that are the same, the one that is looked for included.
+        came_from: gets for each visited state the one before.
 
     Returns:
         The state, None where it was not found; and how many states were visited, negative where there are no others.
@@ -157,6 +159,8 @@ def towards(
             after = canonical(way().state)
             if after not in seen:
                 seen.add(after)
+                if came_from is not None:
+                    came_from[after] = state
                 number -= 1  # of equally near ones the latest first
                 heapq.heappush(heap, (distance(after), number, after))
     return None, -len(seen)

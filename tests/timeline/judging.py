@@ -70,7 +70,8 @@ def judge(plain: Plain, *, max_states: int, most_predicted: int) -> Verdict:
                 seen.setdefault((step, follower.start(before, step)), []).append(spread(follower, state))
                 predicted = _messages(follower, state)
                 told += bool(recorded["messages"])
-                if not _is_told(recorded["messages"], predicted):
+                known = states[step - 1]["messages"].keys() if step else ()
+                if not _is_told(recorded["messages"], predicted, _Told(follower, state, frozenset(known))):
                     messages.append((run, step, recorded["messages"], predicted))
                 if is_complete(follower, state) != recorded["complete"]:
                     incomplete.append((run, step))
@@ -89,12 +90,28 @@ def judge(plain: Plain, *, max_states: int, most_predicted: int) -> Verdict:
     )
 
 
-def _is_told(recorded: Plain, predicted: Plain) -> bool:
-    """Return whether as many pods wait, and what is predicted is recorded; a recorded text may be older than the state.
+class _Told(NamedTuple):
+    """A state at the end of a step; known: texts of the step before."""
+
+    follower: Follower
+    state: State
+    known: frozenset[str]
+
+
+def _is_told(recorded: Plain, predicted: Plain, at: _Told) -> bool:
+    """Return whether as many pods wait, and each recorded text is true now, or was so in a state before.
 
     A pod's message is that of its last attempt, and not every change wakes it.
     """
-    return sum(recorded.values()) == sum(predicted.values()) and predicted.keys() <= recorded.keys()
+    older = recorded.keys() - predicted.keys() - at.known
+    if sum(recorded.values()) != sum(predicted.values()):
+        return False
+    visited = at.follower.visited(at.state) if older else ()
+    for before in visited:
+        older -= _messages(at.follower, before).keys()
+        if not older:
+            break
+    return not older
 
 
 def spread(follower: Follower, state: State) -> Spread:

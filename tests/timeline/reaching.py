@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
@@ -26,6 +28,9 @@ Plain = dict[str, Any]
 _IDEAS = ((3.0, 0.1), (0.0, 0.4), (1.0, 0.2), (2.0, 0.3))
 
 
+_MOST_ASKED = 500  # states whose messages are compared with a recorded one that is not true any more
+
+
 class Missed(NamedTuple):
     """A recorded state that was not reached; `states` were visited, and if `is_all` there are no others."""
 
@@ -45,6 +50,7 @@ class Follower:
         self.moves = Moves(self.world, self.oracle)
         self._max_states = max_states
         self._known: dict[tuple[State, frozenset[tuple[Seen, int]]], tuple[Optional[State], int]] = {}
+        self.came_from: dict[State, tuple[State, dict[State, State]]] = {}  # by state at the end of a step
         self._todo: list[tuple[tuple[str, int], ...]] = []
         for ops in self.scenario.steps:
             first = len(self.world.ops)
@@ -88,11 +94,20 @@ class Follower:
     def _as(self, state: State, target: Counter[Seen]) -> Optional[State]:
         return recordings.with_ordinals(self.world, state, target)
 
+    def visited(self, end: State) -> Iterator[State]:
+        """Yield the states on the way to the end of a step, and then others that were looked at."""
+        found, came_from = self.came_from.get(end, (end, {}))
+        while found in came_from:
+            found = came_from[found]
+            yield found
+        yield from islice(came_from, _MOST_ASKED)
+
     def _search(self, start: State, target: Counter[Seen], *, is_moment: bool) -> tuple[Optional[State], int]:
         """Look for a way with one idea of what is near after another."""
         canonical = self._symmetry(start, target).canonical
         visited = 0
         for surplus, share in _IDEAS:
+            came_from: dict[State, State] = {}
             found, states = explore.towards(
                 self.moves,
                 [start],
@@ -101,8 +116,10 @@ class Follower:
                 max_states=int(self._max_states * share),
                 any_state=is_moment,
                 canonical=canonical,
+                came_from=came_from,
             )
             if found is not None:
+                self.came_from[found if is_moment else self._as(found, target) or found] = (found, came_from)
                 return (found if is_moment else self._as(found, target)), states
             visited += abs(states)
             if states < 0:
