@@ -119,9 +119,8 @@ class Judge:
 
     def thorough(self, change: Change, scene: Scene) -> Optional[Judged]:
         """Play a change in all its outcomes, or in as many as there is time for."""
-        judged = self.judged(change, scene)
-        if judged is None or self._is_large or self.problem.columns.n > _LARGE:
-            return judged
+        if self._is_large or self.problem.columns.n > _LARGE:
+            return self.judged(change, scene)
         return self.judged(change, scene, _ALL if self.problem.columns.n <= _SMALL else _SOME)
 
     def _in_batches(self, scene: Scene) -> Optional[Judged]:
