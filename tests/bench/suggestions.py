@@ -15,6 +15,8 @@ from typing import Any
 
 from tests.judge import clusters
 from tests.judge import judging
+from tests.judge.test_suggestions import EXAMPLES
+from tests.judge.test_suggestions import lived
 from tests.judge.test_suggestions import snapshots
 
 SUGGESTIONS = 8
@@ -25,6 +27,8 @@ def subjects(first: int, last: int, *, has_files: bool) -> Iterator[tuple[str, l
     """Names and objects of snapshots."""
     for name, path in snapshots().items() if has_files else ():
         yield name, judging.load(path)
+    for folder in EXAMPLES if has_files else ():
+        yield folder.name, lived(folder) or []
     for seed in range(first, last):
         items = clusters.generated(seed)
         if items is not None:

@@ -348,3 +348,13 @@ def _show_pod(pod: Plain) -> None:
     if nominated:
         status["nominatedNodeName"] = nominated
     pod["status"] = status
+
+
+def lived(facts: list[Plain], manifests: list[Plain]) -> Optional[list[Plain]]:
+    """The objects of a cluster some time after manifests were applied to it; None where no pod waits."""
+    world = World(Settings())
+    for item in [*facts, *manifests]:
+        if item.get("kind") and "metadata" in item:
+            admission.create(world, {**item, "metadata": {**item["metadata"]}})
+    end, _ = explore.walk(world, random.Random(1), most=_STEPS)
+    return snapshot(end) if scheduling.waiting(end) else None

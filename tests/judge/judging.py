@@ -418,7 +418,12 @@ def _of_domains(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[s
 
 
 def domain_counts(world: World, own: Owner, key: str, values: list[str]) -> Optional[dict[str, int]]:
-    """Pods by domain that the constraint of a workload's latest pod matches."""
+    """Pods by domain that the constraint of a workload's latest pod matches, on nodes that it counts.
+
+    Pods of a DaemonSet count each their own node at most, so that no one of them speaks for all.
+    """
+    if own[1] == "DaemonSet":
+        return None
     pods = [pod for pod in world.pods() if owner_of(world, pod) == own and is_active(pod)]
     for pod in reversed(pods):
         for constraint in pod["spec"].get("topologySpreadConstraints") or []:
@@ -432,7 +437,9 @@ def _counts(world: World, pod: Plain, constraint: Plain, values: list[str]) -> d
     found = dict.fromkeys(values, 0)
     for other in world.pods(objects.namespace_of(pod)):
         node = world.get("Node", other["spec"].get("nodeName") or "")
-        value = objects.labels_of(node).get(constraint["topologyKey"]) if node is not None else None
+        if node is None or not _is_counted(node, pod, constraint):
+            continue
+        value = objects.labels_of(node).get(constraint["topologyKey"])
         if value in found and is_active(other) and selector.matches(objects.labels_of(other)):
             found[value] += 1
     return found
@@ -441,3 +448,11 @@ def _counts(world: World, pod: Plain, constraint: Plain, values: list[str]) -> d
 def has_pending(items: list[Plain]) -> bool:
     """Whether a pod of a snapshot may have no node."""
     return any(item.get("kind") == "Pod" and not (item.get("spec") or {}).get("nodeName") for item in items)
+
+
+def _is_counted(node: Plain, pod: Plain, constraint: Plain) -> bool:
+    """Whether the policies of a constraint let a node count."""
+    is_honored = constraint.get("nodeAffinityPolicy") != "Ignore"
+    if is_honored and not selectors.match_required_node_affinity(pod, node):
+        return False
+    return constraint.get("nodeTaintsPolicy") != "Honor" or not selectors.find_matching_untolerated_taint(node, pod)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from typing import Optional
 
 import pytest
 
 from kubectl_spread import schemas
+from kubectl_spread.sources import files
+from kubectl_spread.sources import topology
 from tests.judge import clusters
 from tests.judge import judging
 
@@ -20,6 +23,13 @@ _CASES = [
     if path.name.removesuffix(".gz").endswith((".yaml", ".json")) and not path.name.startswith("o15")
 ]
 _PAINS = sorted((_ROOT / "examples" / "pains").glob("*/snapshot.yaml"))
+
+# The API server refuses the manifests of 68.
+EXAMPLES = [
+    path.parent
+    for path in sorted((_ROOT / "examples").glob("*/*/cluster.yaml"))
+    if path.parent.name != "68-refused-values"
+]
 
 # `python -m tests.bench.suggestions` judges more suggestions of each, 300 clusters, and more ways.
 # Until a document says what was simulated, its numbers are those of a moment.
@@ -48,6 +58,26 @@ def snapshots() -> dict[str, Path]:
 def test_suggestions_for_snapshots_hold(path: Path, tmp_path: Path) -> None:
     """Counts, Pending pods and restarts are as promised, and no other workload's pod is left Pending."""
     found = judging.judged(judging.load(path), tmp_path, most=_SUGGESTIONS, walks=_WAYS)
+
+    assert list(found) == []
+
+
+def lived(folder: Path) -> Optional[list[Plain]]:
+    """The objects some time after an example's manifests were applied to its cluster."""
+    cluster = folder / "cluster.yaml"
+    manifests = [folder / "before.yaml"]
+    if not manifests[0].exists():
+        named = ("cluster.yaml", "expect.yaml", "after.yaml", "snapshot.yaml")
+        manifests = [path for path in sorted(folder.glob("*.yaml")) if path.name not in named]
+    source = files.read_text(str(cluster))
+    facts = topology.objects(source) if "kind: Topology" in source.text else judging.load(cluster)
+    return clusters.lived(facts, [item for path in manifests for item in judging.load(path)])
+
+
+@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
+def test_suggestions_for_examples_hold(folder: Path, tmp_path: Path) -> None:
+    """The same some time after the manifests of an example were applied."""
+    found = judging.judged(lived(folder) or [], tmp_path, most=_SUGGESTIONS, walks=_WAYS)
 
     assert list(found) == []
 
