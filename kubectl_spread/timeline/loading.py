@@ -166,7 +166,7 @@ class _Loading:
 
     def _old_revision(self, key: OwnerKey, owner: Workload, at: int, *, text: str, pods: Iterable[Pod]) -> int:
         """Return a revision whose template is not known, only its pods."""
-        template = {"metadata": {"labels": {"revision": text}}, "spec": {}}
+        template = _unknown_template(text)
         rev = self.world.revision(at, owner._replace(template=template), known_hash=text).at
         self._rev_of[key, text] = rev
         label = revision_label(owner)
@@ -211,7 +211,10 @@ class _Loading:
         controller = self.cluster.controllers[key]
         labels = (controller.workload.template.get("metadata") or {}).get("labels") or {}
         text = str(labels.get(POD_TEMPLATE_HASH) or key.name.removeprefix(f"{above.workload.name}-"))
-        workload = above.workload._replace(template=controller.workload.template, known_hash=text)
+        template = controller.workload.template
+        if not template.get("spec"):  # a shortened snapshot: the latest pods are those of the template of now
+            template = above.workload.template if text == _hash_of(pods) else _unknown_template(text)
+        workload = above.workload._replace(template=template, known_hash=text)
         rev = self.world.revision(owner, workload, known_hash=text).at
         self._rev_of[self.world.keys[owner], text] = rev
         self._know(rev, [pod for pod in pods if pod.owner is not None and pod.owner.name == key.name])
@@ -295,8 +298,16 @@ def _pinned(cls: PodClass) -> str:
     return ""
 
 
+def _unknown_template(text: str) -> dict[str, Any]:
+    """Return a template that stands for a revision of which only pods are known."""
+    return {"metadata": {"labels": {"revision": text}}, "spec": {}}
+
+
 def _hash_of(pods: Iterable[Pod]) -> str:
-    counts = Counter(dict(pod.cls.labels).get(POD_TEMPLATE_HASH, "") for pod in pods)
+    """Return the revision of the pods that wait, or else that of most pods."""
+    known = list(pods)
+    waiting = [pod for pod in known if not pod.node_name]
+    counts = Counter(dict(pod.cls.labels).get(POD_TEMPLATE_HASH, "") for pod in waiting or known)
     return counts.most_common(1)[0][0] if counts else ""
 
 

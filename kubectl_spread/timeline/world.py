@@ -277,7 +277,7 @@ class World:
 
 
 def same_template(one: Plain, other: Plain) -> bool:
-    """Return whether two templates are equal but for the hash that a Deployment adds.
+    """Return whether two templates are equal but for the hash that a Deployment adds, and for empty lists and selectors.
 
     Source: pkg/controller/deployment/util/deployment_util.go, EqualIgnoreHash (v1.36.2).
     """
@@ -289,7 +289,17 @@ def _without_hash(template: Plain) -> Plain:
     labels = metadata.get("labels") or {}
     kept = {key: value for key, value in labels.items() if key != POD_TEMPLATE_HASH}
     rest = {key: value for key, value in metadata.items() if key not in ("labels", "creationTimestamp") and value}
-    return {"metadata": {**rest, "labels": kept}, "spec": template.get("spec") or {}}
+    return {"metadata": {**rest, "labels": kept}, "spec": _without_empty(template.get("spec") or {})}
+
+
+def _without_empty(value: Any) -> Any:
+    """Return a value without its empty lists and its empty node selector, which count as absent."""
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = ((key, item) for key, item in value.items() if item != [] and (key != "nodeSelector" or item))
+    return {key: _without_empty(item) for key, item in kept}
 
 
 def _without_ordinal(labels: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
