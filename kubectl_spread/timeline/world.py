@@ -277,7 +277,7 @@ class World:
 
 
 def same_template(one: Plain, other: Plain) -> bool:
-    """Return whether two templates are equal but for the hash that a Deployment adds, and for empty lists and selectors.
+    """Return whether two templates are equal but for the hash of a Deployment, empty lists and an empty selector.
 
     Source: pkg/controller/deployment/util/deployment_util.go, EqualIgnoreHash (v1.36.2).
     """
