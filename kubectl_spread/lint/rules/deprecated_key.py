@@ -3,9 +3,6 @@
 `failure-domain.beta.kubernetes.io/zone` and `/region` gave way to `topology.kubernetes.io/zone` and `/region` in 1.17.
 Cloud providers stop setting the old ones; a node without the label is refused by DoNotSchedule.
 
-`beta.kubernetes.io/instance-type` (1.17), `/os` and `/arch` (1.14) are deprecated, too, but nodes still have them next
-to the new labels. This is an info.
-
 Example:
     apiVersion: apps/v1
     kind: StatefulSet
@@ -26,6 +23,9 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
+
+`beta.kubernetes.io/instance-type` (1.17), `/os` and `/arch` (1.14) are deprecated, too, but nodes still have them next
+to the new labels. This is an info.
 
 Write the new label.
 """
