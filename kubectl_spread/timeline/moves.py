@@ -4,11 +4,12 @@ A state's steps are: the scheduler binds a waiting pod, or evicts others for it;
 waited for them goes on; a deletion finishes; old pods make room in a rollout; the user's next command, or eviction; a
 taint removes a pod. Whatever needs no choice follows at once: controllers create what is missing.
 
-Reductions, none of which loses an outcome:
+Reductions; the first two lose no outcome, and comparison with the slow controllers found none that the third loses:
 * a pod becomes ready only when its controller goes on because of it, or when nothing else is left to happen;
 * of pods that are alike the first becomes ready;
 * a deletion finishes only where a controller waits for it, where a waiting pod would find other nodes after it, or when
-  nothing else is left to happen.
+  nothing else is left to happen; several finish together, unless one alone lets a pod find a node that it finds
+  neither before nor after all of them.
 """
 
 from __future__ import annotations
