@@ -40,6 +40,7 @@ _SOME = Limits(mode=Mode.SAMPLE, samples=3, has_messages=False)
 _PLAYED = 40  # pods of a workload whose every move is played
 _SMALL = 30  # nodes of a cluster in which all outcomes are looked for
 _LARGE = 300  # nodes of a cluster in which one outcome is
+_HUGE = 1000  # nodes of a cluster in which nothing is played move by move
 
 
 class Rested(NamedTuple):
@@ -262,7 +263,7 @@ class Judge:
     @property
     def _is_large(self) -> bool:
         given = self.problem.given
-        return len(given.own) + len(given.running) > _PLAYED
+        return len(given.own) + len(given.running) > _PLAYED or self.problem.columns.n > _HUGE
 
     @cached_property
     def counts_before(self) -> effects.Counts:
