@@ -120,7 +120,7 @@ def check(subject: BareSubject) -> list[Finding]:
     errors = [error for error in _errors(spread.constraints(spec)) if error.rule not in left_out]
     meant = {(error.rule, error.route) for error in _errors(spread.constraints(subject.spec))}
     lasting = [error for error in errors if (error.rule, error.route) in meant and _is_certain(subject, error)]
-    return [*_unknown_fields(subject), *(_finding(subject, error) for error in lasting)]
+    return [*_unknown_fields(subject), *_wrong_types(subject), *(_finding(subject, error) for error in lasting)]
 
 
 def check_rules(subjects: Sequence[BareSubject], project: Project, codes: Container[str]) -> list[Finding]:
@@ -134,7 +134,7 @@ def check_rules(subjects: Sequence[BareSubject], project: Project, codes: Contai
 
 
 def _decodable(entries: list[Any]) -> list[Any]:
-    """Return the constraints with null for what has the wrong type: a chart may turn it into the right one."""
+    """Return the constraints with null for what has the wrong type: what depends on its value is not known."""
     found = entries
     for problem in decode.problems(entries, _SHAPE):
         if problem.kind is decode.Kind.TYPE:
@@ -160,6 +160,8 @@ def _is_certain(subject: BareSubject, error: FieldError) -> bool:
         return False
     name = str(steps[0]) if steps else ""
     written = entry.get(name)
+    if not decode.decodes(entry, decode.TOPOLOGY_SPREAD_CONSTRAINT) and _is_about_a_wrong_type(error, entry):
+        return False
     if error.rule in _MISSING and (written is None or name not in entry):
         return _is_missing(subject, int(position), entry)
     if _depends_on_open(error.rule, entry):
@@ -168,6 +170,19 @@ def _is_certain(subject: BareSubject, error: FieldError) -> bool:
     if any(map(has_placeholder, (value, *steps))) or (value is None and error.rule is not Rule.LABEL_SELECTOR_INVALID):
         return False
     return subject.found.is_complete or len(steps) >= subject.found.depth
+
+
+def _is_about_a_wrong_type(error: FieldError, entry: Plain) -> bool:
+    """Return whether an error comes from the null that stands for a value of the wrong type."""
+    steps = error.route[2:]
+    wrong = [item.route for item in decode.problems(entry, decode.TOPOLOGY_SPREAD_CONSTRAINT) if _is_type(item)]
+    if error.rule is Rule.DUPLICATE_CONSTRAINT:
+        return any(route[0] in ("topologyKey", "whenUnsatisfiable") for route in wrong)
+    return any(steps == route[: len(steps)] or route == steps[: len(route)] for route in wrong)
+
+
+def _is_type(problem: decode.Problem) -> bool:
+    return problem.kind is decode.Kind.TYPE
 
 
 def _is_missing(subject: BareSubject, position: int, entry: Plain) -> bool:
@@ -236,6 +251,27 @@ def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
             hint,
             repair=repair(_moved(subject, fix), subject.manifest),
         )
+
+
+def _wrong_types(subject: BareSubject) -> Iterator[Finding]:
+    """Yield the values that no pod can be created with; a chart may print them as they are, so nothing is fixed."""
+    for problem in filter(_is_type, decode.problems(subject.found.entries, _SHAPE)):
+        position, *steps = problem.route
+        value = _at(subject.found.entries[int(position)], tuple(steps))
+        if not steps or has_placeholder(value) or len(steps) < subject.found.depth:
+            continue
+        route = subject.at(int(position), tuple(steps))
+        place = subject.place(route)
+        if not is_filled_in(place):
+            written = place.source.text[place.span.start : place.span.end]
+            yield Finding(
+                RULES["SPR113"],
+                f"{subject.path(route)}: {problem.message}",
+                place,
+                reference(subject.manifest),
+                subject.path(route),
+                hints.for_type(problem.message, value, written=written),
+            )
 
 
 def _moved(subject: BareSubject, fix: Optional[Fix]) -> Optional[Fix]:

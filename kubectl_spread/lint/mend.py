@@ -83,7 +83,7 @@ class _Left:
         self._undecodable: set[tuple[str, ObjectRef]] = set()
         for finding in findings:
             self._open.setdefault(_kind(finding), []).append(finding)
-            if finding.rule.code == _UNDECODABLE:
+            if finding.rule.code == _UNDECODABLE and finding.is_unreadable:
                 self._undecodable.add((finding.place.source.name, finding.object))
 
     def drop(self, done: Iterable[Finding]) -> None:

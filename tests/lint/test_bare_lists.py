@@ -1,0 +1,74 @@
+"""Values of the wrong type in constraints without a pod are told as what they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubectl_spread.lint import judge
+from kubectl_spread.lint.run import check_source
+from kubectl_spread.lint.settings import Policy
+from kubectl_spread.text.source import SourceFile
+
+VALUES = """\
+web:
+  topologySpreadConstraints:
+  - maxSkew: {skew}
+    topologyKey: {key}
+    whenUnsatisfiable: {action}
+    labelSelector: {{matchLabels: {{app: web}}}}
+"""
+WRITTEN = {"skew": "1", "key": "kubernetes.io/hostname", "action": "ScheduleAnyway"}
+PATCH = """\
+- op: replace
+  path: /spec/template/spec/topologySpreadConstraints/0/maxSkew
+  value: {}
+"""
+DECODING = "json: cannot unmarshal {} into Go struct field TopologySpreadConstraint.{} of type {}"
+
+
+def found(text: str) -> list[tuple[str, str, str]]:
+    """Code, message and hint of what the default rules find."""
+    result = check_source(SourceFile("values.yaml", text), named=True)
+    findings = judge.judged([result], Policy(), accepted=judge.Accepted(is_whole=True)).findings
+    return [(item.rule.code, item.message, item.hint) for item in findings]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "what", "go_field", "go_type", "hint"),
+    [
+        ("skew", '"1"', "string", "maxSkew", "int32", "write the number without quotes"),
+        ("skew", "yes", "bool", "maxSkew", "int32", ""),
+        ("skew", "1.5", "number 1.5", "maxSkew", "int32", ""),
+        ("key", "5", "number", "topologyKey", "string", "put the value in quotes"),
+        ("action", "[DoNotSchedule]", "array", "whenUnsatisfiable", "string", None),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_no_missing_one(
+    field: str, value: str, what: str, go_field: str, go_type: str, hint: str | None
+) -> None:
+    """The message is the decoder's: it does not say that the value is 0 or empty."""
+    (finding,) = found(VALUES.format(**{**WRITTEN, field: value}))
+    code, message, given = finding
+    path = f"web.topologySpreadConstraints[0].{go_field}"
+    assert (code, message) == ("SPR113", f"{path}: {DECODING.format(what, go_field, go_type)}")
+    assert hint is None or given == hint
+
+
+def test_a_patch_of_one_field_is_checked_for_its_type() -> None:
+    """A JSON patch that writes text as maxSkew makes an object that does not decode."""
+    path = "spec.template.spec.topologySpreadConstraints[0].maxSkew"
+    message = f"{path}: {DECODING.format('string', 'maxSkew', 'int32')}"
+    assert found(PATCH.format('"2"')) == [("SPR113", message, "write the number without quotes")]
+
+
+@pytest.mark.parametrize("value", ['"{{ .Values.skew }}"', "${SKEW}"])
+def test_what_another_tool_fills_in_has_no_type_yet(value: str) -> None:
+    """A placeholder is neither text nor a missing number."""
+    assert found(VALUES.format(**{**WRITTEN, "skew": value})) == []
+
+
+def test_two_keys_of_the_wrong_type_are_no_duplicates() -> None:
+    """Constraints whose keys do not decode are not compared with each other."""
+    entry = "{maxSkew: 1, topologyKey: %s, whenUnsatisfiable: ScheduleAnyway}"
+    text = f"topologySpreadConstraints:\n- {entry % 5}\n- {entry % 6}\n"
+    assert [code for code, _, _ in found(text)] == ["SPR113", "SPR113"]
