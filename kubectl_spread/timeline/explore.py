@@ -108,9 +108,20 @@ def first(steps: list[Way]) -> Way:
 
 
 def at_random(seed: int) -> Callable[[list[Way]], Way]:
-    """Return a chooser that takes any step, the same ones for the same seed."""
+    """Return a chooser that takes any step, the same ones for the same seed.
+
+    It draws the kind of the step first. Otherwise a pod that fits on many nodes would always be scheduled before a
+    deletion finishes.
+    """
     generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
-    return generator.choice
+
+    def choose(steps: list[Way]) -> Way:
+        kinds: dict[object, list[Way]] = {}
+        for way in steps:
+            kinds.setdefault(getattr(way, "func", None), []).append(way)
+        return generator.choice(kinds[generator.choice(list(kinds))])
+
+    return choose
 
 
 def towards(

@@ -21,6 +21,7 @@ from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import revision_label
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.timeline import likeness
 from kubectl_spread.timeline import reading
 from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers import statefulset
@@ -176,8 +177,9 @@ class _Loading:
     def _know(self, rev: int, pods: list[Pod]) -> None:
         """Let new pods of a revision be as those that run, with what admission added to them."""
         usable = [pod.cls for pod in pods if not any(volume.is_ephemeral for volume in pod.cls.volumes)]
-        if usable:
-            self.world.known_class(rev, Counter(usable).most_common(1)[0][0])
+        found = likeness.most_alike(usable, self.world.revisions[rev].workload)
+        if found is not None:
+            self.world.known_class(rev, found)
         if pods and not any(_is_ready(pod) for pod in pods) and any(_is_broken(pod) for pod in pods):
             self.world.never_ready(rev)
 

@@ -172,9 +172,10 @@ class Moves:
 
     def _noticed(self, state: State, ending: list[P]) -> list[list[P]]:
         """Return the deletions whose end lets a waiting pod find other nodes: all together, or one that is decisive."""
-        if self._is_hasty:
-            return [[pod for pod in state.pods if pod.end in _ENDING]] if self._waiting(state) else []
         every = [pod for pod in state.pods if pod.end in _ENDING]
+        if self._is_hasty:
+            single = [[pod] for pod in ending] if len(every) > 1 else []
+            return [every, *single] if self._waiting(state) else []
         waiting = self._waiting(state)
         now = [set(self._oracle.hosts(pod, state)) for pod in waiting]
         then = [set(self._oracle.hosts(pod, state, without=tuple(every))) for pod in waiting]
@@ -353,13 +354,15 @@ class Moves:
         taken = self._world.evicting(state.facts)
         if not taken:
             return
+        # The user's commands follow each other at once: tolerationSeconds do not end before the last one.
+        patience_s = 0 if any(item[0] == "op" for item in state.todo) else self._world.patience_s
         for pod in dict.fromkeys(pod for pod in state.pods if pod.node in taken):
             if pod.end == End.LOST:
                 yield partial(self._gone, state, [pod])
             elif pod.end == End.ALIVE:
                 node = self._world.node(state.facts, pod.node)
                 cls = self._world.classes[pod.cls]
-                if node is not None and nodes.is_evicted(node, cls, self._world.patience_s):
+                if node is not None and nodes.is_evicted(node, cls, patience_s):
                     yield partial(self._deleted, state, (pod,))
 
     def _rest(self, state: State) -> list[Way]:

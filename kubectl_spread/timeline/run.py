@@ -15,6 +15,7 @@ from typing import Union
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.node import Node
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import answer
 from kubectl_spread.timeline import explore
@@ -209,6 +210,7 @@ class _Player:
         self._limits = limits
         self._ops = ops
         self._named = named(op for step in ops for op in step) | self._nodes_of_pods(ops)
+        self._joined = joined(op for step in ops for op in step)
         self._oracle = Oracle(self._world)
         self._moves = Moves(self._world, self._oracle)
         self._hasty = Moves(self._world, self._oracle, is_hasty=True)
@@ -225,7 +227,9 @@ class _Player:
     def _prepare(self) -> None:
         """Number everything that the steps bring along before anything is compared."""
         for op in (op for step in self._ops for op in step):
-            if isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
+            if isinstance(op, steps.CreatePod):
+                self._world.class_index(op.cls)
+            elif isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
                 owner = op.controller.workload
                 at = self._world.owner(OwnerKey(owner.kind, owner.namespace, owner.name))
                 reading.spec_of(self._world, at, op.controller)
@@ -253,8 +257,10 @@ class _Player:
     def _step(self, starts: list[State], *, is_exact: bool) -> StepAnswer:
         view = View(self._world, starts[0], message=self._message) if starts else None
         if view is None:
-            return StepAnswer((), False, 0, 0, {}, {}, Symmetry(self._world, self._start, self._named))
-        symmetries = [Symmetry(self._world, start, self._named) for start in starts]
+            return StepAnswer(
+                (), False, 0, 0, {}, {}, Symmetry(self._world, self._start, self._named, joined=self._joined)
+            )
+        symmetries = [Symmetry(self._world, start, self._named, joined=self._joined) for start in starts]
         found = self._look(starts, symmetries)
         states = [state for item in found for state in item.came_from]
         outcomes: dict[State, Outcome] = {}
@@ -333,6 +339,11 @@ def named(ops: Iterable[steps.Op]) -> frozenset[str]:
         if match is not None and match.node:
             found.add(match.node)
     return frozenset(found)
+
+
+def joined(ops: Iterable[steps.Op]) -> tuple[Node, ...]:
+    """Return the nodes that steps add or change, as they are afterwards."""
+    return tuple(node for op in ops if isinstance(op, steps.ChangeNodes) for node in op.nodes)
 
 
 class _Path:

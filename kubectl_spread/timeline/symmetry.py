@@ -11,6 +11,7 @@ one stands for the others:
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -61,7 +62,13 @@ class Symmetry:
     """The interchangeable nodes of a world, seen from one state."""
 
     def __init__(
-        self, world: World, start: State, named: Iterable[str] = (), *, marks: Mapping[str, object] = _NO_MARKS
+        self,
+        world: World,
+        start: State,
+        named: Iterable[str] = (),
+        *,
+        joined: Collection[Node] = (),
+        marks: Mapping[str, object] = _NO_MARKS,
     ) -> None:
         """Find out what is interchangeable.
 
@@ -69,6 +76,7 @@ class Symmetry:
             world: the nodes and everything that names them.
             start: the beginning; what is there tells nodes apart.
             named: nodes that the user's steps name.
+            joined: nodes as the steps make them; a domain that one of them joins is like no other.
             marks: whatever else tells nodes apart, by name.
         """
         self._world = world
@@ -86,10 +94,12 @@ class Symmetry:
         self._keys = [key for key in _topology_keys(self._classes, _default_keys(world)) if key not in fixed]
         is_open = world.claim_templates and any(item.waits for item in world.cluster.storage.classes.values())
         signed: dict[int, Any] = {}
+        domains = _joined_domains(self._keys, joined, nodes.values())
         for at, node in nodes.items():
             own = (at if is_open or _is_named(node, self._classes) else 0, marks.get(node.name))
             labels = tuple((key, node.labels.get(key)) for key in sorted(fixed))
-            signed[at] = (own, colors[at], labels, tuple(key in node.labels for key in self._keys))
+            special = tuple(domain for domain in domains if node.labels.get(domain[0]) == domain[1])
+            signed[at] = (own, colors[at], labels, special, tuple(key in node.labels for key in self._keys))
         levels = _nested(self._keys, nodes)
         loose = [key for key in self._keys if key not in levels and not _is_unique(key, nodes)]
         for at, node in nodes.items():
@@ -186,6 +196,19 @@ def _classes(world: World) -> list[PodClass]:
         if rev.workload.kind != "DaemonSet"
     ]
     return [*world.classes, *made]
+
+
+def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable[Node]) -> list[tuple[str, str]]:
+    """Return the domains, as key and value, that a step adds a node to or takes a node from."""
+    known = {node.name: node.labels for node in nodes}
+    found: set[tuple[str, str]] = set()
+    for node in joined:
+        before = known.get(node.name, {})
+        for key in keys:
+            values = {before.get(key), node.labels.get(key)}
+            if len(values) > 1:
+                found.update((key, value) for value in values if value is not None)
+    return sorted(found)
 
 
 def _color(world: World, node: Node) -> Any:

@@ -7,7 +7,8 @@ import pytest
 from tests.judge import agreement
 
 # `python -m tests.bench.agreement` looks at 300.
-SEEDS = range(0, 90, 3)
+ADOPTED = (31, 172)  # a ReplicaSet has adopted a pod that is not like its template
+SEEDS = (*range(0, 90, 3), *ADOPTED)
 _LIMIT = 3000
 
 

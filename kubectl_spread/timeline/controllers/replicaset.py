@@ -44,35 +44,43 @@ def is_active(pod: P) -> bool:
 
 
 def active(pods: Iterable[P], owner: int, rev: int) -> list[P]:
-    """Return the active pods of one ReplicaSet."""
+    """Return the active pods of one ReplicaSet of a Deployment."""
     return [pod for pod in pods if pod.owner == owner and pod.rev == rev and is_active(pod)]
 
 
+def _own_active(pods: Iterable[P], owner: int) -> list[P]:
+    """Return the active pods of a ReplicaSet that no Deployment owns: it keeps pods of templates it had before."""
+    return [pod for pod in pods if pod.owner == owner and is_active(pod)]
+
+
 def create_missing(draft: Draft, owner: int, *, rev: int, size: int) -> bool:
-    """Create the pods that are missing; return whether there were any."""
-    missing = size - len(active(draft.pods, owner, rev))
+    """Create the missing pods of a Deployment's ReplicaSet; return whether there were any."""
+    return _create(draft, rev, size - len(active(draft.pods, owner, rev)))
+
+
+def _create(draft: Draft, rev: int, missing: int) -> bool:
     for _ in range(missing):
         draft.create(rev)
     return missing > 0
 
 
 def act(draft: Draft, owner: int) -> bool:
-    """Create missing pods of a ReplicaSet of its own."""
+    """Create missing pods of a ReplicaSet of its own, from its present template."""
     spec: Spec = draft.world.specs[draft.sets[owner].spec]
-    return create_missing(draft, owner, rev=spec.rev, size=spec.replicas)
+    return _create(draft, spec.rev, spec.replicas - len(_own_active(draft.pods, owner)))
 
 
 def excess(world: World, pods: Sequence[P], owner: int, own: Own) -> list[tuple[P, ...]]:
     """Return every choice of the pods that have to go now; empty where none has to."""
     spec: Spec = world.specs[own.spec]
-    mine = active(pods, owner, spec.rev)
+    mine = _own_active(pods, owner)
     return victims(mine, mine, len(mine) - spec.replicas)
 
 
 def is_complete(world: World, pods: Sequence[P], owner: int, own: Own) -> bool:
     """Return whether all pods are ready."""
     spec: Spec = world.specs[own.spec]
-    mine = active(pods, owner, spec.rev)
+    mine = _own_active(pods, owner)
     return len(mine) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
 
 
