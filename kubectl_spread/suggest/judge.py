@@ -29,6 +29,7 @@ from kubectl_spread.suggest.scene import Scene
 from kubectl_spread.timeline import reading
 from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.answer import PodState
+from kubectl_spread.timeline.run import Answer
 from kubectl_spread.timeline.run import Limits
 from kubectl_spread.timeline.run import Mode
 from kubectl_spread.timeline.run import play
@@ -89,7 +90,11 @@ class Judge:
         plan = plans.Plan(self.problem, self._start)
         if not self.problem.exists:
             plan.create_written()
-        return play(self._start, self.problem.profiles, [tuple(plan.ops)], limits=QUICK).last
+        return self._play(self._start, plan, QUICK).last
+
+    def _play(self, start: Cluster, plan: plans.Plan, limits: Limits) -> Answer:
+        problem = self.problem
+        return play(start, problem.profiles, [tuple(plan.ops)], limits=limits, bound=problem.columns)
 
     def plan_of(self, change: Change, scene: Scene) -> plans.Plan:
         """Return the steps of a change.
@@ -112,7 +117,7 @@ class Judge:
             plan = self.plan_of(change, scene)
         except (KeyError, IndexError, TypeError, ValueError):  # the command would be refused
             return None
-        answer = play(plan.start, self.problem.profiles, [tuple(plan.ops)], limits=limits)
+        answer = self._play(plan.start, plan, limits)
         last = answer.last
         if not last.outcomes or last.is_endless or not self._is_good(last.outcomes, plan):
             return None

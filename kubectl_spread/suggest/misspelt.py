@@ -8,6 +8,7 @@ letter too many or too few.
 from __future__ import annotations
 
 from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 
 from kubectl_spread.objects.node import Node
@@ -18,13 +19,38 @@ _LEAST = 5  # characters of a name in which a swapped or missing letter shows
 def values(nodes: Iterable[Node], key: str) -> dict[str, str]:
     """Return the misspelt values of a label, and for each the spelling that more nodes have."""
     counts = Counter(node.labels[key] for node in nodes if node.labels.get(key))
+    near = _near(counts)
     found: dict[str, str] = {}
     for wrong, number in counts.items():
-        right = [other for other in counts if other not in (wrong, *found) and is_same(wrong, other)]
+        right = near.get(wrong, set()) - found.keys()
         best = max(right, key=lambda other: (counts[other], len(other), other), default="")
         if best and (counts[best], len(best), best) > (number, len(wrong), wrong):
             found[wrong] = best
     return found
+
+
+def _near(names: Iterable[str]) -> dict[str, set[str]]:
+    """Return for each name its other spellings, without comparing every name with every other one."""
+    by_plain: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        by_plain[_plain(name)].append(name)
+    near: dict[str, set[str]] = defaultdict(set)
+    for plain, alike in by_plain.items():
+        likely = alike if len(alike) > 1 else []
+        others = [other for variant in _variants(plain) for other in by_plain.get(variant, ())]
+        for name in alike:
+            for other in (*likely, *others):
+                if other != name and is_same(name, other):
+                    near[name].add(other)
+                    near[other].add(name)
+    return near
+
+
+def _variants(plain: str) -> set[str]:
+    """Return a plain name with two letters swapped, or with one letter less."""
+    swapped = {f"{plain[:at]}{plain[at + 1]}{plain[at]}{plain[at + 2 :]}" for at in range(len(plain) - 1)}
+    less = {plain[:at] + plain[at + 1 :] for at, character in enumerate(plain) if character.isalpha()}
+    return (swapped | less) - {plain}
 
 
 def spelling_of(name: str, known: Iterable[str]) -> str:

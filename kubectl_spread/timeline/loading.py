@@ -52,13 +52,16 @@ class Loaded(NamedTuple):
 def with_owners(cluster: Cluster) -> Cluster:
     """Return the cluster with Deployments as owners of ReplicaSets that the facts do not have: by name and hash."""
     found: dict[OwnerKey, OwnerKey] = {}
-    for pod in cluster.pods:
-        if pod.owner is None or pod.owner.kind != "ReplicaSet":
+    classes = {id(pod.cls): pod.cls for pod in cluster.pods}  # of many pods few
+    for cls in classes.values():
+        if cls.owner is None or cls.owner.kind != "ReplicaSet":
             continue
-        text = dict(pod.cls.labels).get(POD_TEMPLATE_HASH, "")
-        made = OwnerKey("ReplicaSet", pod.namespace, pod.owner.name)
-        above = OwnerKey("Deployment", pod.namespace, pod.owner.name.removesuffix(f"-{text}"))
-        if made not in cluster.owners and above in cluster.controllers:
+        made = OwnerKey("ReplicaSet", cls.namespace, cls.owner.name)
+        if made in cluster.owners:
+            continue
+        text = dict(cls.labels).get(POD_TEMPLATE_HASH, "")
+        above = OwnerKey("Deployment", cls.namespace, cls.owner.name.removesuffix(f"-{text}"))
+        if above in cluster.controllers:
             found[made] = above
     return cluster._replace(owners={**cluster.owners, **found}) if found else cluster
 
@@ -101,8 +104,10 @@ class _Loading:
         pods: list[P] = []
         background: list[Pod] = []
         slots: dict[str, Any] = {}
+        above_of: dict[int, Optional[OwnerKey]] = {}  # by id of the class, which the pod keeps
         for pod in visible:
-            above = self.cluster.top_owner(pod)
+            cls = id(pod.cls)
+            above = above_of[cls] if cls in above_of else above_of.setdefault(cls, self.cluster.top_owner(pod))
             is_live = above in live or pod.node_name in nodes or not pod.node_name or pod.terminating
             if not is_live:
                 background.append(pod)

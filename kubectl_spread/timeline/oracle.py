@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
@@ -130,7 +129,7 @@ class Oracle:
         priority = classes[pod.cls].priority
         if any(other.node != PENDING and classes[other.cls].priority < priority for other in state.pods):
             return True
-        return any(other.cls.priority < priority for other in self._world.background)
+        return self._world.lowest < priority
 
     def message(self, pod: P, state: State) -> str:
         """Return what the scheduler writes about a pod that fits nowhere."""
@@ -183,7 +182,7 @@ class _Kept:
         self._world = world
         facts = world.facts[state.facts]
         cluster = facts.cluster._replace(storage=storage_of(world, facts.cluster.storage, state.claims))
-        self.columns = Columns(cluster._replace(pods=world.background))
+        self.columns = world.columns(cluster)
         self.scheduler = Scheduler(self.columns, world.profiles, all_nodes=True)
         self.world_node = [world.node_at[node.name] for node in cluster.nodes]
         self._column = {at: self.columns.index[node.name] for at, node in enumerate(facts.nodes) if node is not None}

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.node import Node
@@ -126,6 +127,7 @@ def play(
     *,
     limits: Optional[Limits] = None,
     kubelet: Optional[Kubelet] = None,
+    bound: Optional[Columns] = None,
 ) -> Answer:
     """Play steps one after the other, each until nothing is left to happen.
 
@@ -135,6 +137,7 @@ def play(
         written: steps; a sequence of operations is one step, done without waiting in between.
         limits: how far to go.
         kubelet: how pods behave.
+        bound: the bound pods of the cluster, and others perhaps, as columns; they are left as they are.
     """
     cluster = with_owners(cluster)
     ops = _expanded(cluster, written)
@@ -142,7 +145,7 @@ def play(
     while True:
         try:
             return _Player(
-                cluster, profiles, ops, limits or Limits(), touched=touched, nodes=nodes, kubelet=kubelet
+                cluster, profiles, ops, limits or Limits(), touched=touched, nodes=nodes, kubelet=kubelet, bound=bound
             ).run()
         except Involved as involved:
             if involved.keys <= touched:
@@ -203,9 +206,11 @@ class _Player:
         touched: Collection[OwnerKey],
         nodes: Collection[str],
         kubelet: Optional[Kubelet],
+        bound: Optional[Columns],
     ) -> None:
         loaded = load(cluster, profiles, touched=touched, nodes=nodes, kubelet=kubelet, patience_s=limits.patience_s)
         self._world: World = loaded.world
+        self._world.bound = bound
         self._start = loaded.state
         self._limits = limits
         self._ops = ops

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -92,6 +94,7 @@ class World:
         self.node_at = {name: at for at, name in enumerate(self.node_names)}
         self.facts: list[Facts] = [Facts(cluster.nodes, cluster._replace(pods=()))]
         self.background: tuple[Pod, ...] = ()
+        self.bound: Optional[Columns] = None  # what is bound in the beginning, where somebody has counted it already
         self.names: dict[Any, list[str]] = {}  # of the pods of the beginning, by what they are
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
         self.notes: dict[str, None] = {}
@@ -243,6 +246,23 @@ class World:
             self.facts.append(made._replace(cluster=cluster))
             self._next_facts[facts, key] = found
         return found
+
+    @cached_property
+    def lowest(self) -> float:
+        """Return the lowest priority of the background's pods."""
+        classes = {id(pod.cls): pod.cls for pod in self.background}
+        return min((cls.priority for cls in classes.values()), default=float("inf"))
+
+    def columns(self, cluster: Cluster) -> Columns:
+        """Return columns of their own for a cluster, with the pods of the background alone."""
+        cluster = cluster._replace(pods=self.background)
+        return Columns(cluster) if self.bound is None else self.bound.changed(cluster, self._others)
+
+    @cached_property
+    def _others(self) -> frozenset[str]:
+        """The uids of pods that are bound in the beginning and no part of the background."""
+        bound = () if self.bound is None else self.bound.bound_pods
+        return frozenset(pod.uid for pod in bound) - {pod.uid for pod in self.background}
 
     def on_node(self, name: str) -> list[Pod]:
         """Return the pods of the background on a node."""
