@@ -290,7 +290,7 @@ def _with_disagreement(report: PodReport) -> PodReport:
     fits = explanation.verdict in (Verdict.SCHEDULABLE, Verdict.CONTENDED)
     if not fits or explanation.assumed or not is_current:
         return report
-    found = disagreement(report.words.message)
+    found = disagreement(report.words.message, (node.recorded for node in explanation.nodes))
     if found is None:
         return report
     return report._replace(explanation=explanation._replace(verdict=Verdict.REFUSED, disagreement=found))

@@ -2,22 +2,64 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 from typing import TYPE_CHECKING
 
+from kubectl_spread.scheduler.framework.status import Status
+
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.explain.messages import Part
+    from kubectl_spread.explain.reasons import Kind
 
 
 class Disagreement(NamedTuple):
-    """What the scheduler says of the nodes, part by part, where by what is known here some of them fit."""
+    """What the scheduler says of the nodes, part by part, where by what is known here some of them fit.
+
+    unexplained: the parts that name more nodes than those that are refused for the same here; all, if none does.
+    """
 
     parts: tuple[Part, ...]
+    unexplained: tuple[Part, ...]
 
 
-def disagreement(message: str) -> Disagreement | None:
-    """Return what a message says of the nodes; None for one that is not the scheduler's refusal of every node."""
+def disagreement(message: str, refusals: Iterable[Status]) -> Disagreement | None:
+    """Return what a message says of the nodes; None for one that is not the scheduler's refusal of every node.
+
+    `refusals` are those of the nodes that do not fit here, one for each.
+    """
     from kubectl_spread.explain.messages import parse
 
     found = parse(message)
-    return Disagreement(found.parts) if found.is_of_nodes and found.parts else None
+    if not found.is_of_nodes or not found.parts:
+        return None
+    return Disagreement(found.parts, _unexplained(found.parts, refusals) or found.parts)
+
+
+def _unexplained(parts: tuple[Part, ...], refusals: Iterable[Status]) -> tuple[Part, ...]:
+    """The parts that name more nodes than the refusals; taints are counted together, as releases word them apart."""
+    known = _numbers(_parts_of(refusals))
+    said = _numbers(parts)
+    return tuple(part for part in parts if part.number is None or said[_key(part)] > known[_key(part)])
+
+
+def _parts_of(refusals: Iterable[Status]) -> tuple[Part, ...]:
+    """The refusals as the scheduler would list them."""
+    from kubectl_spread.explain.messages import parse
+
+    reasons = Counter(reason for refusal in refusals for reason in refusal.reasons)
+    listed = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
+    return parse(f"0/{reasons.total()} nodes are available: {listed}.").parts if reasons else ()
+
+
+def _numbers(parts: Iterable[Part]) -> Counter[tuple[Kind, str]]:
+    numbers: Counter[tuple[Kind, str]] = Counter()
+    for part in parts:
+        numbers[_key(part)] += part.number or 0
+    return numbers
+
+
+def _key(part: Part) -> tuple[Kind, str]:
+    """What a part is counted by: its kind, and the resource of one that there is too little of."""
+    return part.kind, part.subject if part.kind.value == "resources" else ""

@@ -24,9 +24,9 @@ _MOST = 2
 
 
 def must_differ(explanation: Explanation) -> list[str]:
-    """Return a sentence for each kind of reason that the scheduler gave, the first few."""
+    """Return a sentence for each kind of reason that the facts do not explain, the first few."""
     found = explanation.disagreement
-    kinds = () if found is None else tuple(part.kind.value for part in found.parts)
+    kinds = () if found is None else tuple(part.kind.value for part in found.unexplained)
     return list(dict.fromkeys(_sentences(kinds, explanation)))[:_MOST]
 
 

@@ -479,6 +479,41 @@ def test_the_schedulers_newer_word_wins(
     ]
 
 
+def facts_with_a_tainted_node(tmp_path: Path, *, tainted: int) -> str:
+    """The same with a control-plane node; the message names `tainted` nodes with taints, and two in all for spread."""
+    path = Path(facts_of_refused(tmp_path, constraints="{}"))
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    taint = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
+    facts["items"].append({
+        "kind": "Node", "metadata": {"name": "cp"}, "spec": {"taints": [taint]},
+        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}},
+    })  # fmt: skip
+    facts["items"][2]["status"]["conditions"][0]["message"] = (
+        f"0/3 nodes are available: {tainted} node(s) had untolerated taint(s), {3 - tainted} node(s) didn't match pod "
+        "topology spread constraints."
+    )
+    path.write_text(json.dumps(facts), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(("tainted", "is_told"), [(1, False), (2, True)], ids=["explained", "one too many"])
+def test_a_taint_that_the_facts_show_explains_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], tainted: int, is_told: bool
+) -> None:
+    facts = facts_with_a_tainted_node(tmp_path, tainted=tainted)
+    code = run(["explain", "pod/x", "-n", "shop", "--snapshot", facts])
+    sentence = " ".join(capsys.readouterr().out.split("\n\n", maxsplit=1)[0].split())
+    more = " A node must have a taint or a cordon that the facts do not show." if is_told else ""
+
+    assert (code, sentence) == (
+        1,
+        f"Pod shop/x stays Pending: the scheduler refuses it on every node ({tainted} node(s) had untolerated taint(s), "
+        f"{3 - tainted} node(s) didn't match pod topology spread constraints), although by what is known here it fits "
+        "on 2 nodes: a, b. The pod has no constraint of its own, so the scheduler's configuration must have a hard "
+        f"default constraint that is not known here: give it with --scheduler-config.{more}",
+    )
+
+
 def test_an_outdated_refusal_wins_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     facts = facts_of_refused(tmp_path, constraints=HARD, nodes=1)
     code = run(["explain", "pod/x", "-n", "shop", "--snapshot", facts])
