@@ -105,7 +105,13 @@ def _wrapped(text: str, width: int, *, first: str = _INDENT, then: str = _INDENT
 
 
 def effect_sentence(item: Suggestion) -> str:
-    """`restarts all 3 running pods; in the end all 4 pods have a node`."""
+    """`restarts all 3 running pods; in the end all 4 pods have a node`, and of how many outcomes, if not of all."""
+    rollout = item.rollout
+    sampled = "" if rollout.is_exact else f" (in {counted(rollout.outcomes, 'sampled outcome')}; there may be others)"
+    return _end(item) + sampled
+
+
+def _end(item: Suggestion) -> str:
     effect, restarts = item.effect, item.rollout.restarts
     if restarts:
         running = effect.placed_before
@@ -143,12 +149,18 @@ def spread_sentence(spread: Spread) -> str:
     counts = listed(written, most=_MOST_DOMAINS)
     more = "" if few else f", {len(fullest)} domains in all"
     was = "" if spread.skew_before is None else f", now {spread.skew_before}"
-    return f"{key}: {counts}{more} (skew {spread.skew_after}{was})"
+    return f"{key}: {counts}{more} (skew {_skew(spread)}{was})"
 
 
 def _range(spread: Spread, value: str, count: int) -> str:
     """`2`, or `1-2` where outcomes differ."""
     least, most = spread.ranges.get(value, (count, count))
+    return str(least) if least == most else f"{least}-{most}"
+
+
+def _skew(spread: Spread) -> str:
+    """`1`, or `0-2` where outcomes differ."""
+    least, most = spread.skews or (spread.skew_after, spread.skew_after)
     return str(least) if least == most else f"{least}-{most}"
 
 
@@ -198,6 +210,7 @@ def _effect_document(effect: Effect) -> dict[str, Any]:
                 "after": spread.after,
                 "skewBefore": spread.skew_before,
                 "skewAfter": spread.skew_after,
+                "skewRange": None if spread.skews is None else list(spread.skews),
                 "range": {value: list(ends) for value, ends in spread.ranges.items()},
             }
             for spread in effect.spreads

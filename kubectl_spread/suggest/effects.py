@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Optional
 
@@ -15,6 +16,7 @@ from kubectl_spread.suggest.suggestion import Spread
 
 Counts = dict[str, dict[str, int]]  # topology key -> value -> pods
 Ranges = dict[str, dict[str, tuple[int, int]]]
+Skews = dict[str, tuple[int, int]]  # topology key -> the least and the greatest
 
 
 def merged(actions: Sequence[Action]) -> list[Action]:
@@ -24,7 +26,7 @@ def merged(actions: Sequence[Action]) -> list[Action]:
     return [EditSpec(ops), *others] if ops else others
 
 
-def spreads(before: Counts, after: Counts, ranges: Ranges) -> tuple[Spread, ...]:
+def spreads(before: Counts, after: Counts, ranges: Ranges, skews: Skews) -> tuple[Spread, ...]:
     """Return the counts of each key, those after the change with their range over all outcomes."""
     return tuple(
         Spread(
@@ -34,9 +36,22 @@ def spreads(before: Counts, after: Counts, ranges: Ranges) -> tuple[Spread, ...]
             _skew(before.get(key, {})),
             _skew(after.get(key, {})),
             ranges.get(key, {}),
+            skews.get(key),
         )
         for key in dict.fromkeys((*after, *before))
     )
+
+
+def skews(found: Iterable[Counts]) -> Skews:
+    """Return the least and the greatest skew of each key over all outcomes."""
+    ends: Skews = {}
+    for counts in found:
+        for key, numbers in counts.items():
+            skew = _skew(numbers)
+            if skew is not None:
+                least, most = ends.get(key, (skew, skew))
+                ends[key] = (min(least, skew), max(most, skew))
+    return ends
 
 
 def _skew(counts: dict[str, int]) -> Optional[int]:

@@ -56,8 +56,8 @@ class Judged(NamedTuple):
 
     outcomes: different ends that were found; is_exact: there are no others. restarts: running pods of the workload that
     are replaced, the most in any outcome. placed: the workload's pods that have a node in the end. node: that of the
-    pod that was asked about, or of one that took its place. counts: of the first outcome, ranges: of all. lost: names
-    of pods that end and that nothing creates again. not_followed: what was not simulated.
+    pod that was asked about, or of one that took its place. counts: of the first outcome, ranges and skews: of all.
+    lost: names of pods that end and that nothing creates again. not_followed: what was not simulated.
     """
 
     outcomes: int
@@ -68,6 +68,7 @@ class Judged(NamedTuple):
     nodes: tuple[str, ...]
     counts: effects.Counts
     ranges: effects.Ranges
+    skews: effects.Skews
     lost: tuple[str, ...]
     not_followed: tuple[str, ...]
 
@@ -148,6 +149,7 @@ class Judge:
             nodes=tuple(sorted(set(nodes))),
             counts=counts,
             ranges={},
+            skews={},
             lost=(),
             not_followed=(bounded.LEFT_OUT.format(pods=len(nodes) + stays),),
         )
@@ -201,6 +203,7 @@ class Judge:
             nodes=tuple(sorted(set(nodes))),
             counts=found[0],
             ranges=_ranges(found, answer),
+            skews=effects.skews(found),
             lost=self._lost(first, plan),
             not_followed=tuple(plan.not_followed),
         )

@@ -16,7 +16,8 @@ class Spread(NamedTuple):
     """Matching pods by the value of a constraint's key, before the change and after it.
 
     Values that the constraint does not count are left out. A skew is the most less the least; None where nothing is
-    counted, or where there was no such constraint. `after` is one outcome; `ranges` has the fewest and the most of all.
+    counted, or where there was no such constraint. `after` is one outcome; `ranges` has the fewest and the most of all,
+    `skews` the least skew and the greatest.
     """
 
     topology_key: str
@@ -25,6 +26,7 @@ class Spread(NamedTuple):
     skew_before: Optional[int]
     skew_after: Optional[int]
     ranges: dict[str, tuple[int, int]] = {}  # noqa: RUF012 (never written to)
+    skews: Optional[tuple[int, int]] = None
 
 
 class Effect(NamedTuple):

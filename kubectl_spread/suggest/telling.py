@@ -57,7 +57,7 @@ def _effect(judged: Judged, judge: Judge) -> Effect:
         pending_before=given.pending,
         pending_after=0,
         node=judged.node,
-        spreads=effects.spreads(judge.counts_before, judged.counts, judged.ranges),
+        spreads=effects.spreads(judge.counts_before, judged.counts, judged.ranges, judged.skews),
     )
 
 

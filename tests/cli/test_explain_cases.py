@@ -505,12 +505,12 @@ def test_a_taint_that_the_facts_show_explains_itself(
     sentence = " ".join(capsys.readouterr().out.split("\n\n", maxsplit=1)[0].split())
     more = " A node must have a taint or a cordon that the facts do not show." if is_told else ""
 
-    assert (code, sentence) == (
-        1,
-        f"Pod shop/x stays Pending: the scheduler refuses it on every node ({tainted} node(s) had untolerated taint(s), "
-        f"{3 - tainted} node(s) didn't match pod topology spread constraints), although by what is known here it fits "
-        "on 2 nodes: a, b. The pod has no constraint of its own, so the scheduler's configuration must have a hard "
-        f"default constraint that is not known here: give it with --scheduler-config.{more}",
+    assert code == 1
+    assert sentence == (
+        f"Pod shop/x stays Pending: the scheduler refuses it on every node ({tainted} node(s) had untolerated "
+        f"taint(s), {3 - tainted} node(s) didn't match pod topology spread constraints), although by what is known "
+        "here it fits on 2 nodes: a, b. The pod has no constraint of its own, so the scheduler's configuration must "
+        f"have a hard default constraint that is not known here: give it with --scheduler-config.{more}"
     )
 
 
@@ -520,3 +520,35 @@ def test_an_outdated_refusal_wins_nothing(tmp_path: Path, capsys: pytest.Capture
 
     assert 0 == code
     assert capsys.readouterr().out.startswith("Pod shop/x can be scheduled: it fits on 2 nodes: a, b.\n")
+
+
+def suggested(capsys: pytest.CaptureFixture[str], name: str, title: str) -> tuple[dict[str, Any], str]:
+    """One of the suggestions for a case, as JSON and the text of all."""
+    arguments = ["explain", "pod/web-abc12-p0", "-n", "shop", "--snapshot", str(CASES / f"{name}.yaml")]
+    arguments += ["--suggestions", "10"]
+    run([*arguments, "-o", "json"])
+    told = json.loads(capsys.readouterr().out)
+    jsonschema.validate(told, schemas.load("explanation"))
+    run(arguments)
+    text = " ".join(capsys.readouterr().out.split())
+    return next(item for item in told["suggestions"] if item["title"].startswith(title)), text
+
+
+def test_a_search_that_did_not_see_all_outcomes_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    item, text = suggested(capsys, "P56-md3", "set minDomains: 2")
+    (domains,) = item["effect"]["domains"]
+
+    assert (False, "possible", 2) == (item["rollout"]["exhaustive"], item["certainty"], item["rollout"]["outcomes"])
+    assert ({"a": [2, 4], "b": [2, 4]}, [0, 2]) == (domains["range"], domains["skewRange"])
+    assert (
+        "restarts all 4 running pods; in the end all 6 pods have a node (in 2 sampled outcomes; there may be others) "
+        "topology.kubernetes.io/zone: a 2-4, b 2-4 (skew 0-2, now 0)"
+    ) in text
+
+
+def test_the_skew_of_different_outcomes_is_a_range(capsys: pytest.CaptureFixture[str]) -> None:
+    item, text = suggested(capsys, "o08", "tolerate the taint")
+    (domains,) = item["effect"]["domains"]
+
+    assert [0, 2] == domains["skewRange"]
+    assert "us-east-1a 0-2, us-east-1b 0-2, us-east1b 1-2 (skew 0-2, now 1)" in text
