@@ -18,6 +18,8 @@ from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.group import Group
 from kubectl_spread.lint.kustomization import Replicas
 from kubectl_spread.lint.kustomization import Unknown
+from kubectl_spread.lint.neighbours import Area
+from kubectl_spread.lint.neighbours import Neighbourhoods
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import Manifest
@@ -88,10 +90,12 @@ class Project:
         facts: Optional[ClusterFacts] = None,
         namespace: str = DEFAULT_NAMESPACE,
         set_replicas: Callable[[Manifest], Optional[list[Replicas]]] = lambda _: None,
+        area: Callable[[Manifest], Optional[Area]] = lambda _: None,
     ) -> None:
-        """`namespace` is that of objects that name none. `set_replicas` is `Root.replicas`."""
+        """`namespace` is that of objects that name none. `set_replicas` is `Root.replicas`, `area` is `Root.area`."""
         self.scope: Optional[Scope] = None
         self._set_replicas = set_replicas
+        self._area = area
         self.target = _ANY if callable(target) else target
         self._target_of = target if callable(target) else None
         self._seen: dict[TargetCluster, Project] = {}
@@ -104,6 +108,7 @@ class Project:
         self.subjects = tuple(item if (by := self._rollout_of(item)) is None else item.run_by(by) for item in subjects)
         self._replicas: dict[int, ReplicaRange] = {}  # by id() of a subject
         self._groups: dict[tuple[str, Selector], Group] = {}
+        self._neighbourhoods: dict[tuple[str, Selector], Neighbourhoods] = {}
         self._sizes: dict[tuple[bool, str, Selector], Optional[int]] = {}
         self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
         self._by_namespace: dict[str, list[Subject]] = {}
@@ -144,6 +149,14 @@ class Project:
         if known is None:
             known = self._groups[namespace, selector] = Group(self._selected(selector, namespace))
         return known
+
+    def group_around(self, subject: Subject, selector: Selector) -> Group:
+        """Return those of a selector's workloads that count for one of them; see `neighbours`."""
+        key = subject.workload.namespace, selector
+        if key not in self._neighbourhoods:
+            group = self.group(selector, key[0])
+            self._neighbourhoods[key] = Neighbourhoods(group, lambda member: self._area(member.manifest))
+        return self._neighbourhoods[key].of(subject)
 
     def _selected(self, selector: Selector, namespace: str) -> list[Subject]:
         if selector.requirements is None:

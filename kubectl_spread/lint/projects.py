@@ -115,6 +115,7 @@ def _project(root: Root, seen: Seen) -> Project:
         facts=seen.facts,
         namespace=seen.namespace,
         set_replicas=root.replicas,
+        area=root.area,
     )
 
 

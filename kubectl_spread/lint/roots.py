@@ -22,6 +22,7 @@ from kubectl_spread.lint.kustomization import Kustomization
 from kubectl_spread.lint.kustomization import Replicas
 from kubectl_spread.lint.kustomization import Unknown
 from kubectl_spread.lint.kustomization import with_components
+from kubectl_spread.lint.neighbours import Area
 from kubectl_spread.lint.subject import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
@@ -94,6 +95,12 @@ class Root(NamedTuple):
         if self.kind is RootKind.KUSTOMIZATION:
             return f"{self.path} (kustomization)"
         return os.path.normpath(self.rivals.get(source.name, self.path))
+
+    def area(self, manifest: Manifest) -> Optional[Area]:
+        """Return where a search found an object; None where everything in this root counts for it."""
+        if self.kind is not RootKind.DIRECTORY:
+            return None
+        return Area(os.path.dirname(os.path.abspath(manifest.document.source.name)), bool(manifest.namespace))
 
     def replicas(self, manifest: Manifest) -> Optional[list[Replicas]]:
         """Return what the kustomizations of this root set; None where the object's file is not in one."""
@@ -168,6 +175,8 @@ def _configured(path: str, rules: RootRules) -> Optional[tuple[RootKind, str]]:
 
 def _top(path: str, globs: Globs) -> Optional[str]:
     """The outermost directory on the way to a path that a glob matches; one that matches also has what is below."""
+    if not {".", "./"}.isdisjoint(globs.patterns) and _is_below(path, globs.root):
+        return globs.root
     found = None
     while globs.match(path) and _is_below(path, globs.root):
         found, path = path, os.path.dirname(path)

@@ -131,9 +131,9 @@ def test_files_of_one_environment_in_one_directory_belong_together(check: Check)
 
 def test_environments_below_each_application_belong_together(check: Check) -> None:
     for environment in ("dev", "prod"):
-        write(f"apps/web/{environment}/web.yaml", deployment("web", labels="tier: web"))
+        write(f"apps/web/{environment}/web.yaml", deployment("web", labels="tier: web", namespace="shop"))
         write(f"apps/api/{environment}/api.yaml", deployment("api"))
-    write("apps/api/prod/canary.yaml", deployment("canary", labels="tier: web"))
+    write("apps/api/prod/canary.yaml", deployment("canary", labels="tier: web", namespace="shop"))
 
     assert ["apps/api/prod/canary.yaml SPR502", "apps/web/prod/web.yaml SPR502"] == check("-R", "apps").findings
 
@@ -175,9 +175,41 @@ def test_another_namespace_or_group_makes_another_object(check: Check) -> None:
     assert ["./a/web.yaml SPR502", "./b/api.yaml SPR502"] == check("-R", ".").findings
 
 
+def test_workloads_of_unrelated_directories_are_strangers(check: Check) -> None:
+    """Files that are named, and those of one root of the config, belong together."""
+    write("web/web.yaml", deployment("web", labels="tier: web"))
+    write("api/api.yaml", deployment("api", labels="tier: web"))
+    both = ["./api/api.yaml SPR502", "./web/web.yaml SPR502"]
+
+    assert [] == check("-R", ".").findings
+    assert both == sorted(f"./{finding}" for finding in check("api/api.yaml", "web/web.yaml").findings)
+    write(".kubectl-spread.yaml", "roots: .\n")
+    assert both == sorted(check("-R", ".").findings)
+
+
+@pytest.mark.parametrize("where", ["web", "web/canary", "."])
+def test_workloads_of_one_directory_or_one_below_it_count_for_one_another(check: Check, where: str) -> None:
+    write("web/web.yaml", deployment("web", labels="tier: web"))
+    write(f"{where}/canary.yaml", deployment("canary", labels="tier: web"))
+    write("api/api.yaml", deployment("api"))
+
+    assert ["SPR502", "SPR502"] == [finding.split()[1] for finding in check("-R", ".").findings]
+
+
+def test_a_namespace_that_both_name_joins_directories(check: Check) -> None:
+    """One that only one of them names does not, nor do two different ones."""
+    write("web/web.yaml", deployment("web", labels="tier: web", namespace="default"))
+    write("api/api.yaml", deployment("api", labels="tier: web"))
+    write("job/job.yaml", deployment("job", labels="tier: web", namespace="other"))
+    assert [] == check("-R", ".").findings
+
+    write("api/api.yaml", deployment("api", labels="tier: web", namespace="default"))
+    assert ["./api/api.yaml SPR502", "./web/web.yaml SPR502"] == check("-R", ".").findings
+
+
 def test_roots_of_the_config_come_before_directories_that_are_named(check: Check) -> None:
-    write("teams/one/web.yaml", deployment("web", labels="tier: web"))
-    write("teams/two/api.yaml", deployment("api", labels="tier: web"))
+    write("teams/one/web.yaml", deployment("web", labels="tier: web", namespace="shop"))
+    write("teams/two/api.yaml", deployment("api", labels="tier: web", namespace="shop"))
     assert 2 == len(check("-R", "teams").findings)
     write(".kubectl-spread.yaml", "roots: [teams/*]\n")
 
@@ -196,8 +228,8 @@ def test_a_root_of_the_config_joins_the_kustomizations_in_it(check: Check) -> No
 
 
 def test_each_directory_named_is_a_root(check: Check) -> None:
-    write("one/web.yaml", deployment("web", labels="tier: web"))
-    write("two/api.yaml", deployment("api", labels="tier: web"))
+    write("one/web.yaml", deployment("web", labels="tier: web", namespace="shop"))
+    write("two/api.yaml", deployment("api", labels="tier: web", namespace="shop"))
 
     assert [] == check("one", "two").findings
     assert 2 == len(check("-R", ".").findings)

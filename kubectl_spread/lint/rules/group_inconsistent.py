@@ -2,7 +2,8 @@
 
 Each pod is placed by its own constraints. Where two workloads share a selector, so that the pods of both are counted,
 but not `maxSkew` or another field, pods of the one may go where the other's rule is then broken: nothing is placed
-wrongly by its own rule, and the group as a whole keeps neither.
+wrongly by its own rule, and the group as a whole keeps neither. In a directory that is searched, workloads in
+unrelated directories are not compared, unless both name the same namespace.
 
 Example:
     apiVersion: apps/v1
@@ -73,7 +74,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     for constraint in subject.constraints:
         if not subject.is_in_its_group(constraint):
             continue
-        group = project.group(subject.selector(constraint), subject.workload.namespace)
+        group = project.group_around(subject, subject.selector(constraint))
         for other in group.twins(subject, constraint):
             twin = _counterpart(constraint, subject, other)
             found = None if twin is None else first_difference(constraint, twin)

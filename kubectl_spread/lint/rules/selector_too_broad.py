@@ -1,7 +1,8 @@
 """A constraint counts the pods of other workloads.
 
 The selector matches other workloads in the input too, so that their pods fill this one's domains: a domain with many
-of them is refused or avoided although this workload has none there.
+of them is refused or avoided although this workload has none there. In a directory that is searched, workloads in
+unrelated directories are not counted, unless both name the same namespace.
 
 Example:
     apiVersion: apps/v1
@@ -91,7 +92,7 @@ def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Proj
     """The workloads whose pods a constraint counts, if there are others than the subject."""
     if not subject.is_in_its_group(constraint):
         return None
-    group = project.group(subject.selector(constraint), subject.workload.namespace)
+    group = project.group_around(subject, subject.selector(constraint))
     return group if group.count_others(subject) else None
 
 
