@@ -118,7 +118,8 @@ def _end(item: Suggestion) -> str:
         which = "the running pod" if running == restarts == 1 else f"{restarts} of {running} running pods"
         if running == restarts > 1:
             which = "both running pods" if running == 2 else f"all {running} running pods"
-        end = "the pod has a node" if effect.placed_after == 1 else f"all {effect.placed_after} pods have a node"
+        pods = "both" if effect.placed_after == 2 else f"all {effect.placed_after}"
+        end = "the pod has a node" if effect.placed_after == 1 else f"{pods} pods have a node"
         return f"restarts {which}; in the end {end}"
     certain = "" if item.certainty is Certainty.CERTAIN else ", or another of equal score"
     if effect.pending_before == 1 or effect.placed_after == 1:
