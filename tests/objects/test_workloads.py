@@ -21,8 +21,8 @@ from kubectl_spread.objects.workload import knative_scale
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
 
-NOT_READY = Toleration("node.kubernetes.io/not-ready", "Exists", "", "NoExecute")
-UNREACHABLE = Toleration("node.kubernetes.io/unreachable", "Exists", "", "NoExecute")
+NOT_READY = Toleration("node.kubernetes.io/not-ready", "Exists", "", "NoExecute", seconds=300)
+UNREACHABLE = Toleration("node.kubernetes.io/unreachable", "Exists", "", "NoExecute", seconds=300)
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {}}
 
 
@@ -186,7 +186,7 @@ def test_a_replica_is_the_pod_of_the_template() -> None:
         ([{"key": "gpu", "operator": "Exists"}], [Toleration("gpu", "Exists"), NOT_READY, UNREACHABLE]),
         (
             [{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"}],
-            [NOT_READY, UNREACHABLE],
+            [NOT_READY._replace(seconds=None), UNREACHABLE],
         ),
         (
             [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}],
@@ -216,8 +216,8 @@ def tolerated(key: str, effect: str) -> Toleration:
 
 
 DAEMON = [
-    NOT_READY,
-    UNREACHABLE,
+    tolerated("not-ready", "NoExecute"),
+    tolerated("unreachable", "NoExecute"),
     tolerated("disk-pressure", "NoSchedule"),
     tolerated("memory-pressure", "NoSchedule"),
     tolerated("pid-pressure", "NoSchedule"),
