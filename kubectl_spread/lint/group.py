@@ -85,6 +85,8 @@ class Group:
 
         Two are of one kind if they have the same actions and fields there.
         """
+        if len(self.members) < 2:
+            return
         key = constraint.topology_key, requirements(subject.selector(constraint))
         if key not in self._twins:
             self._twins[key] = list(self._kinds(*key))

@@ -27,6 +27,7 @@ from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.workloads import findings_by_object
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
 _MOST_ROOTS = 20  # of one object; a file that hundreds of roots share is not checked hundreds of times
@@ -48,6 +49,7 @@ class Projects:
         self._projects = [_project(root, seen) for root in self.roots]
         self._chained = {path for root in self.roots for path in root.chains}
         self._holders: dict[int, list[Project]] = {}  # by id() of a manifest
+        self._replicas: dict[tuple[int, Route], ReplicaRange] = {}  # by id() of a manifest, and the route in it
         for root, project in zip(self.roots, self._projects, strict=True):
             project.scope = self
             for item in root.held:
@@ -71,12 +73,15 @@ class Projects:
 
     def replicas(self, subject: Subject) -> ReplicaRange:
         """Return the replicas in all roots that hold the workload."""
-        holders = self._holders[id(subject.manifest)][:_MOST_ROOTS]
-        return widest([project.replicas_here(project.same(subject)) for project in holders])
+        key = id(subject.manifest), subject.template_route
+        if key not in self._replicas:
+            holders = self._holders[id(subject.manifest)][:_MOST_ROOTS]
+            self._replicas[key] = widest([project.replicas_here(project.same(subject)) for project in holders])
+        return self._replicas[key]
 
     def is_overlaid(self, manifest: Manifest) -> bool:
         """Return whether a kustomization lists the object's file."""
-        return os.path.abspath(manifest.document.source.name) in self._chained
+        return bool(self._chained) and os.path.abspath(manifest.document.source.name) in self._chained
 
     def findings(self, codes: Container[str] = RULES) -> list[Finding]:
         """Return what the rules find; about an object of several roots, what holds in each of them."""

@@ -104,6 +104,8 @@ class Root(NamedTuple):
 
     def replicas(self, manifest: Manifest) -> Optional[list[Replicas]]:
         """Return what the kustomizations of this root set; None where the object's file is not in one."""
+        if not self.chains:
+            return None
         chains = self.chains.get(os.path.abspath(manifest.document.source.name))
         return None if chains is None else [_set_by(chain, manifest) for chain in chains]
 

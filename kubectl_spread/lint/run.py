@@ -132,8 +132,6 @@ class _Reading:
         return self._result()
 
     def _document(self, document: compose.Document) -> None:
-        text, root = self.source.text, document.root
-        has_constraints = constraint_lists.may_hold(text[root.start : root.end]) if self._may_hold else False
         self.findings += _duplicate_keys(document)
         is_object = False
         for manifest in manifests(document, self.kinds):
@@ -142,12 +140,18 @@ class _Reading:
             self.findings += checked.findings
             self.subjects += checked.subjects
             self.undecodable += checked.is_undecodable
-            if has_constraints and (manifest.workload_kind is None or manifest.workload_kind.is_foreign):
+            is_searched = manifest.workload_kind is None or manifest.workload_kind.is_foreign
+            if is_searched and self._may_be_in(document):
                 self._search(manifest)
             if not checked.subjects and not checked.is_undecodable:
                 self.others.append(manifest)
-        if has_constraints and not is_object:
+        if not is_object and self._may_be_in(document):
             self._search(Manifest(document, (), {}, "", ""))
+
+    def _may_be_in(self, document: compose.Document) -> bool:
+        """Whether a document may hold constraints outside the pod specs of known kinds."""
+        root = document.root
+        return self._may_hold and constraint_lists.may_hold(self.source.text[root.start : root.end])
 
     @functools.cached_property
     def _may_hold(self) -> bool:

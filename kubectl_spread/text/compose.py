@@ -410,7 +410,7 @@ def _refuse_keys(children: list[Node]) -> None:
         key = children[at]
         if not isinstance(key, Scalar):
             raise _RefusedError(key.start, key.end, "invalid map key: a mapping or sequence")
-        if is_merge(key) and not _is_mergeable(children[at + 1]):
+        if key.text == "<<" and is_merge(key) and not _is_mergeable(children[at + 1]):
             raise _RefusedError(key.start, key.end, "map merge requires map or sequence of maps as the value")
 
 

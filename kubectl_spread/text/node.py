@@ -65,7 +65,7 @@ class Duplicate(NamedTuple):
 class Mapping:
     """A mapping; `pairs` as written, `fields` by key text, merges resolved, the last of equal keys."""
 
-    __slots__ = ("_fields", "_has_merge", "end", "origin", "pairs", "start")
+    __slots__ = ("_fields", "end", "origin", "pairs", "start")
 
     def __init__(self, start: int, end: int, pairs: list[tuple[Node, Node]]) -> None:
         self.start = start
@@ -73,19 +73,18 @@ class Mapping:
         self.pairs = pairs
         self.origin: Optional[Node] = None
         self._fields: Optional[dict[str, Field]] = None
-        self._has_merge = False
 
     @property
     def fields(self) -> dict[str, Field]:
         if self._fields is None:
             fields = {_key_text(pair[0]): Field(*pair) for pair in self.pairs}
-            self._has_merge = "<<" in fields
-            self._fields = _merged_fields(self) if self._has_merge else fields
+            self._fields = _merged_fields(self) if "<<" in fields else fields
         return self._fields
 
     def duplicates(self) -> list[Duplicate]:
         """Keys written more than once in this mapping; merged keys do not count."""
-        if len(self.fields) == len(self.pairs) and not self._has_merge:
+        texts = {_key_text(key) for key, _ in self.pairs}
+        if len(texts) == len(self.pairs) and "<<" not in texts:
             return []
         seen: dict[str, Node] = {}
         found = []
@@ -113,10 +112,17 @@ def to_plain(node: Optional[Node]) -> Any:
     if isinstance(node, Scalar):
         return scalars.resolve(node.text) if node.plain else node.text
     if isinstance(node, Mapping):
-        return {text: to_plain(field.value) for text, field in node.fields.items()}
+        return _plain_mapping(node)
     if isinstance(node, Sequence):
         return [to_plain(item) for item in node.items]
     return None
+
+
+def _plain_mapping(mapping: Mapping) -> dict[str, Any]:
+    """The JSON value of a mapping; its `fields` are made only where keys repeat or merge."""
+    if any(is_merge(key) for key, _ in mapping.pairs):
+        return {text: to_plain(field.value) for text, field in mapping.fields.items()}
+    return {_key_text(key): to_plain(value) for key, value in mapping.pairs}
 
 
 def written(node: Node) -> str:
@@ -164,7 +170,7 @@ def mappings(root: Node) -> Iterator[Mapping]:
             continue
         if isinstance(node, Mapping):
             yield node
-            stack += [value for _, value in reversed(node.pairs)]
+            stack += [value for _, value in reversed(node.pairs) if not isinstance(value, Scalar)]
         elif isinstance(node, Sequence):
             stack += reversed(node.items)
 
