@@ -28,6 +28,7 @@ from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.plan import Plan
 from kubectl_spread.suggest.scene import Scene
 from kubectl_spread.suggest.target import command
+from kubectl_spread.suggest.target import local
 
 Plain = dict[str, Any]
 
@@ -584,9 +585,12 @@ class DeleteClaims(NamedTuple):
         return []
 
     def commands(self, scene: Scene) -> list[str]:
-        """The claims go once the pods that wait with them are deleted."""
+        """The claims go once the pods that wait with them are deleted; those that nobody makes are created again."""
         found = [
-            command("delete", "pvc", key.name, namespace=key.namespace, rest=("--wait=false",)) for key in self.claims
+            command("delete", "pvc", key.name, namespace=key.namespace, rest=("--wait=false",))
+            if _is_made_again(key, scene)
+            else _claim_anew(key)
+            for key in self.claims
         ]
         wanted = set(self.claims)
         pods = [
@@ -603,6 +607,30 @@ class DeleteClaims(NamedTuple):
         key = self.claims[0]
         deleted = [claim.name for claim in self.claims]
         return [{**_object("PersistentVolumeClaim", key.namespace, key.name), "deleted": deleted}]
+
+
+def _is_made_again(key: ObjectKey, scene: Scene) -> bool:
+    """Whether the claim is named as a claim template of a StatefulSet names those of its pods."""
+    problem = scene.problem
+    pods = (*problem.given.own, *problem.given.running)
+    return problem.owner.kind == "StatefulSet" and any(key.name.endswith(f"-{pod.name}") for pod in pods)
+
+
+def _claim_anew(key: ObjectKey) -> str:
+    """Delete a claim and create it again, without the volume and the node that were chosen."""
+    import json
+
+    get = command("get", "pvc", key.name, namespace=key.namespace, rest=("-o", "json"))
+    chosen = {"metadata": {"annotations": dict.fromkeys(_CHOSEN)}, "spec": {"volumeName": None}}
+    return f"{get} | {local('merge', json.dumps(chosen, separators=(',', ':')))} | kubectl replace --force -f -"
+
+
+# What binding adds to a claim; null removes it.
+_CHOSEN = (
+    "pv.kubernetes.io/bind-completed",
+    "pv.kubernetes.io/bound-by-controller",
+    "volume.kubernetes.io/selected-node",
+)
 
 
 def _deleted(pods: Sequence[Pod]) -> str:

@@ -111,9 +111,9 @@ class Target(NamedTuple):
     def _anew(self, written: str) -> str:
         """Delete the object and create it again, changed; a Job without what its controller added to it."""
         get = command("get", self.resource, self.name, namespace=self.namespace, rest=("-o", "json"))
-        steps = [get, _local("json", written)]
+        steps = [get, local("json", written)]
         if self.kind == "Job":
-            steps.append(_local("merge", json.dumps(_JOB_AGAIN, separators=(",", ":"))))
+            steps.append(local("merge", json.dumps(_JOB_AGAIN, separators=(",", ":"))))
         return " | ".join([*steps, "kubectl replace --force -f -"])
 
 
@@ -130,7 +130,7 @@ _JOB_AGAIN: dict[str, Any] = {
 }
 
 
-def _local(kind: str, patch: str) -> str:
+def local(kind: str, patch: str) -> str:
     """A patch of what comes in, nothing of the cluster."""
     return shlex.join(("kubectl", "patch", "--local", "-f", "-", f"--type={kind}", "-o", "json", "-p", patch))
 

@@ -51,9 +51,7 @@ def snapshots() -> dict[str, Path]:
 
 
 # What does not hold yet, and why.
-_OPEN = {
-    "o26c": "the claim of a bare pod is deleted, and nobody creates it again",
-}
+_OPEN = {}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
@@ -53,15 +54,21 @@ def propose(problem: Problem) -> Iterator[Ladder]:
 
 
 def _claims(problem: Problem) -> list[Claim]:
-    """The claims of the pods that wait."""
-    keys = dict.fromkeys(
+    """The claims of the pods that wait, without those that a pod with a node uses: they stay as long as it does."""
+    keys = _named(problem.given.own)
+    used = _named(problem.columns.bound_pods) if keys else {}
+    claims = problem.cluster.storage.claims
+    return [claims[key] for key in keys if key in claims and key not in used]
+
+
+def _named(pods: Iterable[Pod]) -> dict[ObjectKey, None]:
+    """The claims that pods name, in their order."""
+    return dict.fromkeys(
         ObjectKey(pod.namespace, volume.claim)
-        for pod in problem.given.own
+        for pod in pods
         for volume in pod.cls.volumes
         if volume.claim and not volume.is_ephemeral
     )
-    claims = problem.cluster.storage.claims
-    return [claims[key] for key in keys if key in claims]
 
 
 def _of_class(problem: Problem, found: StorageClass, claims: list[Claim]) -> Iterator[Ladder]:
@@ -99,18 +106,9 @@ def _made_anew(problem: Problem, settled: list[Claim]) -> Iterator[Ladder]:
                 Rank.CLAIM,
                 weight=len(keys),
                 gives_up=_LOST if _holds_data(problem, keys) else "",
-                notes=_not_made_again(problem, keys),
                 damage=Damage.LOSES_DATA if _holds_data(problem, keys) else Damage.NONE,
             )
         )
-
-
-def _not_made_again(problem: Problem, keys: tuple[ObjectKey, ...]) -> tuple[str, ...]:
-    """What is to be said of claims that no StatefulSet makes."""
-    pods = problem.given.own
-    made = {key for key in keys if any(key.name.endswith(f"-{pod.name}") for pod in pods)}
-    alone = [key.name for key in keys if key not in made or problem.owner.kind != "StatefulSet"]
-    return (f"create {', '.join(alone)} again: no controller does",) if alone else ()
 
 
 def _holds_data(problem: Problem, keys: Sequence[ObjectKey]) -> bool:
