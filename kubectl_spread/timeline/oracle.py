@@ -35,11 +35,11 @@ Seen = tuple[tuple[int, int, int, int], ...]  # class, node, end as a scheduler 
 
 
 class Involved(Exception):  # noqa: N818 (no error: the world has to be made with more pods)
-    """Pods of the background take part after all; `keys` are their workloads."""
+    """Pods of the background take part after all: those of the workloads `keys`, and all pods on `nodes`."""
 
-    def __init__(self, keys: frozenset[OwnerKey]) -> None:
-        super().__init__(keys)
-        self.keys = keys
+    def __init__(self, keys: frozenset[OwnerKey], nodes: frozenset[str]) -> None:
+        super().__init__(keys, nodes)
+        self.keys, self.nodes = keys, nodes
 
 
 class Eviction(NamedTuple):
@@ -117,11 +117,17 @@ class Oracle:
         )
 
     def _involve(self, victims: Iterable[Pod]) -> None:
-        """Ask for a world in which the workloads of some pods take part."""
-        cluster = self._world.cluster
-        keys = frozenset(key for pod in victims if (key := cluster.top_owner(pod)) is not None)
-        if keys:
-            raise Involved(keys)
+        """Ask for a world in which some pods take part with their workloads, or alone where they have none."""
+        owner_of = self._world.cluster.top_owner
+        keys, nodes = set[OwnerKey](), set[str]()
+        for pod in victims:
+            key = owner_of(pod)
+            if key is None:
+                nodes.add(pod.node_name)
+            else:
+                keys.add(key)
+        if keys or nodes:
+            raise Involved(frozenset(keys), frozenset(nodes))
 
     def _has_lower(self, pod: P, state: State) -> bool:
         """Return whether a bound pod has a lower priority."""

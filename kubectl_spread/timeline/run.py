@@ -148,9 +148,9 @@ def play(
                 cluster, profiles, ops, limits or Limits(), touched=touched, nodes=nodes, kubelet=kubelet, bound=bound
             ).run()
         except Involved as involved:
-            if involved.keys <= touched:
+            if involved.keys <= touched and involved.nodes <= nodes:
                 raise
-            touched = touched | involved.keys
+            touched, nodes = touched | involved.keys, nodes | involved.nodes
 
 
 def _expanded(cluster: Cluster, written: Iterable[Written]) -> list[tuple[steps.Op, ...]]:

@@ -402,6 +402,11 @@ def test_a_bare_pod_is_created_again_where_its_claim_is(explained: Explained) ->
     commands = [item["commands"] for item in document["suggestions"]]
 
     assert [
-        "kubectl delete pvc data -n shop --wait=false",
+        (
+            "kubectl get pvc data -n shop -o json | kubectl patch --local -f - --type=merge -o json -p "
+            '\'{"metadata":{"annotations":{"pv.kubernetes.io/bind-completed":null,'
+            '"pv.kubernetes.io/bound-by-controller":null,"volume.kubernetes.io/selected-node":null}},'
+            '"spec":{"volumeName":null}}\' | kubectl replace --force -f -'
+        ),
         "kubectl get pod web-1 -n shop -o json | kubectl replace --force -f -",
     ] in commands

@@ -56,12 +56,12 @@ def _victims(problem: Problem, pod: Pod) -> tuple[Pod, ...]:
 def _with_class(name: str, victims: tuple[Pod, ...]) -> Change:
     lost = [pod.name for pod in victims if pod.owner is None]
     listed = ", ".join(f"{pod.name} on {pod.node_name}" for pod in victims)
-    gone = f"; nothing creates {', '.join(lost)} again" if lost else ""
+    kills = f"kills pod{'s' if len(lost) > 1 else ''} {', '.join(lost)}, which nothing creates again; " if lost else ""
     return Change(
         f"give the pods priorityClassName: {name}, so that the scheduler makes room for them on full nodes",
         (EditSpec((put(("priorityClassName",), name),)), AwaitPods(victims, is_replaced=True)),
         "priority",
         Rank.PRIORITY,
-        gives_up=f"pods of a lower priority are evicted for them: {listed}{gone}",
-        damage=Damage.EVICTS,
+        gives_up=f"{kills}pods of a lower priority are evicted for them: {listed}",
+        damage=Damage.KILLS if lost else Damage.EVICTS,
     )
