@@ -7,12 +7,16 @@ units, `pods` in slots.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Collection
+from collections.abc import Hashable
 from functools import cached_property
+from typing import cast
 from typing import NamedTuple
 from typing import Optional
 from typing import TypeVar
 from typing import Union
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +40,7 @@ Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Number = TypeVar("Number", bound=np.integer)
+T = TypeVar("T")
 
 
 class Topology(NamedTuple):
@@ -80,6 +85,7 @@ class Columns:
         self._class_by_value: dict[PodClass, int] = {}
         self._kept: list[PodClass] = []  # so that an id() in _class_by_id stays theirs
         self.sums = Sums.POD_LEVEL
+        self._shared: WeakValueDictionary[Hashable, object] = WeakValueDictionary()
         self._bind_all(cluster.bound())
 
     def _look_at(self, cluster: Cluster) -> None:
@@ -142,6 +148,7 @@ class Columns:
         self._class_by_id, self._class_by_value = dict(other._class_by_id), dict(other._class_by_value)
         self._kept = list(other._kept)
         self.sums = other.sums
+        self._shared = WeakValueDictionary()
         new_at = np.full(max(other.n, 1), -1, np.int32)
         new_at[old_at[old_at >= 0]] = np.flatnonzero(old_at >= 0)
         nodes = new_at[other.bound_nodes]
@@ -165,12 +172,24 @@ class Columns:
         if sums is self.sums:
             return
         before, self.sums = self.sums, sums
+        self._shared.clear()  # what was added up before does not hold any more
         if not any(cls.older for cls in self.classes):
             return
         for node, pods in enumerate(self.pods):
             for cls in (pod.cls for pod in pods if pod.cls.older):
                 self._weigh(cls.counted(before), node, -1)
                 self._weigh(cls.counted(sums), node, 1)
+
+    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` makes of these columns, made once for each key: many pod classes ask for the same.
+
+        A key begins with the type of what is made, and has all that it depends on. Columns do not keep it alive: it
+        lasts as long as somebody uses it.
+        """
+        found = cast("Optional[T]", self._shared.get(key))
+        if found is None:
+            self._shared[key] = found = make()
+        return found
 
     def counted(self, cls: PodClass) -> PodClass:
         """Return a class with its requests as the release that is followed adds them up."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
@@ -50,8 +51,8 @@ class DomainReport(NamedTuple):
     """One domain of a constraint.
 
     `nodes` counts the nodes with this value, `counted` those of them that the constraint counts, `usable` those
-    that pass everything else the pod asks for. `skew_if_placed` is None where the domain is not eligible. `node_names`
-    are those of some nodes. Only a detailed report has `pods` (behind `matching`), and those that are `terminating`.
+    that pass everything else the pod asks for. `skew_if_placed` is None where the domain is not eligible. Only a
+    detailed report has `node_names`, those of some nodes, `pods` (behind `matching`), and those that are `terminating`.
     """
 
     value: str
@@ -112,6 +113,9 @@ class ConstraintReport(NamedTuple):
     @property
     def is_below_min_domains(self) -> bool:
         return self.eligible_domains < self.min_domains
+
+
+_VALUE = operator.attrgetter("value")
 
 
 class _Group(NamedTuple):
@@ -191,8 +195,8 @@ def passes_all_but_spread(filtered: Filtered) -> Bools:
 
 def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
     columns, topology = group.filtered.columns, counts.topology
-    lowest = counts.match_num == counts.min_match_num
-    minimum_in = [value for at, value in enumerate(topology.values) if counts.eligible[at] and lowest[at]]
+    lowest = counts.eligible & (counts.match_num == counts.min_match_num)
+    minimum_in = [topology.values[at] for at in np.flatnonzero(lowest).tolist()]
     why_not = node_reasons.not_counted(counts.constraint, group.keys, group.known, columns)
     found = behind.NOTHING
     if group.is_detailed:
@@ -275,27 +279,42 @@ def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: B
     skew, matching, eligible = counts.skew().tolist(), counts.match_num.tolist(), counts.eligible.tolist()
     not_counted = why_not.by_domain(np.where(counts.included, np.int32(-1), topology.codes))
     not_usable = group.unusable.by_domain(np.where(group.usable, np.int32(-1), topology.codes))
-    node_names = _node_names(topology.codes, size, group.filtered.columns)
-    order = sorted(range(size), key=lambda at: topology.values[at])
-    return tuple(
-        DomainReport(
-            value=topology.values[at],
-            nodes=in_domain[at],
-            counted=counted[at],
-            usable=usable_in[at],
-            matching=matching[at],
-            eligible=eligible[at],
-            why_not="" if eligible[at] else not_counted.get(at, _NOT_SCORED if usable_in[at] else _NONE_FITS),
-            skew_if_placed=skew[at] if eligible[at] else None,
-            fits=skew[at] <= counts.constraint.max_skew,
-            unusable_because="" if usable_in[at] else not_usable.get(at, ""),
+    domains = list(
+        map(  # perf: as many as there are nodes, for every workload
+            DomainReport,
+            topology.values,
+            in_domain,
+            counted,
+            usable_in,
+            matching,
+            eligible,
+            [
+                "" if eligible[at] else not_counted.get(at, _NOT_SCORED if usable_in[at] else _NONE_FITS)
+                for at in range(size)
+            ],
+            [one if is_eligible else None for one, is_eligible in zip(skew, eligible, strict=True)],
+            [one <= counts.constraint.max_skew for one in skew],
+            ["" if usable_in[at] else not_usable.get(at, "") for at in range(size)],
+        )
+    )
+    if group.is_detailed:
+        domains = _with_pods(domains, _node_names(topology.codes, size, group.filtered.columns), found)
+    return tuple(sorted(domains, key=_VALUE))  # no two have the same
+
+
+def _with_pods(
+    domains: Sequence[DomainReport], node_names: Sequence[tuple[str, ...]], found: Behind
+) -> list[DomainReport]:
+    """Add what only a detailed report has."""
+    return [
+        domain._replace(
             node_names=node_names[at],
             pods=found.counted.get(at, ()),
             terminating=found.terminating.get(at, ()),
             terminating_number=found.terminating_number.get(at, 0),
         )
-        for at in order
-    )
+        for at, domain in enumerate(domains)
+    ]
 
 
 def _node_names(codes: Int32s, size: int, columns: Columns) -> list[tuple[str, ...]]:

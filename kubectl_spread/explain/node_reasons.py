@@ -42,6 +42,8 @@ class NodeReasons(NamedTuple):
     def by_domain(self, domains: Int32s) -> dict[int, str]:
         """Of each domain the most frequent sentences of its nodes; domains: int32 (N,), -1 where there is none."""
         told = (self.codes >= 0) & (domains >= 0)
+        if not told.any():
+            return {}
         pairs, counts = np.unique(
             domains[told].astype(np.int64) * max(1, len(self.sentences)) + self.codes[told], return_counts=True
         )

@@ -32,6 +32,7 @@ from kubectl_spread.scheduler.framework.plugin import ByNode
 from kubectl_spread.scheduler.framework.plugin import Failure
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import FixedState
+from kubectl_spread.scheduler.framework.plugin import is_by_node
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import Rejection
 from kubectl_spread.scheduler.framework.plugin import Reserving
@@ -407,10 +408,10 @@ class _Prepared:
                 (weight, state)
                 for (_, weight), state in zip(profile.score, self.score_states(profile, columns), strict=True)
             ]
-            by_node = [(weight, state) for weight, state in weighted if isinstance(state, ByNode)]
-            others = [(weight, state) for weight, state in weighted if not isinstance(state, ByNode)]
+            by_node = [(weight, state) for weight, state in weighted if is_by_node(state)]
+            others = [(weight, state) for weight, state in weighted if not is_by_node(state)]
             # Last: what PreScore of another raises comes before a score that is out of range.
-            self._deciding = (*others, (1, ScoredTogether(by_node, columns))) if by_node else tuple(others)
+            self._deciding = (*others, (1, _together(by_node, columns))) if by_node else tuple(others)
         return self._deciding
 
     def only_prepared(self, profile: Profile, columns: Columns) -> tuple[ScoreState, ...]:
@@ -430,6 +431,12 @@ class _Prepared:
                 if isinstance(state, FixedState):
                     self._fixed &= state.fits()
         return self._considered
+
+
+def _together(weighted: Sequence[tuple[int, ByNode]], columns: Columns) -> ScoredTogether:
+    """Classes that share the states share their sum; it keeps them alive, and so their ids stay theirs."""
+    key = (ScoredTogether, *((weight, id(state)) for weight, state in weighted))
+    return columns.shared(key, lambda: ScoredTogether(weighted, columns))
 
 
 def _prepare(cls: PodClass, columns: Columns, profile: Profile) -> _Prepared:

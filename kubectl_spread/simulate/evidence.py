@@ -73,10 +73,11 @@ def account_of(report: ConstraintReport, found: Evidence) -> Account:
     topology = columns.topology(report.constraint.topology_key)
     has_key = topology.codes >= 0
     size = len(topology.values)
-    chosen = np.bincount(topology.codes[has_key & found.chosen], minlength=size).tolist()
-    usable = np.bincount(topology.codes[has_key & found.usable], minlength=size).tolist()
-    candidates = np.bincount(topology.codes[has_key & found.candidates], minlength=size).tolist()
-    at = {value: code for code, value in enumerate(topology.values)}
+    order = np.array(sorted(range(size), key=topology.values.__getitem__), np.intp)  # that of the report's domains
+    chosen, usable, candidates = (
+        np.bincount(topology.codes[has_key & nodes], minlength=size)[order].tolist()
+        for nodes in (found.chosen, found.usable, found.candidates)
+    )
     own = own_matching(report, found)
     return Account(
         max_skew=report.constraint.max_skew,
@@ -87,17 +88,19 @@ def account_of(report: ConstraintReport, found: Evidence) -> Account:
         candidates=int(found.candidates.sum()),
         without_key=tuple(columns.nodes[node].name for node in np.flatnonzero(found.candidates & ~has_key)),
         domains=tuple(
-            Domain(
-                value=domain.value,
-                nodes=domain.nodes,
-                chosen=chosen[at[domain.value]],
-                usable=usable[at[domain.value]],
-                matching=domain.matching - own.get(domain.value, 0),
-                counted=domain.eligible,
-                unusable_because="" if usable[at[domain.value]] else domain.unusable_because,
-                candidates=candidates[at[domain.value]],
+            Domain(  # perf: by position, as there are as many as nodes, for every workload
+                domain.value,
+                domain.nodes,
+                of_chosen,
+                of_usable,
+                domain.matching - own.get(domain.value, 0) if own else domain.matching,
+                domain.eligible,
+                "" if of_usable else domain.unusable_because,
+                of_candidates,
             )
-            for domain in report.domains
+            for domain, of_chosen, of_usable, of_candidates in zip(
+                report.domains, chosen, usable, candidates, strict=True
+            )
         ),
         sharing=_sharing(report, found) if report.constraint.topology_key == HOSTNAME else (),
     )

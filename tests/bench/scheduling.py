@@ -131,13 +131,15 @@ def anti_affinity() -> Workload:
     return Workload("anti-affinity on hostname", 2_000, [*map(node, range(5000))], pods)
 
 
-def many_deployments() -> Workload:
+def deployments(number: int, *, of: int, nodes: int) -> Workload:
+    """Deployments that each spread by labels of their own, `of` replicas each."""
     pods: list[Pod] = []
-    for number in range(200):
-        labels = {"app": f"web-{number}"}
+    for at in range(number):
+        labels = {"app": f"web-{at}"}
         constraints = [constraint(ZONE, 1, HARD, labels), constraint(HOSTNAME, 1, SOFT, labels)]
-        pods += replicas(20, f"web-{number}", labels, topologySpreadConstraints=constraints)
-    return Workload("200 Deployments of 20, 1,000 nodes", 3_000, [*map(node, range(1000))], pods)
+        pods += replicas(of, f"web-{at}", labels, topologySpreadConstraints=constraints)
+    name = f"{number:,} Deployments of {of}, {nodes:,} nodes"
+    return Workload(name, 3_000, [*map(node, range(nodes))], pods)
 
 
 WORKLOADS: tuple[Callable[[], Workload], ...] = (
@@ -147,7 +149,8 @@ WORKLOADS: tuple[Callable[[], Workload], ...] = (
     inclusion_policy,
     hard_and_soft,
     anti_affinity,
-    many_deployments,
+    lambda: deployments(200, of=20, nodes=1000),
+    lambda: deployments(1000, of=5, nodes=300),
 )
 
 

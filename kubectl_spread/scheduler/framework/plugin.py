@@ -15,6 +15,7 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Protocol
 from typing import runtime_checkable
+from typing import TypeGuard
 from typing import Union
 
 import numpy as np
@@ -125,7 +126,6 @@ class SameScore:
         return self._score
 
 
-@runtime_checkable
 class ByNode(Protocol):
     """A score state whose score of a node depends on the node's own account alone, whichever nodes are feasible."""
 
@@ -142,6 +142,11 @@ class ByNode(Protocol):
 
     def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
         """As for every state; never None."""
+
+
+def is_by_node(state: ScoreState) -> TypeGuard[ByNode]:
+    """Whether a state is `ByNode` (perf: asking the Protocol itself takes 50 us)."""
+    return hasattr(state, "watched")
 
 
 class FixedState:

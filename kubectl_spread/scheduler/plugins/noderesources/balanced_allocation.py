@@ -50,12 +50,15 @@ class NodeResourcesBalancedAllocation:
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
         if not BALANCE_BY_DEVIATION.of(self._release):
-            return _DifferenceState(dict(cls.scored), columns)
-        requests = dict(cls.requests if cls.balanced is None else cls.balanced)
+            return columns.shared((_DifferenceState, cls.scored), lambda: _DifferenceState(dict(cls.scored), columns))
+        counted = cls.requests if cls.balanced is None else cls.balanced
+        requests = dict(counted)
         is_best_effort = not any(requests.get(resource) for resource in self._args.resources)
         if is_best_effort and BALANCE_SKIPS.of(self._release):
             return SkippedScore()
-        return _State(requests, columns, self._args, compares=BALANCE_COMPARES.of(self._release))
+        compares = BALANCE_COMPARES.of(self._release)
+        key = (_State, counted, self._args, compares)
+        return columns.shared(key, lambda: _State(requests, columns, self._args, compares=compares))
 
 
 class _State:

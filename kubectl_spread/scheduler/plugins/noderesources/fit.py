@@ -94,7 +94,7 @@ class NodeResourcesLeastAllocated:
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
         skips = ALLOCATION_SKIPS_ABSENT.of(self._release)
-        return _ScoreState(cls, columns, self._strategy, name=self.name, skips_absent=skips)
+        return _score_state(cls, columns, self._strategy, name=self.name, skips_absent=skips)
 
 
 class NodeResourcesMostAllocated(NodeResourcesLeastAllocated):
@@ -110,11 +110,13 @@ class NodeResourcesFit:
 
     def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
         wanted = _wanted(cls, self._args, self._release)
-        return _FilterState(wanted, columns, too_large_is_final=FIT_TOO_LARGE_IS_FINAL.of(self._release))
+        is_final = FIT_TOO_LARGE_IS_FINAL.of(self._release)
+        key = (_FilterState, tuple(wanted), is_final)
+        return columns.shared(key, lambda: _FilterState(wanted, columns, too_large_is_final=is_final))
 
     def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
         skips = ALLOCATION_SKIPS_ABSENT.of(self._release)
-        return _ScoreState(cls, columns, self._args.strategy, name=self.name, skips_absent=skips)
+        return _score_state(cls, columns, self._args.strategy, name=self.name, skips_absent=skips)
 
 
 def _wanted(cls: PodClass, args: FitArgs, release: Release) -> list[tuple[str, int]]:
@@ -196,17 +198,33 @@ class _FilterState:
         return bits
 
 
+def _score_state(
+    cls: PodClass, columns: Columns, strategy: ScoringStrategy, *, name: str, skips_absent: bool
+) -> _ScoreState:
+    """Classes that request the same share one state."""
+    return columns.shared(
+        (_ScoreState, cls.scored, strategy, name, skips_absent),
+        lambda: _ScoreState(cls.scored, columns, strategy, name=name, skips_absent=skips_absent),
+    )
+
+
 class _ScoreState:
     """Scores of all nodes, kept up to date; they do not depend on which nodes are feasible."""
 
     def __init__(
-        self, cls: PodClass, columns: Columns, strategy: ScoringStrategy, *, name: str, skips_absent: bool
+        self,
+        requests: tuple[tuple[str, int], ...],
+        columns: Columns,
+        strategy: ScoringStrategy,
+        *,
+        name: str,
+        skips_absent: bool,
     ) -> None:
         self._columns = columns
         self._strategy = strategy
         self._name = name
         self._skips_absent = skips_absent
-        self._requests = dict(cls.scored)
+        self._requests = dict(requests)
         self._resources = [
             resource for resource in strategy.resources if not skips_absent or is_scored(resource.name, self._requests)
         ]
