@@ -39,7 +39,7 @@ class SourceFile:
         self.text = text
         self._starts: list[int] = []
         self._origins: Optional[list[tuple[int, str]]] = None
-        self._find_origins = origins or self._noted_origins
+        self._find_origins = origins  # a bound method here would keep the text for ever, as no garbage is collected
 
     def position(self, offset: int) -> Position:
         """The line and column of an offset; the end of the text is a valid place."""
@@ -64,7 +64,7 @@ class SourceFile:
         The nearest note before the place counts, also beyond a `---`: a template may hold several documents.
         """
         if self._origins is None:
-            self._origins = self._find_origins()
+            self._origins = (self._find_origins or self._noted_origins)()
         at = bisect_right(self._origins, offset, key=lambda origin: origin[0])
         return self._origins[at - 1][1] if at else ""
 
