@@ -31,7 +31,7 @@ from kubectl_spread.timeline import steps
 
 Plain = dict[str, Any]
 
-NOT_FOLLOWED = "the order in which {kind} {name} replaces its pods"
+NOT_FOLLOWED = "how {kind} {name} then replaces {pods}: a change of the template usually restarts them all"
 _KEEP_THEIR_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet")
 
 
@@ -193,7 +193,9 @@ class Plan:
             anew = made(pod)
             self.ops.append(steps.CreatePod(anew.name, anew.cls))
         if owner.kind != "Pod":
-            self.not_followed.append(NOT_FOLLOWED.format(kind=owner.kind, name=owner.name))
+            running = len(self._problem.given.running)
+            whom = f"its {running} running pods" if running > 1 else "its running pods"
+            self.not_followed.append(NOT_FOLLOWED.format(kind=owner.kind, name=owner.name, pods=whom))
 
 
 def written_controller(problem: Problem) -> Controller:

@@ -51,15 +51,11 @@ def snapshots() -> dict[str, Path]:
 
 
 # What does not hold yet, and why.
-_OPEN = {}
 
 
 @pytest.mark.parametrize(
     "path",
-    [
-        pytest.param(path, marks=[pytest.mark.xfail(reason=_OPEN[name])] if name in _OPEN else [], id=name)
-        for name, path in snapshots().items()
-    ],
+    [pytest.param(path, id=name) for name, path in snapshots().items()],
 )
 def test_suggestions_for_snapshots_hold(path: Path, tmp_path: Path) -> None:
     """Counts, Pending pods and restarts are as promised, and no other workload's pod is left Pending."""
