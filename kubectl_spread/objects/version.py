@@ -68,7 +68,8 @@ def release_of(text: str) -> Release:
     """
     match = re.match(r"v?1\.([0-9]+)\+?(?:\.([0-9]+))?([-+][-+.0-9A-Za-z]*)?\Z", text)
     if match is None:
-        raise VersionError(f"not a Kubernetes version: {text}; write it as 1.{LAST_MINOR}")
+        known = f"1.{FIRST_MINOR} to 1.{LAST_MINOR} are known"
+        raise VersionError(f"not a Kubernetes version: {text}; write it as 1.{LAST_MINOR} ({known})")
     minor = int(match[1])
     if not FIRST_MINOR <= minor <= _PLAUSIBLE_MINOR:
         raise VersionError(f"the rules of Kubernetes 1.{minor} are not known: only 1.{FIRST_MINOR} to 1.{LAST_MINOR}")

@@ -213,8 +213,14 @@ podspecPaths:
         ("ignores: [{rule: [], reason: a}]", "1:18: ignores[0].rule: the list is empty"),
         ("profile: strict\nselect: SPR1", "2:1: `select` replaces the profile: leave one of them out"),
         ("kubernetesVersion: true", "1:20: kubernetesVersion: must be text or a number, not true or false: true"),
-        ("kubernetesVersion: .nan", "1:20: kubernetesVersion: not a Kubernetes version: .nan; write it as 1.36"),
-        ("kubernetesVersion: ''", "1:20: kubernetesVersion: not a Kubernetes version: ; write it as 1.36"),
+        (
+            "kubernetesVersion: .nan",
+            "1:20: kubernetesVersion: not a Kubernetes version: .nan; write it as 1.36 (1.18 to 1.36 are known)",
+        ),
+        (
+            "kubernetesVersion: ''",
+            "1:20: kubernetesVersion: not a Kubernetes version: ; write it as 1.36 (1.18 to 1.36 are known)",
+        ),
         ("kubernetesVersion: [1.30]", "1:20: kubernetesVersion: must be text or a number, not a list"),
         ("severity: {SPR1: {a: b}}", "1:18: severity.SPR1: must be one of error, warning, info: a mapping"),
     ],
