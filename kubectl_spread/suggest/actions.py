@@ -258,33 +258,7 @@ class AddNodes(NamedTuple):
 
 
 class DeletePods(NamedTuple):
-    """Pods whose controllers create them again, at another place."""
-
-    pods: tuple[Pod, ...]
-
-    @property
-    def is_of_manifest(self) -> bool:
-        return False
-
-    def apply(self, scene: Scene) -> Scene:
-        return scene.without_pods(self.pods, replaced=True)
-
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
-        plan.delete_pods(self.pods)
-
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
-        return []
-
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
-        return [command("delete", "pod", pod.name, namespace=pod.namespace) for pod in self.pods]
-
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
-        pod = self.pods[0]
-        return [{**_object("Pod", pod.namespace, pod.name), "deleted": [pod.name for pod in self.pods]}]
-
-
-class EndPods(NamedTuple):
-    """Pods that end and are not wanted again."""
+    """Pods that are deleted; their controllers, if they have one, create them again at another place."""
 
     pods: tuple[Pod, ...]
 

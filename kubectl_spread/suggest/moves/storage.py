@@ -21,8 +21,8 @@ from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions import Action
 from kubectl_spread.suggest.actions import CreateClaims
 from kubectl_spread.suggest.actions import DeleteClaims
+from kubectl_spread.suggest.actions import DeletePods
 from kubectl_spread.suggest.actions import EditClass
-from kubectl_spread.suggest.actions import EndPods
 from kubectl_spread.suggest.actions import ScaleDown
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Damage
@@ -179,7 +179,7 @@ def _stopped(problem: Problem, pod: Pod, claims: str) -> Change:
     owner = workload_of(pod, problem.cluster)
     title = f"stop pod {pod.name} on {pod.node_name}, which holds claim {claims}: one pod at a time may use it"
     if pod.owner is None or owner is None or owner.kind not in SCALED_KINDS:
-        action: Action = EndPods((pod,))
+        action: Action = DeletePods((pod,))
         gives_up = f"pod {pod.name} ends" + ("" if pod.owner else ", and nothing creates it again")
     else:
         own = [other for other in problem.cluster.bound() if workload_of(other, problem.cluster) == owner]
