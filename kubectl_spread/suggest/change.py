@@ -11,8 +11,8 @@ from typing import Optional
 from typing import TYPE_CHECKING
 
 from kubectl_spread.explain.requirement import Kind
-from kubectl_spread.suggest.actions import Action
-from kubectl_spread.suggest.actions import EditSpec
+from kubectl_spread.suggest.actions.action import Action
+from kubectl_spread.suggest.actions.manifest import EditSpec
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.scene import Scene
 

@@ -10,8 +10,8 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
-from kubectl_spread.suggest.actions import Action
-from kubectl_spread.suggest.actions import EditSpec
+from kubectl_spread.suggest.actions.action import Action
+from kubectl_spread.suggest.actions.manifest import EditSpec
 from kubectl_spread.suggest.suggestion import Spread
 
 Counts = dict[str, dict[str, int]]  # topology key -> value -> pods

@@ -21,7 +21,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.simulate.replicas import first
 from kubectl_spread.suggest import arrange
 from kubectl_spread.suggest import trial as trials
-from kubectl_spread.suggest.actions import SetRollout
+from kubectl_spread.suggest.actions.manifest import SetRollout
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.judge import Judge

@@ -13,8 +13,8 @@ from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest import misspelt
-from kubectl_spread.suggest.actions import EditSpec
-from kubectl_spread.suggest.actions import SetRollout
+from kubectl_spread.suggest.actions.manifest import EditSpec
+from kubectl_spread.suggest.actions.manifest import SetRollout
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import of_plugin

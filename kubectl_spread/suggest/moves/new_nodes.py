@@ -19,7 +19,7 @@ from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Volume
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest import misspelt
-from kubectl_spread.suggest.actions import AddNodes
+from kubectl_spread.suggest.actions.nodes import AddNodes
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank

@@ -15,9 +15,9 @@ from kubectl_spread.objects.resources import CPU
 from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
 from kubectl_spread.objects.resources import MEMORY
 from kubectl_spread.objects.resources import PODS
-from kubectl_spread.suggest.actions import Action
-from kubectl_spread.suggest.actions import EditNode
-from kubectl_spread.suggest.actions import EditSpec
+from kubectl_spread.suggest.actions.action import Action
+from kubectl_spread.suggest.actions.manifest import EditSpec
+from kubectl_spread.suggest.actions.nodes import EditNode
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank

@@ -12,8 +12,8 @@ from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.node import Node
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest import misspelt
-from kubectl_spread.suggest.actions import Action
-from kubectl_spread.suggest.actions import EditNode
+from kubectl_spread.suggest.actions.action import Action
+from kubectl_spread.suggest.actions.nodes import EditNode
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank

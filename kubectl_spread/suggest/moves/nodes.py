@@ -13,8 +13,8 @@ from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import UNSCHEDULABLE
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.suggest.actions import DeleteNode
-from kubectl_spread.suggest.actions import EditNode
+from kubectl_spread.suggest.actions.nodes import DeleteNode
+from kubectl_spread.suggest.actions.nodes import EditNode
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import of_kind

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workload import SCALED_KINDS
-from kubectl_spread.suggest.actions import DeletePods
-from kubectl_spread.suggest.actions import FinishDeletion
-from kubectl_spread.suggest.actions import ScaleDown
+from kubectl_spread.suggest.actions.pods import DeletePods
+from kubectl_spread.suggest.actions.pods import FinishDeletion
+from kubectl_spread.suggest.actions.pods import ScaleDown
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Damage
 from kubectl_spread.suggest.change import Ladder

@@ -8,8 +8,8 @@ from kubectl_spread.explain.requirement import Kind
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.preemption import post_filter
-from kubectl_spread.suggest.actions import AwaitPods
-from kubectl_spread.suggest.actions import EditSpec
+from kubectl_spread.suggest.actions.manifest import EditSpec
+from kubectl_spread.suggest.actions.pods import AwaitPods
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Damage
 from kubectl_spread.suggest.change import Ladder

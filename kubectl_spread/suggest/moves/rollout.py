@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.suggest.actions import SetRollout
+from kubectl_spread.suggest.actions.manifest import SetRollout
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.suggest.actions import AwaitNode
-from kubectl_spread.suggest.actions import AwaitPods
-from kubectl_spread.suggest.actions import AwaitRemoval
+from kubectl_spread.suggest.actions.nodes import AwaitNode
+from kubectl_spread.suggest.actions.nodes import AwaitRemoval
+from kubectl_spread.suggest.actions.pods import AwaitPods
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank

@@ -1,0 +1,107 @@
+"""Actions that change the manifest of the workload."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import NamedTuple
+
+from kubectl_spread.objects.decode import path_text
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.suggest import patch
+from kubectl_spread.suggest.actions.action import object_of
+from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.plan import Plan
+from kubectl_spread.suggest.scene import Scene
+from kubectl_spread.suggest.target import command
+
+Plain = dict[str, Any]
+
+
+class EditSpec(NamedTuple):
+    """Another spec of the pod."""
+
+    ops: tuple[Op, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return True
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.with_spec(self.ops)
+
+    def plan(self, plan: Plan, scene: Scene) -> None:
+        plan.edit_template(self.ops, scene.recreation().pod)
+
+    def lines(self, scene: Scene) -> list[str]:
+        prefix = scene.problem.target.spec
+        found = []
+        for op in self.ops:
+            if op.op == patch.ADD:
+                found.append(f"{path_text((*prefix, *op.path)).removesuffix(_APPENDED)}: {_flow(op.value)}")
+            elif op.op == patch.REMOVE:
+                found.append(f"{path_text((*prefix, *op.path))}: removed")
+        return found
+
+    def commands(self, scene: Scene) -> list[str]:
+        problem = scene.problem
+        return problem.target.commands(self.ops, problem.given.own)
+
+    def documents(self, scene: Scene) -> list[Plain]:
+        problem = scene.problem
+        return problem.target.document(self.ops, problem.given.own)
+
+
+_APPENDED = f".{patch.END}"
+
+
+class SetRollout(NamedTuple):
+    """Let a Deployment delete a pod of the old revision before it makes one of the new."""
+
+    deleted: tuple[Pod, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return True
+
+    def apply(self, scene: Scene) -> Scene:
+        settings = scene.problem.rollout._replace(surge=0, unavailable=1)
+        return scene.without_pods(self.deleted, replaced=False)._replace(rollout=settings)
+
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.edit_strategy({"maxSurge": 0, "maxUnavailable": 1})
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return ["spec.strategy.rollingUpdate.maxSurge: 0", "spec.strategy.rollingUpdate.maxUnavailable: 1"]
+
+    def commands(self, scene: Scene) -> list[str]:
+        target = scene.problem.target
+        if not target.is_live:
+            return []
+        merge = '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}}}'
+        rest = ("--type=merge", "-p", merge)
+        return [command("patch", target.resource, target.name, namespace=target.namespace, rest=rest)]
+
+    def documents(self, scene: Scene) -> list[Plain]:
+        target = scene.problem.target
+        path = ("spec", "strategy", "rollingUpdate")
+        ops = [patch.put((*path, "maxSurge"), 0), patch.put((*path, "maxUnavailable"), 1)]
+        return [
+            {
+                **object_of(target.kind, target.namespace, target.name),
+                "patch": [op.document() for op in ops],
+                "deletesFirst": [pod.name for pod in self.deleted],
+            }
+        ]
+
+
+def _flow(value: Any) -> str:
+    """A value on one line, as YAML reads it."""
+    import json
+
+    if (
+        isinstance(value, str)
+        and value.replace("-", "").replace("/", "").replace(".", "").isalnum()
+        and value[:1].isalpha()
+    ):
+        return value
+    return json.dumps(value)

@@ -1,0 +1,141 @@
+"""Actions that delete pods, wait for their end, or scale their workload."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import NamedTuple
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.suggest.actions.action import object_of
+from kubectl_spread.suggest.plan import Plan
+from kubectl_spread.suggest.scene import Scene
+from kubectl_spread.suggest.target import command
+
+Plain = dict[str, Any]
+
+
+class DeletePods(NamedTuple):
+    """Pods that are deleted; their controllers, if they have one, create them again at another place."""
+
+    pods: tuple[Pod, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.without_pods(self.pods, replaced=any(pod.owner is not None for pod in self.pods))
+
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.delete_pods(self.pods)
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return [command("delete", "pod", pod.name, namespace=pod.namespace) for pod in self.pods]
+
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+        pod = self.pods[0]
+        return [{**object_of("Pod", pod.namespace, pod.name), "deleted": [pod.name for pod in self.pods]}]
+
+
+class AwaitPods(NamedTuple):
+    """Pods that end by themselves: they terminate, or the scheduler evicts them; no command does it.
+
+    is_replaced: their controllers create others for them.
+    """
+
+    pods: tuple[Pod, ...]
+    is_replaced: bool = False
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.without_pods(self.pods, replaced=self.is_replaced)
+
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        if not self.is_replaced:  # the scheduler evicts the others by itself
+            plan.end_pods(self.pods)
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+        pod = self.pods[0]
+        names = [pod.name for pod in self.pods]
+        awaited = "Preempted" if self.is_replaced else "Deleted"
+        return [{**object_of("Pod", pod.namespace, pod.name), "awaited": awaited, "deleted": names}]
+
+
+class FinishDeletion(NamedTuple):
+    """A pod that has been terminating for long, and whose node is wanted."""
+
+    pod: Pod
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.without_pods([self.pod], replaced=False)
+
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.end_pods([self.pod])
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        pod = self.pod
+        force = ("--grace-period=0", "--force", "--wait=false")
+        lines = [command("delete", "pod", pod.name, namespace=pod.namespace, rest=force)]
+        if pod.finalizers:
+            merge = ("--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+            lines.append(command("patch", "pod", pod.name, namespace=pod.namespace, rest=merge))
+        return lines
+
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+        return [{**object_of("Pod", self.pod.namespace, self.pod.name), "deleted": [self.pod.name]}]
+
+
+class ScaleDown(NamedTuple):
+    """Another workload with fewer replicas; `deleted` are those that its controller takes away."""
+
+    kind: str
+    namespace: str
+    name: str
+    replicas: int
+    deleted: tuple[Pod, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return False
+
+    def apply(self, scene: Scene) -> Scene:
+        return scene.without_pods(self.deleted, replaced=False)
+
+    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+        plan.scale(OwnerKey(self.kind, self.namespace, self.name), self.replicas)
+
+    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        return []
+
+    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+        called = f"{self.kind.lower()}/{self.name}"
+        return [command("scale", called, namespace=self.namespace, rest=(f"--replicas={self.replicas}",))]
+
+    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+        return [
+            {
+                **object_of(self.kind, self.namespace, self.name),
+                "replicas": self.replicas,
+                "deleted": [pod.name for pod in self.deleted],
+            }
+        ]
