@@ -15,8 +15,8 @@ from referencing import Registry
 from referencing import Resource
 
 from kubectl_spread import schemas
+from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects import decode
-from kubectl_spread.objects import spread
 from kubectl_spread.objects.kinds import EVERY
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.kinds import WorkloadKind
@@ -80,7 +80,9 @@ def is_refused(constraint: Any) -> bool:
     """Whether the decoder or the validation refuses a constraint, as far as a schema can say it."""
     if decode.problems(constraint, decode.TOPOLOGY_SPREAD_CONSTRAINT):
         return True
-    errors = constraint_errors(spread.constraints({"topologySpreadConstraints": [constraint]}), created_with=None)
+    errors = constraint_errors(
+        constraint_reader.constraints({"topologySpreadConstraints": [constraint]}), created_with=None
+    )
     return any(error.rule.value not in BEYOND_SCHEMA for error in errors)
 
 

@@ -46,8 +46,8 @@ def _path(asked: Asked) -> str:
 
 def _written(findings: list[Finding], read: Read, *, path: str) -> Fresh:
     from kubectl_spread.report import baseline
+    from kubectl_spread.sources.atomic_write import write
     from kubectl_spread.sources.files import read_text
-    from kubectl_spread.sources.write import write
 
     before = baseline.read(read_text(path)) if os.path.isfile(path) and os.path.getsize(path) else None
     write(path, baseline.render(findings, path, before=before, files=read.seen, is_whole=read.is_whole))

@@ -12,14 +12,10 @@ import click
 from kubectl_spread.cli import acceptance
 from kubectl_spread.cli import checking
 from kubectl_spread.cli import complete
-from kubectl_spread.cli import fixing
+from kubectl_spread.cli import fix_options
 from kubectl_spread.cli import showing
 from kubectl_spread.cli import skipped
 from kubectl_spread.cli import targets
-from kubectl_spread.cli.choices import choice_options
-from kubectl_spread.cli.choices import ChoiceOptions
-from kubectl_spread.cli.choices import inputs
-from kubectl_spread.cli.choices import load_config
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
@@ -30,22 +26,26 @@ from kubectl_spread.cli.options import load_facts
 from kubectl_spread.cli.options import named_facts
 from kubectl_spread.cli.options import open_session
 from kubectl_spread.cli.options import wants_colour
-from kubectl_spread.cli.outcome import complete_outputs
-from kubectl_spread.cli.outcome import Counts
-from kubectl_spread.cli.outcome import exit_code
-from kubectl_spread.cli.outcome import FORMATS
-from kubectl_spread.cli.outcome import is_for_people
-from kubectl_spread.cli.outcome import Outcome
-from kubectl_spread.cli.outcome import Output
-from kubectl_spread.cli.outcome import outputs
-from kubectl_spread.cli.outcome import print_outcome
 from kubectl_spread.cli.progress import progress
+from kubectl_spread.cli.rule_options import choice_options
+from kubectl_spread.cli.rule_options import ChoiceOptions
+from kubectl_spread.cli.rule_options import inputs
+from kubectl_spread.cli.rule_options import load_config
+from kubectl_spread.cli.summary import complete_outputs
+from kubectl_spread.cli.summary import Counts
+from kubectl_spread.cli.summary import exit_code
+from kubectl_spread.cli.summary import FORMATS
+from kubectl_spread.cli.summary import is_for_people
+from kubectl_spread.cli.summary import Outcome
+from kubectl_spread.cli.summary import Output
+from kubectl_spread.cli.summary import outputs
+from kubectl_spread.cli.summary import print_outcome
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.objects.plain import fields
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.cluster.snapshot import Unread
-    from kubectl_spread.lint.settings import Config
+    from kubectl_spread.lint.selection.policy import Config
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.report.check import Running
     from kubectl_spread.simulate.placement import Placement
@@ -80,7 +80,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 )
 @click.option("--output-file", type=FILE, metavar="FILE", help="The file that a single output goes to.")
 @choice_options
-@fixing.fix_options
+@fix_options.fix_options
 @click.option("--statistics", is_flag=True, help="Say at the end how many findings each rule has.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked, and their roots; check none.")
 @colour_option
@@ -98,7 +98,7 @@ def command(
     output: tuple[Output, ...],
     output_file: Optional[str],
     choices: ChoiceOptions,
-    fixes: fixing.FixOptions,
+    fixes: fix_options.FixOptions,
     statistics: bool,
     show_files: bool,
     color: str,
@@ -180,9 +180,9 @@ def command(
     placements = checking.placed(read, known, namespace=asked.namespace)
     judge = checking.judge(read, asked, known=known, placements=placements)
     if fixes.diff or fixes.fix:
-        mended = fixing.mended(read.results, judge, fixes, recheck=asked.check)
+        mended = fix_options.mended(read.results, judge, fixes, recheck=asked.check)
         if fixes.diff:
-            return fixing.show(
+            return fix_options.show(
                 read.results,
                 mended,
                 fixes,
@@ -202,7 +202,7 @@ def command(
     notes = (*fresh.notes, *skipped.notes(read.results), *_not_applied_notes(not_applied))
     outcome = Outcome(fresh.findings, placements, [*read.errors, *unread], counts, names, notes)
     if is_for_people(chosen):
-        outcome = outcome._replace(offer=fixing.offer(read.results, fresh.findings, fixes, recheck=asked.check))
+        outcome = outcome._replace(offer=fix_options.offer(read.results, fresh.findings, fixes, recheck=asked.check))
     outcome = outcome._replace(
         running=_replaced(read, known, judged.workloads),
         unread=_unread(known),

@@ -12,28 +12,28 @@ from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
-from kubectl_spread.cli import fixing
-from kubectl_spread.cli.choices import accepted
-from kubectl_spread.cli.choices import ChoiceOptions
-from kubectl_spread.cli.choices import Inputs
-from kubectl_spread.cli.choices import policy
-from kubectl_spread.cli.choices import read as read_inputs
+from kubectl_spread.cli import fix_options
 from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import load_profiles
 from kubectl_spread.cli.options import minor_version
 from kubectl_spread.cli.options import place
 from kubectl_spread.cli.options import with_manifests
+from kubectl_spread.cli.rule_options import accepted
+from kubectl_spread.cli.rule_options import ChoiceOptions
+from kubectl_spread.cli.rule_options import Inputs
+from kubectl_spread.cli.rule_options import policy
+from kubectl_spread.cli.rule_options import read as read_inputs
 from kubectl_spread.errors import SourceError
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.lint.apply_fixes import Mended
+    from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.facts import ClusterFacts
-    from kubectl_spread.lint.judge import Judged
-    from kubectl_spread.lint.mend import Mended
+    from kubectl_spread.lint.pipeline import Judged
     from kubectl_spread.lint.roots import RootRules
-    from kubectl_spread.lint.run import Result
-    from kubectl_spread.lint.settings import Config
-    from kubectl_spread.lint.settings import Policy
+    from kubectl_spread.lint.selection.policy import Config
+    from kubectl_spread.lint.selection.policy import Policy
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.live.reading import Session
@@ -54,9 +54,9 @@ class Asked(NamedTuple):
 
     def check(self, source: SourceFile, *, named: bool = False) -> Result:
         """What one source holds, and what the API server says of it."""
-        from kubectl_spread.lint import judge
+        from kubectl_spread.lint import pipeline
 
-        return judge.read(source, self.policy, self.config, named=named, namespace=self.namespace)
+        return pipeline.read(source, self.policy, self.config, named=named, namespace=self.namespace)
 
 
 class Read(NamedTuple):
@@ -116,7 +116,7 @@ def read(given: Inputs, asked: Asked) -> Read:
     Raises:
         SourceError: there is nothing to check.
     """
-    from kubectl_spread.lint.judge import is_seen
+    from kubectl_spread.lint.pipeline import is_seen
 
     results: list[Result] = []
     errors: list[SourceError] = []
@@ -156,7 +156,7 @@ def placed(read: Read, known: Optional[Facts], *, namespace: str) -> list[Placem
     """Where the workloads' pods would go; nothing where no cluster is known."""
     if known is None:
         return []
-    from kubectl_spread.lint.judge import workloads
+    from kubectl_spread.lint.pipeline import workloads
 
     owners = workloads(read.results, namespace, read.rules)
     rounds = _without_copies(owners)
@@ -179,7 +179,7 @@ def _without_copies(owners: Sequence[Workload]) -> list[list[Workload]]:
 
 def judge(read: Read, asked: Asked, *, known: Optional[Facts], placements: list[Placement]) -> Judge:
     """What says which findings there are in results, and which of them somebody wants to hear of."""
-    from kubectl_spread.lint import judge as judges
+    from kubectl_spread.lint import pipeline as judges
 
     return partial(
         judges.judged,
@@ -193,7 +193,7 @@ def judge(read: Read, asked: Asked, *, known: Optional[Facts], placements: list[
 
 def written(read: Read, outcome: Mended, asked: Asked) -> Read:
     """Write the mended texts, and go on with what is on disk then: with the old text where it cannot be written."""
-    errors = fixing.write(read.results, outcome.results)
+    errors = fix_options.write(read.results, outcome.results)
     results = [
         _on_disk(old, asked) if os.path.realpath(old.source.name) in errors else new
         for old, new in zip(read.results, outcome.results, strict=True)
@@ -220,7 +220,7 @@ def _cluster_facts(asked: Asked, known: Optional[Facts], *, placements: list[Pla
     domains = asked.config.domains
     if known is None and not domains:
         return None
-    from kubectl_spread.simulate.facts import KnownCluster  # numpy: 80 ms
+    from kubectl_spread.simulate.cluster_facts import KnownCluster  # numpy: 80 ms
 
     if known is not None:
         return KnownCluster(known.cluster, known.profiles, placements=placements, namespace=asked.namespace)

@@ -96,10 +96,10 @@ def _read(named: FactOptions, session: Session, question: Question, *, minor: in
 def _of_cluster(found: Found, named: FactOptions) -> dict[str, Profile]:
     if found.source is None:
         return load_profiles(named)
-    from kubectl_spread.scheduler import config
+    from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
     from kubectl_spread.sources import scheduler_config
 
-    loaded = scheduler_config.read(found.source, config.version_of(named.kubernetes_version or ""))
+    loaded = scheduler_config.read(found.source, scheduler_profiles.version_of(named.kubernetes_version or ""))
     for said in loaded.notes:
         warn(f"{found.source.name}: {said}")
     return loaded.profiles

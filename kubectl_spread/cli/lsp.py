@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli.choices import ChoiceOptions
-from kubectl_spread.cli.choices import load_config
-from kubectl_spread.cli.choices import policy
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.rule_options import ChoiceOptions
+from kubectl_spread.cli.rule_options import load_config
+from kubectl_spread.cli.rule_options import policy
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SpreadError
 
@@ -65,7 +65,7 @@ def command(
 
 def _judge(choices: ChoiceOptions) -> Judge:
     """What is told of a project: by the flags, and by the config, without it where it cannot be followed."""
-    from kubectl_spread.lint.settings import Config
+    from kubectl_spread.lint.selection.policy import Config
     from kubectl_spread.lsp.judge import Judge
 
     try:

@@ -30,7 +30,7 @@ def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> 
         )
     if output == "html":
         raise click.UsageError("what a message says is text or json, not html", click.get_current_context())
-    from kubectl_spread.explain.messages import parse_all
+    from kubectl_spread.messages.parse import parse_all
     from kubectl_spread.report import messages as report
 
     if text == "-":

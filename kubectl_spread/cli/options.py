@@ -245,11 +245,11 @@ def load_profiles(named: FactOptions, *, held: str = "") -> dict[str, Profile]:
     """The profiles of the scheduler that the options name, else of a configuration that the facts hold."""
     from kubectl_spread.objects.version import followed
     from kubectl_spread.objects.version import LATEST
-    from kubectl_spread.scheduler import config  # numpy: 80 ms
+    from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles  # numpy: 80 ms
 
     release = followed(named_release(named) or LATEST)
     if not named.scheduler_config and not held:
-        return config.profiles(None, release)
+        return scheduler_profiles.profiles(None, release)
     from kubectl_spread.sources import scheduler_config
 
     if named.scheduler_config:
@@ -296,9 +296,9 @@ def minor_version(named: FactOptions) -> Optional[int]:
 
 def with_manifests(known: Facts, sources: list[SourceFile], namespace: str) -> Facts:
     """The facts once the objects that stand beside the workloads are applied."""
-    from kubectl_spread.sources import beside
+    from kubectl_spread.sources import supporting_objects
 
-    found = beside.with_manifests(known.cluster, sources, namespace)
+    found = supporting_objects.with_manifests(known.cluster, sources, namespace)
     return known._replace(cluster=found.cluster, errors=(*known.errors, *found.errors))
 
 

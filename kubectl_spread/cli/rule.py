@@ -40,8 +40,8 @@ def command(rules: tuple[str, ...], output: str) -> int:
 
 
 def _codes(words: tuple[str, ...]) -> list[str]:
-    from kubectl_spread.lint.select import selected
-    from kubectl_spread.lint.select import UnknownRuleError
+    from kubectl_spread.lint.selection.select import selected
+    from kubectl_spread.lint.selection.select import UnknownRuleError
 
     try:
         return sorted(selected(words or ("ALL",), ()))

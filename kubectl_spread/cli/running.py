@@ -14,7 +14,7 @@ from kubectl_spread.cli.checking import Asked
 from kubectl_spread.cli.checking import Read
 from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.targets import Named
-from kubectl_spread.cluster.kept import kept
+from kubectl_spread.cluster.prune import kept
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -27,11 +27,11 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.report.check import Running
 from kubectl_spread.report.table import listed
 from kubectl_spread.simulate.controllers import is_changed
-from kubectl_spread.simulate.running import lost
-from kubectl_spread.simulate.running import Rollouts
-from kubectl_spread.simulate.running import Stuck
-from kubectl_spread.simulate.running import uncreated
-from kubectl_spread.simulate.running import waiting
+from kubectl_spread.simulate.rollout import lost
+from kubectl_spread.simulate.rollout import Rollouts
+from kubectl_spread.simulate.rollout import Stuck
+from kubectl_spread.simulate.rollout import uncreated
+from kubectl_spread.simulate.rollout import waiting
 from kubectl_spread.simulate.status import workload_of
 from kubectl_spread.simulate.under_way import under_way
 from kubectl_spread.text.emit import emitted

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from kubectl_spread.cli import checking
-from kubectl_spread.cli.choices import Inputs
 from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.rule_options import Inputs
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.table import safe
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
-    from kubectl_spread.lint.run import Result
+    from kubectl_spread.lint.check_source import Result
 
 
 def show_files(given: Inputs, asked: checking.Asked) -> int:

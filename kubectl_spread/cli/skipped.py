@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from kubectl_spread.lint.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
-    from kubectl_spread.cli.outcome import Counts
-    from kubectl_spread.lint.run import Result
+    from kubectl_spread.cli.summary import Counts
+    from kubectl_spread.lint.check_source import Result
 
 _NAMED = 3  # files that a line names
 

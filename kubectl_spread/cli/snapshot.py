@@ -76,7 +76,7 @@ def command(ctx: click.Context, facts: FactOptions, output: str, redact: bool) -
     if output == "-":
         click.echo(content, nl=False)
     else:
-        from kubectl_spread.sources.write import write_bytes
+        from kubectl_spread.sources.atomic_write import write_bytes
 
         write_bytes(output, content)
     flush()

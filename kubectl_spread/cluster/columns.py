@@ -21,11 +21,11 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.groups import Group
-from kubectl_spread.cluster.groups import Groups
+from kubectl_spread.cluster.label_groups import Group
+from kubectl_spread.cluster.label_groups import Groups
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.storage import StorageState
-from kubectl_spread.cluster.tainted import Tainted
+from kubectl_spread.cluster.taints import Tainted
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod

@@ -6,7 +6,7 @@ from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects import admission
-from kubectl_spread.objects import history
+from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.admission import LimitRange
 from kubectl_spread.objects.workload import Workload
 
@@ -15,7 +15,7 @@ Plain = dict[str, Any]
 
 def as_stored(owner: Workload, minor: int) -> Workload:
     """Return the workload without the fields of its pods that the API server of a release drops."""
-    spec = history.stored(owner.template.get("spec") or {}, minor).spec
+    spec = field_versions.stored(owner.template.get("spec") or {}, minor).spec
     return owner._replace(template={**owner.template, "spec": spec})
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
-from kubectl_spread.explain.requirement import Kind
-from kubectl_spread.explain.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.taints import OUTAGES
 
 

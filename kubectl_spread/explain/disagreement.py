@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from kubectl_spread.scheduler.framework.status import Status
 
 if TYPE_CHECKING:  # hundreds of regular expressions
-    from kubectl_spread.explain.messages import Part
-    from kubectl_spread.explain.reasons import Kind
+    from kubectl_spread.messages.parse import Part
+    from kubectl_spread.messages.scheduler_reasons import Kind
 
 
 class Disagreement(NamedTuple):
@@ -29,7 +29,7 @@ def disagreement(message: str, refusals: Iterable[Status]) -> Disagreement | Non
 
     `refusals` are those of the nodes that do not fit here, one for each.
     """
-    from kubectl_spread.explain.messages import parse
+    from kubectl_spread.messages.parse import parse
 
     found = parse(message)
     if not found.is_of_nodes or not found.parts:
@@ -46,7 +46,7 @@ def _unexplained(parts: tuple[Part, ...], refusals: Iterable[Status]) -> tuple[P
 
 def _parts_of(refusals: Iterable[Status]) -> tuple[Part, ...]:
     """The refusals as the scheduler would list them."""
-    from kubectl_spread.explain.messages import parse
+    from kubectl_spread.messages.parse import parse
 
     reasons = Counter(reason for refusal in refusals for reason in refusal.reasons)
     listed = ", ".join(f"{number} {reason}" for reason, number in reasons.items())

@@ -10,31 +10,30 @@ from typing import Optional
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain import claims
+from kubectl_spread.explain.bound_pod import Standing
+from kubectl_spread.explain.bound_pod import standing
 from kubectl_spread.explain.causes import merged
 from kubectl_spread.explain.claims import ClaimProblem
 from kubectl_spread.explain.claims import ClaimTrouble
-from kubectl_spread.explain.conflicts import Conflict
-from kubectl_spread.explain.conflicts import conflict_sets
-from kubectl_spread.explain.conflicts import ConflictSets
-from kubectl_spread.explain.constraints import constraint_reports
-from kubectl_spread.explain.constraints import ConstraintReport
-from kubectl_spread.explain.decisive import Cause
-from kubectl_spread.explain.decisive import causes
+from kubectl_spread.explain.constraints.report import constraint_reports
+from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.disagreement import Disagreement
-from kubectl_spread.explain.preempting import Preempting
-from kubectl_spread.explain.preempting import preempting
-from kubectl_spread.explain.requirement import Requirement
-from kubectl_spread.explain.requirements import requirements
+from kubectl_spread.explain.preemption import Preempting
+from kubectl_spread.explain.preemption import preempting
+from kubectl_spread.explain.requirements.collect import requirements
+from kubectl_spread.explain.requirements.conflicts import Conflict
+from kubectl_spread.explain.requirements.conflicts import conflict_sets
+from kubectl_spread.explain.requirements.conflicts import ConflictSets
+from kubectl_spread.explain.requirements.decisive import Cause
+from kubectl_spread.explain.requirements.decisive import causes
+from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.scores import score_table
 from kubectl_spread.explain.scores import ScoreTable
-from kubectl_spread.explain.standing import Standing
-from kubectl_spread.explain.standing import standing
-from kubectl_spread.objects.history import ignored_in
+from kubectl_spread.objects.field_versions import ignored_in
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
@@ -42,6 +41,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.scheduler.preemption import PostFilterResult
+from kubectl_spread.scheduler.unsupported import not_evaluated
 
 # What the API server writes into the condition of a pod that has gates.
 # Source: pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition (v1.36.2).

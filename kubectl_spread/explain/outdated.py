@@ -15,7 +15,7 @@ from kubectl_spread.explain.reported import LastWords
 from kubectl_spread.objects.storage import Storage
 
 if TYPE_CHECKING:  # hundreds of regular expressions
-    from kubectl_spread.explain.messages import Era
+    from kubectl_spread.messages.parse import Era
 
 
 class Standing(Enum):
@@ -63,13 +63,13 @@ def comparison(
 
 def _compared(explanation: Explanation, words: LastWords, changes: Changes, cluster: Cluster, minor: int) -> Comparison:
     """What stands of words that are not those of now."""
-    from kubectl_spread.explain import compared
-    from kubectl_spread.explain.compared import Outcome
+    from kubectl_spread.messages import compare
+    from kubectl_spread.messages.compare import Outcome
 
-    told = compared.compare(words.message, explanation.message) if explanation.message else None
+    told = compare.compare(words.message, explanation.message) if explanation.message else None
     if told is not None and told.outcome in (Outcome.SAME, Outcome.SAME_BUT_WORDING):
         return Comparison(Standing.SAME, _era(words.message, minor))
-    numbers = "" if told is None else compared.sentence(told)
+    numbers = "" if told is None else compare.sentence(told)
     changed = tuple(_changed(changes))
     then, now = _total(words.message), len(cluster.nodes)
     if explanation.verdict is Verdict.WAITS_FOR_PREEMPTION:
@@ -83,7 +83,7 @@ def _compared(explanation: Explanation, words: LastWords, changes: Changes, clus
 
 def _total(message: str) -> Optional[int]:
     """How many nodes the scheduler knew when it wrote a message; None where that is not said."""
-    from kubectl_spread.explain.messages import parse
+    from kubectl_spread.messages.parse import parse
 
     return parse(message).total
 
@@ -109,7 +109,7 @@ def _era(message: str, minor: int) -> str:
 
 
 def _era_of(message: str) -> Optional[Era]:
-    from kubectl_spread.explain.messages import parse
+    from kubectl_spread.messages.parse import parse
 
     return parse(message).era
 

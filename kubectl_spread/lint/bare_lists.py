@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.lint import fixes
-from kubectl_spread.lint import hints
-from kubectl_spread.lint import spelling
+from kubectl_spread.lint.admission import fixes
+from kubectl_spread.lint.admission import hints
+from kubectl_spread.lint.admission import spelling
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Fix
@@ -23,13 +23,13 @@ from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import FIELD
-from kubectl_spread.lint.subject import reference
-from kubectl_spread.lint.subject import repair
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.lint.workloads import check_subject
+from kubectl_spread.lint.run_rules import check_subject
+from kubectl_spread.lint.workload import FIELD
+from kubectl_spread.lint.workload import reference
+from kubectl_spread.lint.workload import repair
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects import decode
-from kubectl_spread.objects import spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraint_lists import ConstraintList
 from kubectl_spread.objects.kinds import PodPlace
@@ -117,8 +117,8 @@ def check(subject: BareSubject) -> list[Finding]:
     """Return what the API server would say of the constraints in any pod."""
     spec = subject.workload.template["spec"]
     left_out = frozenset() if subject.is_final else _NEEDS_A_POD
-    errors = [error for error in _errors(spread.constraints(spec)) if error.rule not in left_out]
-    meant = {(error.rule, error.route) for error in _errors(spread.constraints(subject.spec))}
+    errors = [error for error in _errors(constraint_reader.constraints(spec)) if error.rule not in left_out]
+    meant = {(error.rule, error.route) for error in _errors(constraint_reader.constraints(subject.spec))}
     lasting = [error for error in errors if (error.rule, error.route) in meant and _is_certain(subject, error)]
     return [*_unknown_fields(subject), *_wrong_types(subject), *(_finding(subject, error) for error in lasting)]
 

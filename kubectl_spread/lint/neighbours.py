@@ -14,7 +14,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.group import Group
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 
 
 class Area(NamedTuple):

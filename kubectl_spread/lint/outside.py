@@ -9,14 +9,14 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint import bare_lists
-from kubectl_spread.lint.admission import check_object
+from kubectl_spread.lint.admission.validate import check_object
 from kubectl_spread.lint.bare_lists import BareSubject
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.subject import FIELD
-from kubectl_spread.lint.subject import reference
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import FIELD
+from kubectl_spread.lint.workload import reference
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import constraint_lists
 from kubectl_spread.objects.kinds import Kinds
 from kubectl_spread.objects.manifest import looks_relevant

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 
 from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.run import Result
-from kubectl_spread.lint.subject import reference
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import reference
+from kubectl_spread.lint.workload import Subject
 
 _MISSING_SELECTOR = "SPR201"
 _LEVELS_UP = 3  # the first takes the separator off

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 
 from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.run import Result
-from kubectl_spread.lint.settings import NamedPath
+from kubectl_spread.lint.selection.policy import NamedPath
 from kubectl_spread.objects.kinds import leads_to
 from kubectl_spread.objects.kinds import PodSpecPath
 from kubectl_spread.objects.manifest import Manifest

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.project import Project
@@ -22,9 +23,8 @@ from kubectl_spread.lint.roots import Held
 from kubectl_spread.lint.roots import Root
 from kubectl_spread.lint.roots import RootRules
 from kubectl_spread.lint.roots import roots
-from kubectl_spread.lint.run import Result
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.lint.workloads import findings_by_object
+from kubectl_spread.lint.run_rules import findings_by_object
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.text.node import Route

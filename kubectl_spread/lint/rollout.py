@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.int_or_percent import percentage
 from kubectl_spread.objects.plain import fields
 

@@ -23,7 +23,7 @@ from kubectl_spread.lint.kustomization import Replicas
 from kubectl_spread.lint.kustomization import Unknown
 from kubectl_spread.lint.kustomization import with_components
 from kubectl_spread.lint.neighbours import Area
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.text.glob import Globs

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 from typing import NamedTuple
 
+from kubectl_spread.lint.admission.hints import did_you_mean
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.hints import did_you_mean
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import spread_args
-from kubectl_spread.objects.field_path import At
-from kubectl_spread.objects.field_path import Problem
+from kubectl_spread.objects.field_errors import At
+from kubectl_spread.objects.field_errors import Problem
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route

@@ -10,10 +10,10 @@ from typing import Optional
 
 from lsprotocol import types
 
+from kubectl_spread.lint.apply_fixes import edits_of
+from kubectl_spread.lint.apply_fixes import mend
+from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.mend import edits_of
-from kubectl_spread.lint.mend import mend
-from kubectl_spread.lint.run import Result
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.diagnostics import diagnostic
 from kubectl_spread.lsp.ignoring import ignoring

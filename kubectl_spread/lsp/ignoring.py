@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.lint import suppress
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.selection import suppress
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Edit

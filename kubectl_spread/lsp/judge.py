@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from kubectl_spread.lint import judge
+from kubectl_spread.lint import pipeline
+from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.run import Result
-from kubectl_spread.lint.settings import Config
-from kubectl_spread.lint.settings import Policy
+from kubectl_spread.lint.selection.policy import Config
+from kubectl_spread.lint.selection.policy import Policy
 from kubectl_spread.sources.roots import root_rules
 from kubectl_spread.text.source import SourceFile
 
@@ -22,11 +22,13 @@ class Judge(NamedTuple):
 
     def read(self, source: SourceFile) -> Result:
         """What a document holds."""
-        return judge.read(source, self.policy, self.config)
+        return pipeline.read(source, self.policy, self.config)
 
     def findings(self, results: list[Result]) -> list[Finding]:
         """The findings of a project by place, without those that are accepted."""
         sources = [result.source for result in results]
         unsaved = [source.name for source in sources if not os.path.isabs(source.name)]
         rules = root_rules(sources, self.config, texts=unsaved)
-        return judge.judged(results, self.policy, accepted=judge.Accepted(self.config.ignores), rules=rules).findings
+        return pipeline.judged(
+            results, self.policy, accepted=pipeline.Accepted(self.config.ignores), rules=rules
+        ).findings

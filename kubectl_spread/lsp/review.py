@@ -13,8 +13,8 @@ from typing import NamedTuple
 from typing import Optional
 from typing import TypeVar
 
+from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.run import Result
 from kubectl_spread.lsp.judge import Judge
 from kubectl_spread.text.source import SourceFile
 

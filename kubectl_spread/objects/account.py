@@ -1,6 +1,6 @@
 """What a cluster says of a workload before any of its pods is placed: nodes, domains, and the room in them.
 
-Made by `simulate.facts`, read by the lint rules; here because neither may import the other.
+Made by `simulate.cluster_facts`, read by the lint rules; here because neither may import the other.
 """
 
 from __future__ import annotations

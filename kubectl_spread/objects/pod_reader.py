@@ -16,7 +16,7 @@ from kubectl_spread.objects import decode
 from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.pod_text import SpecKey
+from kubectl_spread.objects.pod_scanner import SpecKey
 
 Plain = dict[str, Any]
 

@@ -10,14 +10,14 @@ import re
 from typing import Any
 from typing import Optional
 
+from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects import resources
-from kubectl_spread.objects import spread
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.affinity import PreferredTerm
 from kubectl_spread.objects.affinity import WeightedTerm
-from kubectl_spread.objects.migrated import attached_as
+from kubectl_spread.objects.csi_migration import attached_as
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.older_requests import older_requests
 from kubectl_spread.objects.plain import fields
@@ -49,7 +49,7 @@ def node(plain: Plain) -> Node:
     )
     return Node(
         name=metadata.get("name") or "",
-        labels=spread.labels(metadata),
+        labels=constraint_reader.labels(metadata),
         taints=taints,
         unschedulable=bool(spec.get("unschedulable")),
         allocatable=resources.allocatable(status),
@@ -142,7 +142,7 @@ def _pod_name(metadata: Plain) -> str:
 
 def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> PodClass:
     """What plugins may read of a pod."""
-    pod_labels = spread.labels(metadata)
+    pod_labels = constraint_reader.labels(metadata)
     requests = resources.pod_requests(spec, status)
     affinity = spec.get("affinity") or {}
     return PodClass(
@@ -158,7 +158,7 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         preferred_affinity=_preferred(affinity.get("podAffinity") or {}, namespace, pod_labels),
         preferred_anti_affinity=_preferred(affinity.get("podAntiAffinity") or {}, namespace, pod_labels),
         tolerations=tuple(map(toleration, mappings(spec.get("tolerations")))),
-        constraints=spread.constraints(spec),
+        constraints=constraint_reader.constraints(spec),
         host_ports=_host_ports(spec),
         priority=int(spec.get("priority") or 0),
         preemption_policy=spec.get("preemptionPolicy") or "",
@@ -230,7 +230,7 @@ def _preferred(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> tupl
 
 def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> PodAffinityTerm:
     """Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeysAndMismatchLabelKeys (v1.36.2)."""
-    selector = compiled(spread.label_selector(plain.get("labelSelector")))
+    selector = compiled(constraint_reader.label_selector(plain.get("labelSelector")))
     named = {requirement.key for requirement in selector.requirements or ()}
     for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
         for key in strings(plain.get(field)):
@@ -243,7 +243,7 @@ def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str])
         plain.get("topologyKey") or "",
         selector,
         namespaces,
-        None if namespace_selector is None else compiled(spread.label_selector(namespace_selector)),
+        None if namespace_selector is None else compiled(constraint_reader.label_selector(namespace_selector)),
     )
 
 
@@ -260,8 +260,8 @@ def toleration(plain: Plain) -> Toleration:
 
 def _term(plain: Plain) -> NodeSelectorTerm:
     return NodeSelectorTerm(
-        tuple(map(spread.requirement, mappings(plain.get("matchExpressions")))),
-        tuple(map(spread.requirement, mappings(plain.get("matchFields")))),
+        tuple(map(constraint_reader.requirement, mappings(plain.get("matchExpressions")))),
+        tuple(map(constraint_reader.requirement, mappings(plain.get("matchFields")))),
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects import read
-from kubectl_spread.objects import spread
 from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import compiled
@@ -80,7 +80,7 @@ def selected_by_controller(owner: Workload) -> Selector:
     written = owner.selector
     if owner.kind == "Service":  # by the UID of the revision, for which its name stands
         written = {"matchLabels": {"serving.knative.dev/revisionUID": knative_revision(owner)}}
-    selector = compiled(spread.label_selector(written))
+    selector = compiled(constraint_reader.label_selector(written))
     label = _BY_REPLICA_SET.get(owner.kind)
     return selector.plus(Requirement(label, "In", (created_labels(owner).get(label, ""),))) if label else selector
 

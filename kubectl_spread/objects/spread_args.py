@@ -13,8 +13,8 @@ from typing import NamedTuple
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.field_path import At
-from kubectl_spread.objects.field_path import Problem
+from kubectl_spread.objects.field_errors import At
+from kubectl_spread.objects.field_errors import Problem
 
 Plain = dict[str, Any]
 

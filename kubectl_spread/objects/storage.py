@@ -6,12 +6,12 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects import quantity
 from kubectl_spread.objects import read
-from kubectl_spread.objects import spread
 from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.csi_migration import attached_as
 from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.migrated import attached_as
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.selector import compiled
@@ -158,7 +158,7 @@ def claim(plain: Plain) -> Claim:
         _class_name(metadata, spec),
         frozenset(strings(spec.get("accessModes"))),
         quantity.parse(requests.get("storage") or 0),
-        None if selector is None else compiled(spread.label_selector(selector)),
+        None if selector is None else compiled(constraint_reader.label_selector(selector)),
         spec.get("volumeMode") or "Filesystem",
         annotations.get(_SELECTED_NODE),
         (plain.get("status") or {}).get("phase") == "Lost",
@@ -182,12 +182,12 @@ def volume(plain: Plain) -> Volume:
         frozenset(strings(spec.get("accessModes"))),
         spec.get("volumeMode") or "Filesystem",
         affinity.required,
-        spread.labels(metadata),
+        constraint_reader.labels(metadata),
         (plain.get("status") or {}).get("phase") == "Available",
         metadata.get("deletionTimestamp") is not None,
         None if reference is None else ObjectKey(reference.get("namespace") or "", reference.get("name") or ""),
         (reference or {}).get("uid") or "",
-        attached_as(spec, spread.labels(metadata))
+        attached_as(spec, constraint_reader.labels(metadata))
         if csi is None
         else (csi.get("driver") or "", csi.get("volumeHandle") or ""),
     )
@@ -236,6 +236,6 @@ def capacity(plain: Plain) -> Capacity:
     most = plain.get("capacity") if most is None else most
     return Capacity(
         plain.get("storageClassName") or "",
-        compiled(spread.label_selector(plain.get("nodeTopology"))),
+        compiled(constraint_reader.label_selector(plain.get("nodeTopology"))),
         None if most is None else quantity.whole(quantity.parse(most)),
     )

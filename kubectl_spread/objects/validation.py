@@ -14,7 +14,7 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.objects import gotext
+from kubectl_spread.objects import go_format
 from kubectl_spread.objects.behaviours import LABEL_WORDS
 from kubectl_spread.objects.behaviours import MATCH_KEYS_ARE_MERGED
 from kubectl_spread.objects.behaviours import SELECTOR_IS_VALIDATED
@@ -124,7 +124,7 @@ class _Path(NamedTuple):
         return FieldError(rule, self.text, self.route, detail)
 
     def invalid(self, rule: Rule, value: Any, detail: str) -> FieldError:
-        return self.error(rule, f"Invalid value: {gotext.value(value)}: {detail}")
+        return self.error(rule, f"Invalid value: {go_format.value(value)}: {detail}")
 
 
 def _constraint_errors(
@@ -162,8 +162,8 @@ def _constraint_errors(
 
 
 def _unsupported(value: str, *supported: str) -> str:
-    choices = ", ".join(map(gotext.quote, supported))
-    return f"Unsupported value: {gotext.quote(value)}: supported values: {choices}"
+    choices = ", ".join(map(go_format.quote, supported))
+    return f"Unsupported value: {go_format.quote(value)}: supported values: {choices}"
 
 
 def _duplicate(
@@ -174,7 +174,7 @@ def _duplicate(
     for later in all_constraints[constraint.position + 1 :]:
         if (later.topology_key, later.when_unsatisfiable) == pair:
             named = _Path(f"{path.text}.{{topologyKey, whenUnsatisfiable}}", (*path.route, "topologyKey"))
-            pair_text = gotext.quote(f"{{{pair[0]}, {pair[1]}}}")
+            pair_text = go_format.quote(f"{{{pair[0]}, {pair[1]}}}")
             yield named.error(Rule.DUPLICATE_CONSTRAINT, f"Duplicate value: {pair_text}")
             return
 

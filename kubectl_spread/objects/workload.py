@@ -7,7 +7,7 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.objects import spread
+from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.plain import fields
@@ -215,7 +215,7 @@ def made_claims(owner: Workload, pod_name: str) -> tuple[str, ...]:
 def created_labels(owner: Workload, ordinal: int = 0) -> dict[str, str]:
     """The labels of a pod of this workload at creation, the controller's included."""
     return {
-        **spread.labels(owner.template.get("metadata") or {}),
+        **constraint_reader.labels(owner.template.get("metadata") or {}),
         **_controller_labels(owner, ordinal, replica_name(owner, ordinal)),
     }
 
@@ -350,7 +350,7 @@ def _config_labels(owner: Workload) -> dict[str, str]:
 def _knative_labels(owner: Workload) -> dict[str, str]:
     """Those of the Deployment that stands behind a revision; `app` is the template's where it has one."""
     revision = knative_revision(owner)
-    own = spread.labels(owner.template.get("metadata") or {})
+    own = constraint_reader.labels(owner.template.get("metadata") or {})
     prefix = "serving.knative.dev"
     return {
         "app": own.get("app", revision),

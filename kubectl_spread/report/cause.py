@@ -7,13 +7,13 @@ from typing import Optional
 
 from kubectl_spread.explain.claims import ClaimProblem
 from kubectl_spread.explain.claims import ClaimTrouble
-from kubectl_spread.explain.constraints import ConstraintReport
-from kubectl_spread.explain.constraints import DomainReport
-from kubectl_spread.explain.decisive import Cause
-from kubectl_spread.explain.decisive import Refusal
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraints.report import DomainReport
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.requirement import Kind
-from kubectl_spread.explain.requirement import Requirement
+from kubectl_spread.explain.requirements.decisive import Cause
+from kubectl_spread.explain.requirements.decisive import Refusal
+from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION

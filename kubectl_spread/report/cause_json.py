@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.explain.claims import ClaimTrouble
-from kubectl_spread.explain.decisive import Cause
 from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.requirements.decisive import Cause
 
 
 def document(explanation: Explanation) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from kubectl_spread.lint.finding import Finding
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.simulate.placement import Placement
-    from kubectl_spread.simulate.running import Lost
-    from kubectl_spread.simulate.running import Stuck
-    from kubectl_spread.simulate.running import Uncreated
-    from kubectl_spread.simulate.running import Waiting
+    from kubectl_spread.simulate.rollout import Lost
+    from kubectl_spread.simulate.rollout import Stuck
+    from kubectl_spread.simulate.rollout import Uncreated
+    from kubectl_spread.simulate.rollout import Waiting
     from kubectl_spread.simulate.under_way import UnderWay
 
 # By name, the module of `report` that has a function `render`; the default first.

@@ -6,9 +6,9 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.explain.conflicts import Conflict
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.requirement import Requirement
+from kubectl_spread.explain.requirements.conflicts import Conflict
+from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.explain import wording
-from kubectl_spread.explain.behind import CountedPods
-from kubectl_spread.explain.behind import TerminatingPod
-from kubectl_spread.explain.constraints import ConstraintReport
-from kubectl_spread.explain.constraints import DomainReport
-from kubectl_spread.explain.requirements import constraint_name
+from kubectl_spread.explain.constraints.matching_pods import CountedPods
+from kubectl_spread.explain.constraints.matching_pods import TerminatingPod
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraints.report import DomainReport
+from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE

@@ -6,12 +6,12 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Event
-from kubectl_spread.explain.controllers import WorkloadState
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Verdict
-from kubectl_spread.explain.one_node import OneNode
+from kubectl_spread.explain.node_view import OneNode
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.suggest.suggestion import Suggestions

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Event
-from kubectl_spread.explain.constraints import ConstraintReport
-from kubectl_spread.explain.constraints import DomainReport
-from kubectl_spread.explain.controllers import WorkloadState
-from kubectl_spread.explain.one_node import OneNode
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraints.report import DomainReport
+from kubectl_spread.explain.node_view import OneNode
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.report import cause_json
 from kubectl_spread.report import forecast
 from kubectl_spread.report import preemption
@@ -171,9 +171,9 @@ def _workload(state: WorkloadState) -> dict[str, Any]:
 
 
 def _meaning(message: str) -> str:
-    from kubectl_spread.explain import meanings  # regular expressions: 20 ms
+    from kubectl_spread.messages import meaning  # regular expressions: 20 ms
 
-    return meanings.meaning_of_text(message)
+    return meaning.meaning_of_text(message)
 
 
 def _one_node(found: OneNode) -> dict[str, Any]:

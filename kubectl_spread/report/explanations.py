@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 
 from kubectl_spread.cluster.snapshot import Event
-from kubectl_spread.explain.controllers import WorkloadState
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.outdated import Standing
 from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report import conflicts
 from kubectl_spread.report import constraints
@@ -187,9 +187,9 @@ def _headline(state: WorkloadState, style: Style) -> list[str]:
 
 
 def _meaning(message: str) -> str:
-    from kubectl_spread.explain import meanings  # regular expressions: 20 ms
+    from kubectl_spread.messages import meaning  # regular expressions: 20 ms
 
-    return meanings.meaning_of_text(message)
+    return meaning.meaning_of_text(message)
 
 
 def _message(report: PodReport, style: Style) -> list[str]:

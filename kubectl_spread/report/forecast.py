@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.explain.requirements import constraint_name
+from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe

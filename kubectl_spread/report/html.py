@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 
 from kubectl_spread import __version__
-from kubectl_spread.explain.constraints import ConstraintReport
+from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.report import conflicts
 from kubectl_spread.report import constraints
 from kubectl_spread.report import explanation_json

@@ -81,7 +81,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _fix(repair: Repair) -> Optional[dict[str, Any]]:
     """What would mend a finding; None where it cannot be done in this text."""
-    from kubectl_spread.lint.mend import possible_edits
+    from kubectl_spread.lint.apply_fixes import possible_edits
 
     edits = [
         {**_place(Place(repair.source, Span(edit.start, edit.end))), "text": edit.text}

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.explain import meanings
-from kubectl_spread.explain.messages import Era
-from kubectl_spread.explain.messages import Message
-from kubectl_spread.explain.messages import Part
-from kubectl_spread.explain.messages import Preemption
 from kubectl_spread.lint.wording import counted
+from kubectl_spread.messages import meaning as meanings
+from kubectl_spread.messages.parse import Era
+from kubectl_spread.messages.parse import Message
+from kubectl_spread.messages.parse import Part
+from kubectl_spread.messages.parse import Preemption
 from kubectl_spread.report.json import API_VERSION
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.explain.one_node import NotConsidered
-from kubectl_spread.explain.one_node import OneNode
-from kubectl_spread.explain.requirements import constraint_name
+from kubectl_spread.explain.node_view import NotConsidered
+from kubectl_spread.explain.node_view import OneNode
+from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.objects.resources import amount
 from kubectl_spread.report import layout

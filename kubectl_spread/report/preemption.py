@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.explain.preempting import Choice
-from kubectl_spread.explain.preempting import Criterion
-from kubectl_spread.explain.preempting import Elsewhere
-from kubectl_spread.explain.preempting import Preempting
-from kubectl_spread.explain.preempting import Unhelpful
-from kubectl_spread.explain.preempting import Victim
-from kubectl_spread.explain.preempting import WhyNot
+from kubectl_spread.explain.preemption import Choice
+from kubectl_spread.explain.preemption import Criterion
+from kubectl_spread.explain.preemption import Elsewhere
+from kubectl_spread.explain.preemption import Preempting
+from kubectl_spread.explain.preemption import Unhelpful
+from kubectl_spread.explain.preemption import Victim
+from kubectl_spread.explain.preemption import WhyNot
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe

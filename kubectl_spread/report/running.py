@@ -12,10 +12,10 @@ from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
 from kubectl_spread.report.verdict import sentence
-from kubectl_spread.simulate.running import Lost
-from kubectl_spread.simulate.running import Stuck
-from kubectl_spread.simulate.running import Uncreated
-from kubectl_spread.simulate.running import Waiting
+from kubectl_spread.simulate.rollout import Lost
+from kubectl_spread.simulate.rollout import Stuck
+from kubectl_spread.simulate.rollout import Uncreated
+from kubectl_spread.simulate.rollout import Waiting
 from kubectl_spread.simulate.under_way import End
 from kubectl_spread.simulate.under_way import UnderWay
 

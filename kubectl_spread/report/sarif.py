@@ -14,7 +14,7 @@ from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Safety
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.workloads import documentation
+from kubectl_spread.lint.run_rules import documentation
 from kubectl_spread.report.check import CheckReport
 from kubectl_spread.report.findings import message
 from kubectl_spread.report.fingerprint import fingerprints
@@ -93,7 +93,7 @@ def _fixes(finding: Finding) -> dict[str, Any]:
     """What would mend it, where that can be done in this text."""
     if finding.repair is None:
         return {}
-    from kubectl_spread.lint.mend import possible_edits
+    from kubectl_spread.lint.apply_fixes import possible_edits
 
     source = finding.repair.source
     replacements = [

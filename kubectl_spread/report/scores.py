@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.explain.requirements import constraint_name
+from kubectl_spread.explain.bound_pod import Again
+from kubectl_spread.explain.bound_pod import SkewNow
+from kubectl_spread.explain.bound_pod import Standing
+from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.scores import Decision
 from kubectl_spread.explain.scores import ScoreRow
 from kubectl_spread.explain.scores import ScoreTable
@@ -13,9 +16,6 @@ from kubectl_spread.explain.scores import Share
 from kubectl_spread.explain.scores import SoftConstraint
 from kubectl_spread.explain.scores import SoftDomain
 from kubectl_spread.explain.scores import SoftVote
-from kubectl_spread.explain.standing import Again
-from kubectl_spread.explain.standing import SkewNow
-from kubectl_spread.explain.standing import Standing
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe

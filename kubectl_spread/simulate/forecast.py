@@ -35,13 +35,13 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainC
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
 from kubectl_spread.simulate.controllers import missing_replicas
+from kubectl_spread.simulate.exhaustive import alike
+from kubectl_spread.simulate.exhaustive import twins
+from kubectl_spread.simulate.exhaustive import Walk
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.replicas import first
 from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.simulate.replicas import seeded
-from kubectl_spread.simulate.search import alike
-from kubectl_spread.simulate.search import twins
-from kubectl_spread.simulate.search import Walk
 
 MAX_RUNS = 48
 MAX_STEPS = 600  # pods placed in all runs together; a step takes about a quarter of a millisecond

@@ -14,10 +14,10 @@ from kubectl_spread.explain.explanation import GATED
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.explanation import without_scheduler
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import ScoreError
-from kubectl_spread.simulate.new_claims import lacks_provisioner
+from kubectl_spread.scheduler.unsupported import not_evaluated
+from kubectl_spread.simulate.pending_claims import lacks_provisioner
 from kubectl_spread.simulate.placement import Eviction
 from kubectl_spread.simulate.placement import Gated
 from kubectl_spread.simulate.placement import PendingPod

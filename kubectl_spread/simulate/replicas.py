@@ -20,7 +20,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.stored import admitted
 from kubectl_spread.cluster.stored import as_stored
 from kubectl_spread.explain.explanation import Ignored
-from kubectl_spread.objects import history
+from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.replica import replica
@@ -34,8 +34,8 @@ from kubectl_spread.simulate.controllers import MAX_REPLICAS
 from kubectl_spread.simulate.controllers import missing_replicas
 from kubectl_spread.simulate.controllers import running_pods
 from kubectl_spread.simulate.controllers import with_controllers
-from kubectl_spread.simulate.new_claims import NewClaims
-from kubectl_spread.simulate.new_claims import with_claims
+from kubectl_spread.simulate.pending_claims import NewClaims
+from kubectl_spread.simulate.pending_claims import with_claims
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.placement import PlacedPod
 from kubectl_spread.simulate.placement import Placement
@@ -135,7 +135,7 @@ class Rehearsal:
 
 
 def _ignored(owner: Workload, minor: int) -> Ignored:
-    return Ignored(f"1.{minor}", history.stored(owner.template.get("spec") or {}, minor).ignored)
+    return Ignored(f"1.{minor}", field_versions.stored(owner.template.get("spec") or {}, minor).ignored)
 
 
 def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]) -> list[Placement]:

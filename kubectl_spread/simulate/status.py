@@ -43,8 +43,8 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainC
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate.controllers import newest_hash
-from kubectl_spread.simulate.running import Uncreated
-from kubectl_spread.simulate.running import uncreated
+from kubectl_spread.simulate.rollout import Uncreated
+from kubectl_spread.simulate.rollout import uncreated
 
 
 class Standing(Enum):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects import spread
+from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.uncounted import uncounted
 from kubectl_spread.objects.workload import created_labels
@@ -99,6 +99,6 @@ def _old_pods(key: OwnerKey, controller: Controller, cluster: Cluster) -> list[P
     if newest and any(values.values()):
         return [pod for pod in own if values[pod.uid] != newest]
     labels = created_labels(owner)
-    missed = (uncounted(item, own, labels) for item in spread.constraints(owner.template.get("spec") or {}))
+    missed = (uncounted(item, own, labels) for item in constraint_reader.constraints(owner.template.get("spec") or {}))
     names = {name for found in missed if found is not None for name in found.pods}
     return [pod for pod in own if pod.name in names]

@@ -18,10 +18,10 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.simulate.binding import labelled
 
 MOST_PODS = 2_000  # that are placed; with more of them nothing is said of the order

@@ -9,14 +9,14 @@ from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.select import named
-from kubectl_spread.lint.select import Profile
-from kubectl_spread.lint.select import UnknownRuleError
-from kubectl_spread.lint.settings import Choice
-from kubectl_spread.lint.settings import Config
-from kubectl_spread.lint.settings import FileChoice
-from kubectl_spread.lint.settings import NamedPath
-from kubectl_spread.lint.suppress import Waiver
+from kubectl_spread.lint.selection.policy import Choice
+from kubectl_spread.lint.selection.policy import Config
+from kubectl_spread.lint.selection.policy import FileChoice
+from kubectl_spread.lint.selection.policy import NamedPath
+from kubectl_spread.lint.selection.select import named
+from kubectl_spread.lint.selection.select import Profile
+from kubectl_spread.lint.selection.select import UnknownRuleError
+from kubectl_spread.lint.selection.suppress import Waiver
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.kinds import PodSpecPath
 from kubectl_spread.objects.labels import key_errors
@@ -104,12 +104,12 @@ class _Reading:
 
     def _check_shape(self) -> None:
         from kubectl_spread import schemas
-        from kubectl_spread.sources import shape
+        from kubectl_spread.sources import json_schema
 
         for mapping in nodes.mappings(self.root):
             for duplicate in mapping.duplicates():
                 self.problems.append((nodes.span(duplicate.again), f"`{duplicate.text}` is written twice"))
-        for violation in shape.violations(self.root, schemas.load("config")):
+        for violation in json_schema.violations(self.root, schemas.load("config")):
             self._note(violation.route, violation.message, key=violation.is_key)
 
     def _choice(self, route: Route) -> Choice:

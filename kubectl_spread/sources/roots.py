@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 
 from kubectl_spread.lint.roots import RootRules
-from kubectl_spread.lint.settings import Config
+from kubectl_spread.lint.selection.policy import Config
 from kubectl_spread.sources.kustomizations import kustomizations
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile

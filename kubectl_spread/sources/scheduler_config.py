@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.behaviours import FIT_SCORES
-from kubectl_spread.objects.field_path import Problem
+from kubectl_spread.objects.field_errors import Problem
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
-from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.configuration import decoding
+from kubectl_spread.scheduler.configuration import validation
+from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.configuration.validation import REMOVED
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.sources import files
-from kubectl_spread.sources import scheduler_decoding
-from kubectl_spread.sources import scheduler_validation
-from kubectl_spread.sources.scheduler_validation import REMOVED
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
@@ -76,12 +76,12 @@ def read(source: SourceFile, release: Release = LATEST) -> Loaded:
         raise _error(source, document, Problem(("apiVersion",), f"unknown apiVersion {api_version}: there are {known}"))
     notes: list[str] = []
     current = _with_list(plain, notes)
-    undecodable = scheduler_decoding.problem(current, strict=written_version == "v1")
+    undecodable = decoding.problem(current, strict=written_version == "v1")
     if undecodable is not None:
         raise _error(source, document, Problem(undecodable.route, undecodable.message))
     if written_version != "v1":
         current = _as_v1(current, written_version, notes, release)
-    for problem in scheduler_validation.problems(current, str(api_version)):
+    for problem in validation.problems(current, str(api_version)):
         raise _error(source, document, problem)
     loaded = profiles(current, release)
     return Loaded(loaded, (*notes, *_not_asked(loaded)))

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
-from kubectl_spread.cluster.assemble import Assembler
-from kubectl_spread.cluster.assemble import SHAPES
+from kubectl_spread.cluster.build import Assembler
+from kubectl_spread.cluster.build import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError

@@ -56,7 +56,7 @@ def from_domains(values: Mapping[str, Sequence[str]]) -> Cluster:
     """A node for each combination of label values, with room for everything.
 
     It tells what follows from the domains of these keys, and nothing else: not how many nodes a domain has, nor any
-    other label, the hostname included. `simulate.facts` takes the keys beside it.
+    other label, the hostname included. `simulate.cluster_facts` takes the keys beside it.
 
     Raises:
         SourceError: there are too many combinations.

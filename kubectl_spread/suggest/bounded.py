@@ -14,9 +14,9 @@ from typing import Optional
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.simulate.replicas import first
 from kubectl_spread.suggest import trial as trials
+from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.problem import Problem
-from kubectl_spread.suggest.recreated import anew
-from kubectl_spread.suggest.scene import Scene
+from kubectl_spread.suggest.recreate import anew
 
 LEFT_OUT = "other orders in which {pods} pods may be replaced: they were placed in batches"
 _AT_ONCE = ("Job", "CronJob", "Pod")

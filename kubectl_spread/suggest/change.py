@@ -10,11 +10,11 @@ from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
-from kubectl_spread.explain.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.manifest import EditSpec
+from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.patch import Op
-from kubectl_spread.suggest.scene import Scene
 
 if TYPE_CHECKING:
     from kubectl_spread.suggest.problem import Problem

@@ -21,11 +21,11 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.suggest import bounded
-from kubectl_spread.suggest import effects
+from kubectl_spread.suggest import effect
 from kubectl_spread.suggest import plan as plans
 from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.problem import Problem
-from kubectl_spread.suggest.scene import Scene
 from kubectl_spread.timeline import reading
 from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.answer import PodState
@@ -66,9 +66,9 @@ class Judged(NamedTuple):
     placed: int
     node: str
     nodes: tuple[str, ...]
-    counts: effects.Counts
-    ranges: effects.Ranges
-    skews: effects.Skews
+    counts: effect.Counts
+    ranges: effect.Ranges
+    skews: effect.Skews
     lost: tuple[str, ...]
     not_followed: tuple[str, ...]
 
@@ -104,7 +104,7 @@ class Judge:
             KeyError, IndexError, TypeError, ValueError: it does not fit the objects.
         """
         plan = plans.Plan(self.problem, self._start)
-        for action in effects.merged(change.actions):
+        for action in effect.merged(change.actions):
             action.plan(plan, scene)
         if not self.problem.exists and not plan.has_new_template:
             plan.create_written()
@@ -137,7 +137,7 @@ class Judge:
         if found is None:
             return None
         model = next(pod for pod in scene.own() if pod.key == problem.pod.key)
-        counts = effects.counted(model, found.trial.scheduler)
+        counts = effect.counted(model, found.trial.scheduler)
         stays = 0 if scene.is_recreated else len(problem.given.running)
         nodes = tuple(found.placed.values())
         return Judged(
@@ -203,7 +203,7 @@ class Judge:
             nodes=tuple(sorted(set(nodes))),
             counts=found[0],
             ranges=_ranges(found, answer),
-            skews=effects.skews(found),
+            skews=effect.skews(found),
             lost=self._lost(first, plan),
             not_followed=tuple(plan.not_followed),
         )
@@ -274,15 +274,15 @@ class Judge:
         return len(given.own) + len(given.running) > _PLAYED or self.problem.columns.n > _HUGE
 
     @cached_property
-    def counts_before(self) -> effects.Counts:
+    def counts_before(self) -> effect.Counts:
         """Return what the pod's constraints count where nothing is done."""
         if self._is_large:
             columns = self.problem.columns.changed(self.problem.cluster._replace(pods=()))
-            return effects.counted(self.problem.pod, Scheduler(columns, self.problem.profiles, all_nodes=True))
+            return effect.counted(self.problem.pod, Scheduler(columns, self.problem.profiles, all_nodes=True))
         return self._counts(self.before.outcomes[0], self.problem.pod)
 
-    def _counts(self, outcome: Outcome, model: Pod) -> effects.Counts:
-        return effects.counted(model, _scheduler(self.problem, outcome.cluster()))
+    def _counts(self, outcome: Outcome, model: Pod) -> effect.Counts:
+        return effect.counted(model, _scheduler(self.problem, outcome.cluster()))
 
 
 def _scheduler(problem: Problem, cluster: Cluster) -> Scheduler:
@@ -298,9 +298,9 @@ def _scheduler(problem: Problem, cluster: Cluster) -> Scheduler:
     return Scheduler(columns, problem.profiles, all_nodes=True)
 
 
-def _ranges(found: Sequence[effects.Counts], answer: StepAnswer) -> effects.Ranges:
+def _ranges(found: Sequence[effect.Counts], answer: StepAnswer) -> effect.Ranges:
     """The fewest and most pods of each value over all outcomes; values that nothing tells apart share one range."""
-    ranges: effects.Ranges = {}
+    ranges: effect.Ranges = {}
     for key in found[0]:
         alike = answer.symmetry.alike(key)
         by_kind: dict[object, tuple[int, int]] = {}

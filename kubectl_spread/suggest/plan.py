@@ -24,8 +24,8 @@ from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.pod_spec import whole_spec_of
 from kubectl_spread.suggest.problem import Problem
-from kubectl_spread.suggest.written import whole_spec_of
 from kubectl_spread.timeline import reading
 from kubectl_spread.timeline import steps
 

@@ -12,12 +12,12 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.groups import Group
+from kubectl_spread.cluster.label_groups import Group
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.explain.constraints import ConstraintReport
-from kubectl_spread.explain.constraints import passes_all_but_spread
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraints.report import passes_all_but_spread
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.objects import read
@@ -38,15 +38,15 @@ from kubectl_spread.scheduler.sampling import Sampler
 from kubectl_spread.simulate.controllers import missing_replicas
 from kubectl_spread.simulate.controllers import running_pods
 from kubectl_spread.simulate.controllers import with_controllers
-from kubectl_spread.simulate.new_claims import NewClaims
-from kubectl_spread.simulate.new_claims import with_claims
+from kubectl_spread.simulate.pending_claims import NewClaims
+from kubectl_spread.simulate.pending_claims import with_claims
 from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.suggest.pod_spec import spec_of
 from kubectl_spread.suggest.rollout_settings import RolloutSettings
 from kubectl_spread.suggest.rollout_settings import settings_of
 from kubectl_spread.suggest.target import guessed_deployment
 from kubectl_spread.suggest.target import Target
 from kubectl_spread.suggest.target import target_of
-from kubectl_spread.suggest.written import spec_of
 
 Plain = dict[str, Any]
 

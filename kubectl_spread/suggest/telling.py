@@ -8,13 +8,13 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.replicas import first
-from kubectl_spread.suggest import effects
+from kubectl_spread.suggest import effect
 from kubectl_spread.suggest import trial as trials
+from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.judge import Judge
 from kubectl_spread.suggest.judge import Judged
 from kubectl_spread.suggest.managed import manager_of
 from kubectl_spread.suggest.problem import Problem
-from kubectl_spread.suggest.scene import Scene
 from kubectl_spread.suggest.suggestion import Effect
 from kubectl_spread.suggest.suggestion import Rollout
 from kubectl_spread.suggest.suggestion import Suggestion
@@ -28,7 +28,7 @@ def told(item: Tried, judged: Judged, judge: Judge) -> Suggestion:
     change, scene = item.change, item.scene
     problem = scene.problem
     plain = scene.problem_scene()
-    actions = effects.merged(change.actions)
+    actions = effect.merged(change.actions)
     notes = [*change.notes, *_of_lost(judged)]
     if change.is_of_manifest:
         notes += [*_of_revision(scene), *_of_target(problem)]
@@ -57,7 +57,7 @@ def _effect(judged: Judged, judge: Judge) -> Effect:
         pending_before=given.pending,
         pending_after=0,
         node=judged.node,
-        spreads=effects.spreads(judge.counts_before, judged.counts, judged.ranges, judged.skews),
+        spreads=effect.spreads(judge.counts_before, judged.counts, judged.ranges, judged.skews),
     )
 
 

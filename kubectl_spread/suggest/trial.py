@@ -9,12 +9,12 @@ from typing import NamedTuple
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.simulate.binding import labelled
-from kubectl_spread.suggest.scene import Scene
+from kubectl_spread.suggest.hypothetical import Scene
 
 Pick = Callable[[NodeIndices], int]
 

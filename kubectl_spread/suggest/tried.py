@@ -8,8 +8,8 @@ from typing import Optional
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Damage
 from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.judge import Judged
-from kubectl_spread.suggest.scene import Scene
 
 
 class Tried(NamedTuple):

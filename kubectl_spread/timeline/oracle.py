@@ -12,13 +12,13 @@ from typing import NamedTuple
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.beyond import not_evaluated
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.preemption import dry_run
 from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.scheduler.preemption import preference
+from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.timeline import budgets
 from kubectl_spread.timeline.claims import Made
 from kubectl_spread.timeline.claims import storage_of

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 from typing import NamedTuple
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
-from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.suggest.problem import of_pod
-from kubectl_spread.suggest.run import suggest
+from kubectl_spread.suggest.search import suggest
 from tests.bench.scheduling import constraint
 from tests.bench.scheduling import HARD
 from tests.bench.scheduling import HOSTNAME

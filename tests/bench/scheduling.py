@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 from typing import NamedTuple
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.sources import files
 from kubectl_spread.sources import snapshot

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.run import Answer
 from kubectl_spread.timeline.run import Limits

@@ -16,7 +16,7 @@ import pytest
 
 from kubectl_spread.cli.main import run
 from kubectl_spread.errors import SourceError
-from kubectl_spread.lint.run import Result
+from kubectl_spread.lint.check_source import Result
 
 CASES = Path(__file__).parent.parent / "cases" / "lint"
 
@@ -396,16 +396,16 @@ def test_a_file_that_cannot_be_written_is_reported_as_it_is(
 def test_a_file_that_changes_meanwhile_is_reported_as_it_is_then(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kubectl_spread.cli import fixing
+    from kubectl_spread.cli import fix_options
 
-    write = fixing.write
+    write = fix_options.write
 
     def late(before: list[Result], after: list[Result]) -> dict[str, SourceError]:
         Path("web.yaml").write_text(BAD.replace("topologyKey: kubernetes.io/hostname", "topologyKey: Bad Key"))
         return write(before, after)
 
     Path("web.yaml").write_text(BAD)
-    monkeypatch.setattr(fixing, "write", late)
+    monkeypatch.setattr(fix_options, "write", late)
 
     assert 3 == run(["check", "web.yaml", "--fix", "-o", "json"])
     report = json.loads(capsys.readouterr().out)
@@ -503,8 +503,8 @@ def test_pipes_are_not_read_by_a_search_and_not_fixed(capsys: pytest.CaptureFixt
 def test_what_a_killed_run_left_is_removed_by_the_next(capsys: pytest.CaptureFixture[str]) -> None:
     """A draft of a process that still runs is left, and so is any other file."""
     program = (
-        "import os, signal; from kubectl_spread.sources import write;"
-        "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL); write.write('web.yaml', 'new')"
+        "import os, signal; from kubectl_spread.sources import atomic_write;"
+        "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL); atomic_write.write('web.yaml', 'new')"
     )
     Path("web.yaml").write_text(BAD)
     subprocess.run([sys.executable, "-c", program], check=False)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 
 Plain = dict[str, Any]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.kept import kept
+from kubectl_spread.cluster.prune import kept
 from kubectl_spread.cluster.redact import redacted
 from tests.conformance.replay import decisions
 from tests.conftest import RECORDINGS

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.objects import spread
+from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects.validation import constraint_errors
 from tests.conformance import replay
 
@@ -50,8 +50,8 @@ def test_agrees_with_the_recording(family: str, case: Case) -> None:
 
 def _check_validation(case: Case) -> None:
     (pod,) = case["incoming"]
-    labels = spread.labels(pod["metadata"])
-    errors = constraint_errors(spread.constraints(pod["spec"]), created_with=labels)
+    labels = constraint_reader.labels(pod["metadata"])
+    errors = constraint_errors(constraint_reader.constraints(pod["spec"]), created_with=labels)
 
     assert (case["expected"][0].get("invalid") or []) == [error.text() for error in errors]
 

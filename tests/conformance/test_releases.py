@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects import read
 from kubectl_spread.objects.version import MEASURED
 from kubectl_spread.objects.version import release_of
 from kubectl_spread.report.explained import PodReport
 from kubectl_spread.report.explanation_json import explanation as document_of
-from kubectl_spread.scheduler.config import profiles
-from kubectl_spread.scheduler.config import version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.configuration.profiles import version_of
 from tests.conformance import replay
 from tests.conformance.measure import cases
 from tests.conformance.measure import measure

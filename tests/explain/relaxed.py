@@ -15,11 +15,11 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.requirement import Kind
-from kubectl_spread.explain.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects import read
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.affinity import NodeSelectorTerm
@@ -30,8 +30,8 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import Toleration
-from kubectl_spread.scheduler.config import profiles
-from kubectl_spread.scheduler.config import version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.configuration.profiles import version_of
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from tests.naive import config
@@ -223,7 +223,7 @@ def _held(requirement: Requirement, of: Asked) -> set[str]:
 
 def hard_constraints(of: Asked) -> list[Requirement]:
     """Those of the pod's constraints that refuse nodes, in order, whether they refuse one or not."""
-    from kubectl_spread.explain.requirements import _spread
+    from kubectl_spread.explain.requirements.collect import _spread
     from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 
     states = [verdict.state for verdict in of.filtered.verdicts if isinstance(verdict.state, PreFilterState)]

@@ -7,14 +7,14 @@ import json
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.objects import read
 from kubectl_spread.report import conflicts
 from kubectl_spread.report import constraints
-from kubectl_spread.scheduler.config import profiles
-from kubectl_spread.scheduler.config import version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.configuration.profiles import version_of
 
 Plain = dict[str, Any]
 

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kubectl_spread.explain import conflicts as module
-from kubectl_spread.explain.conflicts import conflict_sets
-from kubectl_spread.explain.requirement import Kind
-from kubectl_spread.explain.requirement import Requirement
-from kubectl_spread.explain.requirements import requirements
+from kubectl_spread.explain.requirements import conflicts as module
+from kubectl_spread.explain.requirements.collect import requirements
+from kubectl_spread.explain.requirements.conflicts import conflict_sets
+from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import Requirement
 from tests.explain.relaxed import asked
 from tests.explain.relaxed import left
 from tests.explain.tight import tight_cases

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.objects import read
-from kubectl_spread.scheduler.config import profiles
-from kubectl_spread.scheduler.config import version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.configuration.profiles import version_of
 from kubectl_spread.scheduler.cycle import Scheduler
 from tests.explain.shown import conflict_text
 from tests.explain.shown import constraint_text

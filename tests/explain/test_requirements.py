@@ -14,14 +14,14 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.requirement import Requirement
-from kubectl_spread.explain.requirements import requirements
+from kubectl_spread.explain.requirements.collect import requirements
+from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.config import profiles
-from kubectl_spread.scheduler.config import version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.configuration.profiles import version_of
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names

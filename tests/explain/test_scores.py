@@ -14,13 +14,13 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.scores import score_table
 from kubectl_spread.explain.scores import ScoreTable
 from kubectl_spread.objects import read
 from kubectl_spread.report import scores as text
-from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 
 Plain = dict[str, Any]

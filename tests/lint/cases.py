@@ -13,21 +13,21 @@ from typing import Optional
 import pytest
 from ruamel.yaml import YAML
 
+from kubectl_spread.lint.apply_fixes import mend
+from kubectl_spread.lint.apply_fixes import Mended
 from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.check_source import check_source
+from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Target
-from kubectl_spread.lint.mend import mend
-from kubectl_spread.lint.mend import Mended
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import TargetCluster
-from kubectl_spread.lint.run import check_source
-from kubectl_spread.lint.run import Result
-from kubectl_spread.lint.workloads import check_workloads
-from kubectl_spread.lint.workloads import documentation
-from kubectl_spread.lint.workloads import in_order
-from kubectl_spread.scheduler import config
-from kubectl_spread.simulate.facts import KnownCluster
+from kubectl_spread.lint.run_rules import check_workloads
+from kubectl_spread.lint.run_rules import documentation
+from kubectl_spread.lint.run_rules import in_order
+from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
+from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.sources import scheduler_config
 from kubectl_spread.sources import snapshot
 from kubectl_spread.sources import topology
@@ -69,7 +69,7 @@ def cluster(case: dict[str, Any], folder: Path) -> Optional[KnownCluster]:
     if "schedulerConfig" in case:
         file = folder / "scheduler.yaml"
         file.write_text(case["schedulerConfig"], encoding="utf-8")
-        profiles = scheduler_config.load(str(file), config.LATEST).profiles
+        profiles = scheduler_config.load(str(file), scheduler_profiles.LATEST).profiles
     if "topology" in case:
         return KnownCluster(topology.load(case["topology"]), profiles)
     if "domains" in case:

@@ -13,22 +13,22 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.run import check_source
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.lint.workloads import check_workloads
+from kubectl_spread.lint.run_rules import check_workloads
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.replica import replica
-from kubectl_spread.scheduler import config
+from kubectl_spread.scheduler.configuration import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.simulate import exhaustive
 from kubectl_spread.simulate import replicas
-from kubectl_spread.simulate import search
-from kubectl_spread.simulate.facts import KnownCluster
+from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.text.source import SourceFile
 from tests.naive.builders import HOSTNAME
@@ -40,7 +40,7 @@ from tests.naive.strategies import cases
 
 pytestmark = pytest.mark.slow
 
-PROFILES = config.profiles(None, config.LATEST)
+PROFILES = profiles.profiles(None, profiles.LATEST)
 CODES = frozenset(rule.code for rule in RULES.values() if rule.needs_facts)
 NOT_PLACED = {"SPR901", "SPR903", "SPR904", "SPR906", "SPR907"}
 APART = {"labelSelector": {"matchLabels": {"app": "web"}}}
@@ -145,11 +145,11 @@ def test_the_search_finds_the_most_that_any_order_places(case: tuple[Cluster, Su
     cluster, subject = case
     first = replica(subject.workload, 0)
     count = min(subject.workload.replicas or 0, 4)
-    owner = search.twins(first, subject.workload, count)
+    owner = exhaustive.twins(first, subject.workload, count)
     assert owner is not None
 
-    kinds = search.alike(first.cls, Scheduler(Columns(cluster), PROFILES).filter(first))
-    most = search.most_placed(owner, cluster, PROFILES, kinds=kinds, paths=400)
+    kinds = exhaustive.alike(first.cls, Scheduler(Columns(cluster), PROFILES).filter(first))
+    most = exhaustive.most_placed(owner, cluster, PROFILES, kinds=kinds, paths=400)
 
     assert most == any_order(cluster, owner, ())
 
@@ -160,7 +160,7 @@ def test_room_is_never_less_than_what_some_order_places(case: tuple[Cluster, Sub
     """What constraints and anti-affinity leave room for, by the account alone."""
     cluster, subject = case
     known = KnownCluster(cluster, PROFILES)
-    owner = search.twins(replica(subject.workload, 0), subject.workload, min(subject.workload.replicas or 0, 4))
+    owner = exhaustive.twins(replica(subject.workload, 0), subject.workload, min(subject.workload.replicas or 0, 4))
     assert owner is not None
 
     most = any_order(cluster, owner, ())

@@ -30,7 +30,7 @@ def test_a_case_has_the_same_findings_without_gates(
     judge = cases.judge(case, frozenset(GATES), tmp_path)
     results = [cases.read(case["manifest"])]
     found = judge(results)
-    monkeypatch.setattr("kubectl_spread.lint.workloads.GATES", {})
+    monkeypatch.setattr("kubectl_spread.lint.run_rules.GATES", {})
 
     assert judge(results) == found, code
 
@@ -42,6 +42,6 @@ def test_a_broken_manifest_has_the_same_findings_without_gates(text: str) -> Non
     result = read(source)
     found = judged([result])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kubectl_spread.lint.workloads.GATES", {})
+        patch.setattr("kubectl_spread.lint.run_rules.GATES", {})
 
         assert judged([result]) == found

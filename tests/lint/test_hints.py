@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.run import check_source
 from kubectl_spread.text.source import SourceFile
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n"

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kubectl_spread.lint import judge
+from kubectl_spread.lint import pipeline
+from kubectl_spread.lint.apply_fixes import mend
+from kubectl_spread.lint.check_source import check_source
+from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.mend import mend
-from kubectl_spread.lint.run import check_source
-from kubectl_spread.lint.run import Result
-from kubectl_spread.lint.select import Profile
-from kubectl_spread.lint.settings import Policy
+from kubectl_spread.lint.selection.policy import Policy
+from kubectl_spread.lint.selection.select import Profile
 from kubectl_spread.report.check import CheckReport
 from kubectl_spread.report.check import FORMATS
 from kubectl_spread.report.check import render
@@ -118,7 +118,7 @@ EVERYTHING = Policy(Profile.STRICT)
 
 def judged(results: list[Result]) -> list[Finding]:
     """What all rules say, opinions included."""
-    return judge.judged(results, EVERYTHING, accepted=judge.Accepted(is_whole=True)).findings
+    return pipeline.judged(results, EVERYTHING, accepted=pipeline.Accepted(is_whole=True)).findings
 
 
 def read(source: SourceFile) -> Result:

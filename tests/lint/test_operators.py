@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.lint import judge
-from kubectl_spread.lint.run import check_source
-from kubectl_spread.lint.settings import Policy
+from kubectl_spread.lint import pipeline
+from kubectl_spread.lint.check_source import check_source
+from kubectl_spread.lint.selection.policy import Policy
 from kubectl_spread.objects.operators import OPERATORS
 from kubectl_spread.text.source import SourceFile
 
@@ -39,7 +39,7 @@ def resource(group: str, kind: str, path: str, constraint: dict[str, Any]) -> st
 
 def found(text: str) -> list[str]:
     result = check_source(SourceFile("one.yaml", text), named=True)
-    return [item.rule.code for item in judge.judged([result], Policy(), accepted=judge.Accepted()).findings]
+    return [item.rule.code for item in pipeline.judged([result], Policy(), accepted=pipeline.Accepted()).findings]
 
 
 @pytest.mark.parametrize(("operator", "kind", "path"), PLACES)

@@ -10,13 +10,13 @@ from typing import Optional
 import pytest
 
 from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import TargetCluster
-from kubectl_spread.lint.run import check_source
-from kubectl_spread.lint.select import selected
-from kubectl_spread.lint.workloads import check_workloads
+from kubectl_spread.lint.run_rules import check_workloads
+from kubectl_spread.lint.selection.select import selected
 from kubectl_spread.text.edit import Append
 from kubectl_spread.text.edit import Change
 from kubectl_spread.text.edit import Drop

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import pytest
 
-from kubectl_spread.lint import judge
+from kubectl_spread.lint import pipeline
+from kubectl_spread.lint.check_source import check_source
+from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.run import check_source
-from kubectl_spread.lint.run import Result
-from kubectl_spread.lint.settings import Policy
+from kubectl_spread.lint.selection.policy import Policy
 from kubectl_spread.sources.files import decoded
 from kubectl_spread.text.source import SourceFile
 
@@ -150,7 +150,7 @@ def check(name: str) -> Result:
 
 def found(result: Result) -> tuple[Finding, ...]:
     """What the API server says, and what the default rules say of a project that is this one file."""
-    return tuple(judge.judged([result], Policy(), accepted=judge.Accepted(is_whole=True)).findings)
+    return tuple(pipeline.judged([result], Policy(), accepted=pipeline.Accepted(is_whole=True)).findings)
 
 
 def shown(finding: Finding) -> str:

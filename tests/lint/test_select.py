@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kubectl_spread.lint.catalogue import RULES
-from kubectl_spread.lint.select import Profile
-from kubectl_spread.lint.select import selected
-from kubectl_spread.lint.select import UnknownRuleError
+from kubectl_spread.lint.selection.select import Profile
+from kubectl_spread.lint.selection.select import selected
+from kubectl_spread.lint.selection.select import UnknownRuleError
 
 ALL = frozenset(RULES)
 DEFAULT = frozenset(code for code, rule in RULES.items() if not rule.is_opinion)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.lint.run import check_source
+from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.text.source import SourceFile
 
 POD = """\

@@ -7,8 +7,8 @@ from typing import Optional
 import pytest
 
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.settings import Config
-from kubectl_spread.lint.settings import Policy
+from kubectl_spread.lint.selection.policy import Config
+from kubectl_spread.lint.selection.policy import Policy
 from kubectl_spread.lsp.ignoring import ignoring
 from kubectl_spread.lsp.judge import Judge
 from kubectl_spread.text.edit import with_edits

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.run import Result
-from kubectl_spread.lint.settings import Config
-from kubectl_spread.lint.settings import Policy
+from kubectl_spread.lint.selection.policy import Config
+from kubectl_spread.lint.selection.policy import Policy
 from kubectl_spread.lsp.judge import Judge
 from kubectl_spread.lsp.review import Opened
 from kubectl_spread.lsp.review import Review

@@ -449,7 +449,7 @@ def test_messages_that_are_none_are_survived() -> None:
 
 
 BROKEN = """
-from kubectl_spread.lint.settings import Config, Policy
+from kubectl_spread.lint.selection.policy import Config, Policy
 from kubectl_spread.lsp.judge import Judge
 from kubectl_spread.lsp.server import serve
 

@@ -7,7 +7,7 @@ from typing import Optional
 
 import pytest
 
-from kubectl_spread.objects import spread
+from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects.validation import constraint_errors
 
 VALID = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
@@ -20,7 +20,10 @@ APP_IN = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["x"]}
 def errors(*constraints: dict[str, Any], labels: Optional[dict[str, str]], minor: Optional[int] = None) -> list[str]:
     """The errors of constraints; `labels` is None for a template."""
     plain = {"topologySpreadConstraints": list(constraints)}
-    return [error.text() for error in constraint_errors(spread.constraints(plain), created_with=labels, minor=minor)]
+    return [
+        error.text()
+        for error in constraint_errors(constraint_reader.constraints(plain), created_with=labels, minor=minor)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.assemble import Assembler
-from kubectl_spread.cluster.assemble import SHAPES
+from kubectl_spread.cluster.build import Assembler
+from kubectl_spread.cluster.build import SHAPES
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import read
 from kubectl_spread.objects import replica

@@ -7,7 +7,7 @@ from typing import Optional
 
 import pytest
 
-from kubectl_spread.objects import spread
+from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import parse_int64
 from kubectl_spread.objects.selector import Requirement
@@ -48,13 +48,13 @@ def expression(operator: str, *values: str, key: str = "app") -> dict[str, Any]:
 )
 def test_a_selector_matches_when_all_its_requirements_hold(selector: Optional[dict[str, Any]], expected: bool) -> None:
     """A missing selector selects nothing, an empty one everything."""
-    assert expected == compiled(spread.label_selector(selector)).matches(LABELS)
+    assert expected == compiled(constraint_reader.label_selector(selector)).matches(LABELS)
 
 
 @pytest.mark.parametrize(("selector", "expected"), [(None, False), ({}, True), ({"matchLabels": {"a": "b"}}, False)])
 def test_only_a_selector_without_requirements_is_empty(selector: Optional[dict[str, Any]], expected: bool) -> None:
     """The one that selects nothing is not."""
-    assert expected == compiled(spread.label_selector(selector)).is_empty
+    assert expected == compiled(constraint_reader.label_selector(selector)).is_empty
 
 
 def test_a_selector_that_selects_nothing_cannot_be_narrowed() -> None:

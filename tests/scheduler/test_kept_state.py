@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import HealthCheck
 from hypothesis import settings
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.config import profiles
-from kubectl_spread.scheduler.config import version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.configuration.profiles import version_of
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile

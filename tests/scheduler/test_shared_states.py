@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.sums import Sums
-from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 
 

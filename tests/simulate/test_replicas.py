@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.applied import applied
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.apply_manifests import applied
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.config import profiles
-from kubectl_spread.scheduler.config import version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.configuration.profiles import version_of
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.replicas import place

@@ -17,12 +17,12 @@ from kubectl_spread import schemas
 from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.select import Profile
-from kubectl_spread.lint.settings import Choice
-from kubectl_spread.lint.settings import Config
+from kubectl_spread.lint.selection.policy import Choice
+from kubectl_spread.lint.selection.policy import Config
+from kubectl_spread.lint.selection.select import Profile
 from kubectl_spread.objects.kinds import PodSpecPath
 from kubectl_spread.sources import config
-from kubectl_spread.sources import shape
+from kubectl_spread.sources import json_schema
 from kubectl_spread.sources.files import config_path
 from kubectl_spread.text import compose
 from kubectl_spread.text.source import SourceFile
@@ -321,7 +321,7 @@ def test_the_shape_is_what_jsonschema_says(document: Any) -> None:
     """And where it is right, reading raises nothing but what the project calls an error."""
     (composed,) = compose.compose(SourceFile("config", json.dumps([document])))
     assert isinstance(composed, compose.Document)
-    found = shape.violations(composed.root.items[0], SCHEMA)  # type: ignore[union-attr]
+    found = json_schema.violations(composed.root.items[0], SCHEMA)  # type: ignore[union-attr]
 
     assert VALIDATOR.is_valid(document) == (not found)
 
@@ -355,4 +355,4 @@ def keywords(schema: dict[str, Any]) -> set[str]:
 def test_the_schema_has_only_keywords_that_are_followed() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
-    assert keywords(SCHEMA) == shape.KEYWORDS
+    assert keywords(SCHEMA) == json_schema.KEYWORDS

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import behaviours
 from kubectl_spread.objects import read
 from kubectl_spread.objects.version import VersionError
-from kubectl_spread.scheduler.config import version_of
+from kubectl_spread.scheduler.configuration.profiles import version_of
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.sources import scheduler_config
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kubectl_spread.explain.explanation import explain
+from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.run import check_source
-from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.replicas import place
-from kubectl_spread.sources import beside
 from kubectl_spread.sources import files
 from kubectl_spread.sources import snapshot
+from kubectl_spread.sources import supporting_objects
 from kubectl_spread.sources import topology
 from kubectl_spread.suggest.problem import of_placements
 from kubectl_spread.suggest.problem import of_pod
@@ -30,7 +30,7 @@ def problems(manifest: Path, option: str, facts: Path) -> Iterator[Problem]:
     source = files.read_text(str(manifest))
     result = check_source(source, named=True, codes=(), namespace="default")
     workloads = Project(result.subjects, result.others, namespace="default").workloads
-    cluster = beside.with_manifests(cluster, [source], "default").cluster
+    cluster = supporting_objects.with_manifests(cluster, [source], "default").cluster
     placements = place(workloads, cluster, known)
     for at in range(len(placements)):
         found = of_placements(placements, at, cluster, known)

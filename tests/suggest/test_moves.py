@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
-from kubectl_spread.scheduler import config
+from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.suggest.problem import of_pod
-from kubectl_spread.suggest.run import suggest
+from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestion
 from tests.naive.builders import claim
 from tests.naive.builders import HOSTNAME
@@ -76,7 +76,7 @@ def daemon(name: str, on: str = "") -> Plain:
 
 def suggestions(objects: list[Plain], text: str = "", **options: Any) -> list[Suggestion]:
     cluster = cluster_of(objects)
-    profiles = config.profiles(None, config.LATEST)
+    profiles = scheduler_profiles.profiles(None, scheduler_profiles.LATEST)
     (item, *_) = cluster.pending()
     problem = of_pod(explain(item, cluster, profiles), cluster, profiles)
     assert problem is not None, text
@@ -238,7 +238,7 @@ def test_what_does_not_fit_into_the_budget_is_counted() -> None:
     """And nothing is said of it."""
     objects, _ = TROUBLES["a node that is down"]
     cluster = cluster_of(objects)
-    profiles = config.profiles(None, config.LATEST)
+    profiles = scheduler_profiles.profiles(None, scheduler_profiles.LATEST)
     problem = of_pod(explain(cluster.pending()[0], cluster, profiles), cluster, profiles)
     found = suggest(problem, budget_s=0.003)
 

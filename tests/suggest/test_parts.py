@@ -12,15 +12,15 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects import read
-from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.suggest import patch
-from kubectl_spread.suggest.recreated import Recreation
+from kubectl_spread.suggest.pod_spec import spec_of
+from kubectl_spread.suggest.recreate import Recreation
 from kubectl_spread.suggest.target import Target
-from kubectl_spread.suggest.written import spec_of
 from tests.naive.builders import pod
 from tests.naive.builders import ZONE
 from tests.suggest.strategies import Case

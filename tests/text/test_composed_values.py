@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.lint.run import check_source
+from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.sources.files import decoded
 from kubectl_spread.text import compose
 from kubectl_spread.text import node

@@ -12,14 +12,14 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects import read
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
-from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.state import End
 from kubectl_spread.timeline.state import NO_ORDINAL

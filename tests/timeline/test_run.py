@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.cluster.assemble import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.scheduler.config import profiles
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.answer import Event
 from kubectl_spread.timeline.run import Answer

@@ -40,14 +40,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import demands
-from kubectl_spread.lint.accounts import accounts
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects import history
+from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.queries.accounts import accounts
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.text.edit import Put
@@ -60,7 +60,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
     if not subject.spec.get("nodeSelector") and not affinity.get(demands.REQUIRED):
         return
-    if not history.stores(_FIELD, project.target.minor):
+    if not field_versions.stores(_FIELD, project.target.minor):
         return
     known = dict(accounts(subject, project))
     for constraint in subject.hard:

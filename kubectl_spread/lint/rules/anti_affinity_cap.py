@@ -41,8 +41,8 @@ from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rules.replicas_exceed_anti_affinity import narrowest
 from kubectl_spread.lint.rules.replicas_exceed_anti_affinity import route_of
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import counted
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest
 
 

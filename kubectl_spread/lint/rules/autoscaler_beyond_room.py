@@ -44,14 +44,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.accounts import hard_accounts
-from kubectl_spread.lint.accounts import outcome
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries.accounts import hard_accounts
+from kubectl_spread.lint.queries.accounts import outcome
 from kubectl_spread.lint.rules.unreachable_domain import faults
-from kubectl_spread.lint.subject import FIELD
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import counted
+from kubectl_spread.lint.workload import FIELD
+from kubectl_spread.lint.workload import Subject
 
 _MOST = 10_000  # replicas that are placed, as a maximum may be any number
 

@@ -28,10 +28,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import demands
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import IGNORE
 
 CAPACITY_TYPES = frozenset(("eks.amazonaws.com/capacityType", "karpenter.sh/capacity-type"))

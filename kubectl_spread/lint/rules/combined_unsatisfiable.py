@@ -35,16 +35,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.accounts import accounts
-from kubectl_spread.lint.accounts import lacks_nowhere
-from kubectl_spread.lint.accounts import outcome
-from kubectl_spread.lint.accounts import sized
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries.accounts import accounts
+from kubectl_spread.lint.queries.accounts import lacks_nowhere
+from kubectl_spread.lint.queries.accounts import outcome
+from kubectl_spread.lint.queries.accounts import sized
 from kubectl_spread.lint.rules.replicas_exceed_anti_affinity import narrowest
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import counted
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 

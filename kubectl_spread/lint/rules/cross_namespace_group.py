@@ -49,9 +49,9 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.wording import counted
+from kubectl_spread.lint.workload import Subject
 
 _HINT = "bring the workloads into one namespace, or select the own pods only"
 

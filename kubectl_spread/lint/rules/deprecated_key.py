@@ -34,12 +34,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.topology_keys import SUCCESSORS
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 
@@ -61,5 +61,5 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.path(route),
                 f"use `{now}`",
                 severity=Severity.INFO if is_set else None,
-                fix=remedies.with_key(subject, constraint, now),
+                fix=fix_builders.with_key(subject, constraint, now),
             )

@@ -38,7 +38,7 @@ from collections.abc import Sequence
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.node import Route
 
 

@@ -36,13 +36,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rules import combined_unsatisfiable
 from kubectl_spread.lint.rules.max_skew_never_binds import surge
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
@@ -66,7 +66,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.path(route),
             "let this one be ScheduleAnyway",
             (Label(other, "the zone's constraint"),),
-            fix=remedies.softened(subject, by_key[HOSTNAME]),
+            fix=fix_builders.softened(subject, by_key[HOSTNAME]),
         )
 
 

@@ -32,15 +32,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.lint.demands import host_ports
-from kubectl_spread.lint.demands import node_values
-from kubectl_spread.lint.demands import PREFERRED
-from kubectl_spread.lint.demands import REQUIRED
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import FIELD
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.queries.demands import host_ports
+from kubectl_spread.lint.queries.demands import node_values
+from kubectl_spread.lint.queries.demands import PREFERRED
+from kubectl_spread.lint.queries.demands import REQUIRED
+from kubectl_spread.lint.workload import FIELD
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME

@@ -29,8 +29,8 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import FIELD
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import FIELD
+from kubectl_spread.lint.workload import Subject
 
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 _DEFAULTS_SINCE = 20

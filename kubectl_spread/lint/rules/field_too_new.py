@@ -38,8 +38,8 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects import history
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.version import FIELD_SINCE
 from kubectl_spread.text.node import Route
 
@@ -62,14 +62,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 def too_new(subject: Subject, minor: int) -> Iterator[tuple[str, list[Route]]]:
     """The fields that an API server 1.`minor` does not keep, and where they stand."""
     for name in FIELD_SINCE:
-        places = [subject.route(item, name) for item in subject.constraints if name in history.lost(item, minor)]
+        places = [subject.route(item, name) for item in subject.constraints if name in field_versions.lost(item, minor)]
         if places:
             yield name, places
 
 
 def fate(name: str, minor: int) -> str:
     """What becomes of a field in such an API server."""
-    if minor < history.KNOWN_SINCE[name]:
+    if minor < field_versions.KNOWN_SINCE[name]:
         return f"1.{minor} does not know it, and refuses it or drops it in silence"
     return f"1.{minor} drops it in silence, as its feature gate is off"
 

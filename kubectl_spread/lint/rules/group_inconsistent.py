@@ -64,8 +64,8 @@ from kubectl_spread.lint.group import compared
 from kubectl_spread.lint.group import first_difference
 from kubectl_spread.lint.group import Twin
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import called
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 

@@ -38,8 +38,8 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects import history
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
@@ -53,7 +53,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     most = project.replicas(subject).likely
     if subject.workload.kind in ("DaemonSet", "Pod") or (most is not None and most < 2):
         return
-    if not history.stores("minDomains", project.target.minor):
+    if not field_versions.stores("minDomains", project.target.minor):
         return
     for constraint in subject.hard:
         if constraint.topology_key in (ZONE, HOSTNAME) and constraint.min_domains is None:

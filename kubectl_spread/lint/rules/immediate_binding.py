@@ -48,13 +48,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint import volumes
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.lint.volumes import ClaimTemplate
+from kubectl_spread.lint.queries import volumes
+from kubectl_spread.lint.queries.volumes import ClaimTemplate
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest
 
 _MODE = "volumeBindingMode"

@@ -39,8 +39,8 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.topology_keys import meant
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.labels import key_errors
 
 

@@ -33,11 +33,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import FIELD
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import FIELD
+from kubectl_spread.lint.workload import Subject
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -54,7 +54,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         subject.place(route, key=True),
         subject.path(route),
         f"remove {FIELD}, or raise parallelism",
-        fix=remedies.without_constraints(subject),
+        fix=fix_builders.without_constraints(subject),
     )
 
 

@@ -54,9 +54,9 @@ from typing import Any
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.topology_keys import is_unknown
 from kubectl_spread.lint.topology_keys import meant
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE

@@ -33,13 +33,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import hints
-from kubectl_spread.lint.accounts import accounts
-from kubectl_spread.lint.accounts import lacks_nowhere
+from kubectl_spread.lint.admission import hints
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries.accounts import accounts
+from kubectl_spread.lint.queries.accounts import lacks_nowhere
 from kubectl_spread.lint.rules.unknown_well_known_key import speaks_of
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.account import Account
 
 

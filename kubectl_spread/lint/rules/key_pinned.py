@@ -36,14 +36,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint import demands
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import demands
 from kubectl_spread.lint.rules.min_domains_out_of_reach import allowed
 from kubectl_spread.lint.rules.min_domains_out_of_reach import stays_pending
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.text.node import Route

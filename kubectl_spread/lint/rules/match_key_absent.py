@@ -34,13 +34,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rollout import replaces_in_place
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.topology_keys import is_reserved
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.workload import PER_POD_LABELS
@@ -91,7 +91,7 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
     if near:
         route = subject.route(constraint, "matchLabelKeys", index)
         return Fix(f"write `{near[0]}`", (Put(route, near[0]),))
-    removal = remedies.without_match_key(subject, constraint, key)
+    removal = fix_builders.without_match_key(subject, constraint, key)
     return Fix(f"remove `{key}` from matchLabelKeys", (removal,), is_safe=True)
 
 

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.plain import fields

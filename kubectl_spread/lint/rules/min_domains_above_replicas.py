@@ -40,14 +40,14 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rules.max_skew_never_binds import surge
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects import history
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import field_versions
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints whose minimum is 0 in every cluster."""
     replicas = project.replicas(subject).maximum
-    if replicas is None or replicas < 2 or not history.stores("minDomains", project.target.minor):
+    if replicas is None or replicas < 2 or not field_versions.stores("minDomains", project.target.minor):
         return
     for constraint in subject.hard:
         group = project.group_size(subject, constraint)

@@ -43,13 +43,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import demands
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import demands
 from kubectl_spread.lint.rules.max_skew_never_binds import surge
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects import history
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
@@ -89,7 +89,7 @@ def allowed(subject: Subject, constraint: TopologySpreadConstraint, project: Pro
         or subject.spec.get("nodeName")  # SPR210
         or constraint.min_domains is None
         or constraint.node_affinity_policy == IGNORE
-        or not history.stores("minDomains", project.target.minor)
+        or not field_versions.stores("minDomains", project.target.minor)
         or not subject.is_in_its_group(constraint)
     ):
         return frozenset()

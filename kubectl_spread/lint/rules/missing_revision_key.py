@@ -43,8 +43,8 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rollout import surge_text
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects import history
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Append
@@ -54,7 +54,7 @@ from kubectl_spread.text.edit import Put
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find Deployments whose hard constraints do not tell revisions apart; once a workload."""
-    if not history.stores("matchLabelKeys", project.target.minor):
+    if not field_versions.stores("matchLabelKeys", project.target.minor):
         return  # nothing to be done
     surge = surge_text(subject)
     if not surge or project.replicas(subject).likely in (0, 1):

@@ -35,8 +35,8 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import is_live
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import is_live
+from kubectl_spread.lint.workload import Subject
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:

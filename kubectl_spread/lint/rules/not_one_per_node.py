@@ -40,13 +40,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kubectl_spread.lint import demands
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects import history
+from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.text.source import Span
@@ -89,7 +89,7 @@ def _is_one_per_node(subject: Subject) -> bool:
 def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
     """Whether the pods are one, or minDomains may keep the minimum at 0 until each has its node."""
     pods = project.likely_group_size(subject, constraint)
-    least = constraint.min_domains if history.stores("minDomains", project.target.minor) else None
+    least = constraint.min_domains if field_versions.stores("minDomains", project.target.minor) else None
     if pods in (0, 1) or not subject.is_in_its_group(constraint):
         return True
     return least is not None and (pods is None or pods <= least)

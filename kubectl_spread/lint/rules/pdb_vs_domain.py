@@ -44,10 +44,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.budget import budget
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries.budget import budget
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.manifest import Manifest
 

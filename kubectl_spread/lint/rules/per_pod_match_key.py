@@ -33,11 +33,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workload import PER_POD_LABELS
 
 
@@ -53,6 +53,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                     subject.path(route),
                     "remove the key",
                     fix=Fix(
-                        f"remove `{key}` from matchLabelKeys", (remedies.without_match_key(subject, constraint, key),)
+                        f"remove `{key}` from matchLabelKeys",
+                        (fix_builders.without_match_key(subject, constraint, key),),
                     ),
                 )

@@ -41,11 +41,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.demands import PREFERRED
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.queries.demands import PREFERRED
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.plain import mappings
 
 

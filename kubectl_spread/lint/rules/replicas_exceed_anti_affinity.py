@@ -30,12 +30,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.accounts import outcome
-from kubectl_spread.lint.demands import REQUIRED
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.queries.accounts import outcome
+from kubectl_spread.lint.queries.demands import REQUIRED
 from kubectl_spread.lint.wording import counted
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.account import AntiAffinity
 from kubectl_spread.text.node import Route
 

@@ -37,12 +37,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rollout import replaces_in_place
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -60,5 +60,5 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.place(route),
             subject.path(route),
             f"remove {key}",
-            fix=Fix("count the pods of all revisions", (remedies.without_match_key(subject, constraint, key),)),
+            fix=Fix("count the pods of all revisions", (fix_builders.without_match_key(subject, constraint, key),)),
         )

@@ -36,16 +36,16 @@ from collections.abc import Iterator
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.lint import demands
-from kubectl_spread.lint.demands import OwnTerm
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import ReplicaRange
+from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.queries.demands import OwnTerm
 from kubectl_spread.lint.rules.unknown_well_known_key import is_absent
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.int_or_percent import percentage
 from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.labels import HOSTNAME

@@ -40,11 +40,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.accounts import hard_accounts
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.queries.accounts import hard_accounts
 from kubectl_spread.lint.wording import named
+from kubectl_spread.lint.workload import Subject
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:

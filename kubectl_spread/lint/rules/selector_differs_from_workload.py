@@ -38,9 +38,9 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects import decode
-from kubectl_spread.objects import spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
@@ -71,7 +71,7 @@ def _own(subject: Subject) -> _Requirements:
     plain = subject.workload.selector
     if subject.workload.kind not in _WITH_SELECTOR or not decode.decodes(plain, decode.LABEL_SELECTOR):
         return frozenset()
-    selector = spread.label_selector(plain)
+    selector = constraint_reader.label_selector(plain)
     return frozenset(selector.requirements()) if selector else frozenset()
 
 

@@ -33,11 +33,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import FIELD
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import FIELD
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.decode import LABEL_SELECTOR
 
@@ -53,7 +53,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.place(route),
                 subject.path(route),
                 subject.selector_hint(),
-                fix=remedies.own_selector(subject, constraint),
+                fix=fix_builders.own_selector(subject, constraint),
             )
 
 

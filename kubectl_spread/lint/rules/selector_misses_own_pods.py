@@ -35,13 +35,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.workload import lacks_selector
 from kubectl_spread.objects.workload import REVISION_LABELS
@@ -71,7 +71,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.selector_hint(),
                 (Label(subject.place(labels, key=True), "the labels of the pods"),) if subject.template_labels else (),
                 severity=Severity.WARNING if _may_come(subject, missed[0]) else None,
-                fix=remedies.own_selector(subject, constraint),
+                fix=fix_builders.own_selector(subject, constraint),
             )
 
 

@@ -56,8 +56,8 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.group import Group
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import called
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.text.edit import Change

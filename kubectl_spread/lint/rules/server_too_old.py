@@ -36,7 +36,7 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rules.field_too_new import again
 from kubectl_spread.lint.rules.field_too_new import fate
 from kubectl_spread.lint.rules.field_too_new import too_new
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.version import FIELD_SINCE
 
 

@@ -39,12 +39,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import FIELD
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import FIELD
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 
@@ -65,7 +65,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.path(route),
             f"remove {FIELD}",
             () if count.autoscaler else (Label(subject.place(where), "the number of replicas"),),
-            fix=None if count.autoscaler or project.is_overlaid(subject) else remedies.without_constraints(subject),
+            fix=None if count.autoscaler or project.is_overlaid(subject) else fix_builders.without_constraints(subject),
         )
 
 

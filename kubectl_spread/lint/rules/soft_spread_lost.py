@@ -44,12 +44,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.accounts import accounts
-from kubectl_spread.lint.accounts import sized
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries.accounts import accounts
+from kubectl_spread.lint.queries.accounts import sized
 from kubectl_spread.lint.rules.capacity_type_halves import CAPACITY_TYPES
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint

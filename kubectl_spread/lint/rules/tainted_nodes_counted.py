@@ -45,13 +45,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import demands
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects import history
+from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
@@ -63,7 +63,7 @@ _FIELD = "nodeTaintsPolicy"
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints that leave nodeTaintsPolicy to its default."""
-    if not history.stores(_FIELD, project.target.minor) or _is_never_kept_off(subject):
+    if not field_versions.stores(_FIELD, project.target.minor) or _is_never_kept_off(subject):
         return
     for constraint in subject.hard:
         if _is_known(subject, constraint, project):

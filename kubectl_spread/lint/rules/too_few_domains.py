@@ -36,13 +36,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.accounts import hard_accounts
-from kubectl_spread.lint.accounts import outcome
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries.accounts import hard_accounts
+from kubectl_spread.lint.queries.accounts import outcome
 from kubectl_spread.lint.rules.min_domains_out_of_reach import allowed
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import counted
+from kubectl_spread.lint.workload import Subject
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:

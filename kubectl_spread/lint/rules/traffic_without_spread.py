@@ -34,13 +34,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.demands import REQUIRED
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.queries.demands import REQUIRED
 from kubectl_spread.lint.wording import called
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.manifest import Manifest

@@ -41,15 +41,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import demands
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.queries import demands
 from kubectl_spread.lint.topology_keys import is_unknown
 from kubectl_spread.lint.topology_keys import meant
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.edit import Put
 
 
@@ -68,7 +68,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.path(route),
                 f"did you mean `{known}`?" if known else _RESERVED,
                 severity=None if is_certain else Severity.WARNING,
-                fix=remedies.with_key(subject, constraint, known) if is_certain else None,
+                fix=fix_builders.with_key(subject, constraint, known) if is_certain else None,
             )
 
 

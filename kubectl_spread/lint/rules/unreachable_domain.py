@@ -39,18 +39,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.lint.accounts import hard_accounts
-from kubectl_spread.lint.accounts import outcome
-from kubectl_spread.lint.accounts import sized
-from kubectl_spread.lint.accounts import with_field
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries.accounts import hard_accounts
+from kubectl_spread.lint.queries.accounts import outcome
+from kubectl_spread.lint.queries.accounts import sized
+from kubectl_spread.lint.queries.accounts import with_field
 from kubectl_spread.lint.rules.max_skew_never_binds import surge
-from kubectl_spread.lint.subject import Subject
 from kubectl_spread.lint.wording import named
-from kubectl_spread.objects import history
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.constraint import HONOR
@@ -131,7 +131,7 @@ def _hint(domains: list[Domain], *, helps: bool) -> str:
 def _honor_helps(subject: Subject, project: Project, *, fault: OutOfReach) -> bool:
     """Whether there is more room with taints honoured, and those pods find a node that did not for want of it."""
     constraint, account = fault.constraint, fault.account
-    facts, is_stored = project.facts, history.stores("nodeTaintsPolicy", project.target.minor)
+    facts, is_stored = project.facts, field_versions.stores("nodeTaintsPolicy", project.target.minor)
     if facts is None or constraint.node_taints_policy == HONOR or not is_stored:
         return False
     changed = with_field(sized(subject, project), constraint, nodeTaintsPolicy=HONOR)

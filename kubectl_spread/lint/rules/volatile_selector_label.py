@@ -38,14 +38,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.objects import history
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.workload import RELEASE_LABELS
@@ -120,7 +120,7 @@ def _fix(
     if not removed:
         return None
     keys = list(dict.fromkeys(item.requirement.key for item in volatile if item.requirement.key in subject.labels))
-    if not keys or not history.stores("matchLabelKeys", minor):
+    if not keys or not field_versions.stores("matchLabelKeys", minor):
         return Fix("leave what changes out of the selector", removed)
     route = subject.route(constraint, "matchLabelKeys")
     if constraint.match_label_keys:
@@ -133,7 +133,7 @@ def _removal(subject: Subject, constraint: TopologySpreadConstraint, volatile: l
     gone = {item.route for item in volatile}
     kept = [item for item in _written(subject, constraint) if item.route not in gone]
     if not kept:
-        labels = remedies.selectable(subject, constraint)
+        labels = fix_builders.selectable(subject, constraint)
         return (Put(subject.route(constraint, "labelSelector"), {"matchLabels": labels}),) if labels else ()
     fields = {item.route[:-1] for item in kept}
     dropped = [item.route if item.route[:-1] in fields else item.route[:-1] for item in volatile]

@@ -49,14 +49,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import volumes
-from kubectl_spread.lint.accounts import hard_accounts
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.lint.volumes import ClaimTemplate
+from kubectl_spread.lint.queries import volumes
+from kubectl_spread.lint.queries.accounts import hard_accounts
+from kubectl_spread.lint.queries.volumes import ClaimTemplate
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.lint.wording import named
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Domain
 

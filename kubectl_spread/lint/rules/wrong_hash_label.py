@@ -34,11 +34,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import remedies
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import ROLLOUT_HASH
 from kubectl_spread.text.edit import Put
@@ -53,7 +53,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if constraint.label_selector is None or POD_TEMPLATE_HASH not in keys:
             continue
         route = subject.route(constraint, "matchLabelKeys", keys.index(POD_TEMPLATE_HASH))
-        removal = remedies.without_match_key(subject, constraint, POD_TEMPLATE_HASH)
+        removal = fix_builders.without_match_key(subject, constraint, POD_TEMPLATE_HASH)
         change = removal if ROLLOUT_HASH in keys else Put(route, ROLLOUT_HASH)
         yield Found(
             f"the pods of a Rollout have no label `{POD_TEMPLATE_HASH}`, so the key is left out",

@@ -41,13 +41,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import remedies
-from kubectl_spread.lint import volumes
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.subject import Subject
-from kubectl_spread.lint.volumes import ClaimTemplate
+from kubectl_spread.lint.queries import volumes
+from kubectl_spread.lint.queries.volumes import ClaimTemplate
+from kubectl_spread.lint.workload import Subject
 
 _ZONES = 3  # of a region, as a rule
 
@@ -69,7 +69,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.path(route),
                 "use ScheduleAnyway, or maxSkew 2",
                 (Label(subject.place(claims[0].route[:3], key=True), "the volumes"),),
-                fix=remedies.softened(subject, constraint),
+                fix=fix_builders.softened(subject, constraint),
             )
 
 

@@ -12,16 +12,16 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
-from kubectl_spread.cluster.assemble import Assembler
-from kubectl_spread.cluster.assemble import SHAPES
-from kubectl_spread.cluster.kept import kept
+from kubectl_spread.cluster.build import Assembler
+from kubectl_spread.cluster.build import SHAPES
+from kubectl_spread.cluster.prune import kept
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.pod_reader import PodReader
-from kubectl_spread.objects.pod_text import PodTexts
+from kubectl_spread.objects.pod_scanner import PodTexts
 from kubectl_spread.objects.version import followed
 from kubectl_spread.objects.version import note_on
 from kubectl_spread.objects.version import plain_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from typing import Protocol
 
+from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.plan import Plan
-from kubectl_spread.suggest.scene import Scene
 
 Plain = dict[str, Any]
 

@@ -9,9 +9,9 @@ from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.actions.action import object_of
+from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.plan import Plan
-from kubectl_spread.suggest.scene import Scene
 from kubectl_spread.suggest.target import command
 
 Plain = dict[str, Any]

@@ -10,8 +10,8 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import UNSCHEDULABLE
+from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.plan import Plan
-from kubectl_spread.suggest.scene import Scene
 from kubectl_spread.suggest.target import command
 
 Plain = dict[str, Any]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.suggest.actions.action import object_of
+from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.plan import Plan
-from kubectl_spread.suggest.scene import Scene
 from kubectl_spread.suggest.target import command
 
 Plain = dict[str, Any]

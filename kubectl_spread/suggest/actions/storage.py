@@ -13,9 +13,9 @@ from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.storage import StorageClass
 from kubectl_spread.suggest.actions.action import object_of
+from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.plan import Plan
-from kubectl_spread.suggest.scene import Scene
 from kubectl_spread.suggest.target import command
 from kubectl_spread.suggest.target import local
 

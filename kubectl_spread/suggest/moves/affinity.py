@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.lint.hints import nearest
+from kubectl_spread.lint.admission.hints import nearest
 from kubectl_spread.lint.topology_keys import meant
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
@@ -27,10 +27,10 @@ from kubectl_spread.suggest.patch import END
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.patch import put
 from kubectl_spread.suggest.patch import test
+from kubectl_spread.suggest.pod_spec import PREFERRED
+from kubectl_spread.suggest.pod_spec import REQUIRED
 from kubectl_spread.suggest.problem import Problem
 from kubectl_spread.suggest.system_taints import is_of_system
-from kubectl_spread.suggest.written import PREFERRED
-from kubectl_spread.suggest.written import REQUIRED
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]

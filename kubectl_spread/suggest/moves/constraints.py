@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.explain.constraints import ConstraintReport
-from kubectl_spread.lint.hints import nearest
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.lint.admission.hints import nearest
 from kubectl_spread.lint.topology_keys import meant
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.explain.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import of_kind

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from kubectl_spread.explain.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import OS
 from kubectl_spread.objects.node import Node

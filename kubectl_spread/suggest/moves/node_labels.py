@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from kubectl_spread.explain.constraints import ConstraintReport
+from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.explain.requirement import Kind
-from kubectl_spread.explain.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects import quantity
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.explain.constraints import ConstraintReport
+from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import of_constraint
 from kubectl_spread.suggest.change import of_spec

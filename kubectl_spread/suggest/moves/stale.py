@@ -10,8 +10,8 @@ from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.problem import Problem
-from kubectl_spread.suggest.recreated import current_class
-from kubectl_spread.suggest.recreated import differences
+from kubectl_spread.suggest.recreate import current_class
+from kubectl_spread.suggest.recreate import differences
 
 _WORDS = {
     "requests": "other requests",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
 
-from kubectl_spread.explain.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod

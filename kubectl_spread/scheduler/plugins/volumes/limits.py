@@ -13,7 +13,7 @@ from typing import Union
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.migrated import driver_of
+from kubectl_spread.objects.csi_migration import driver_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.storage import Claim

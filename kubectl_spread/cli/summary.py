@@ -1,0 +1,234 @@
+"""What a run of `check` says at its end: the report, a summary, the exit code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
+
+import click
+
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.rule_options import LEVELS
+from kubectl_spread.cli.stderr import complain
+from kubectl_spread.cli.stderr import flush
+from kubectl_spread.errors import ClusterError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import SpreadError
+from kubectl_spread.lint.wording import counted
+
+if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
+    from kubectl_spread.cluster.snapshot import Unread
+    from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.report.check import Running
+    from kubectl_spread.simulate.placement import Placement
+
+FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")  # as in report.check
+
+
+class Output(NamedTuple):
+    """A format, and the file it goes to; standard output where there is none."""
+
+    format: str
+    file: str
+
+
+def outputs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[Output, ...]:
+    """What `FORMAT` and `FORMAT=FILE` mean; wrong usage where there is no such format, or no file is named."""
+    found = []
+    for value in values:
+        name, separator, file = value.partition("=")
+        if name not in FORMATS:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(map(repr, FORMATS))}.", ctx, param)
+        if separator and not file:
+            raise click.BadParameter(f"no file is named: {value}", ctx, param)
+        found.append(Output(name, file))
+    return tuple(found)
+
+
+def complete_outputs(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The formats, for a shell."""
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
+
+class Counts(NamedTuple):
+    """What was looked at, and what became of findings that are not told."""
+
+    files: int
+    workloads: int  # that the API server would take
+    rejected: int  # that it would not
+    ignored: int  # findings that a comment, an annotation or the config suppresses
+    baselined: int  # findings that the baseline has
+    fixed: int  # findings that are no longer there
+    lists: int = 0  # of constraints outside pod templates: in values, patches and custom resources
+    templates: int = 0  # files that are not YAML until they are rendered
+
+
+_WHERE_ANY = ("lists", "templates")  # counts that the report has only where there are some
+
+
+class Outcome(NamedTuple):
+    """All that a run found; `names` are those of the files that were read; `notes` and `offer` are for people.
+
+    `where`: in what the workloads are, if not in files.
+    """
+
+    findings: list[Finding]
+    placements: list[Placement]
+    errors: list[SourceError]
+    counts: Counts
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    offer: str = ""
+    running: Optional[Running] = None
+    where: str = ""
+    absent: tuple[SpreadError, ...] = ()  # what is named and is not there
+    unread: tuple[Unread, ...] = ()  # what of the cluster might not be read
+    not_applied: tuple[str, ...] = ()  # kinds that decide about new pods, and that the facts do not hold
+    unread_inputs: int = 0
+
+
+def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
+    """Write every output, then say on stderr what was not read, and what was."""
+    from kubectl_spread.report.check import CheckReport
+    from kubectl_spread.report.check import render
+
+    checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
+    report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.names, outcome.running)
+    report = report._replace(unread=outcome.unread, not_applied=outcome.not_applied)
+    for output in outputs:
+        text = render(report, output.format, colour=colour and not output.file)
+        if output.file:
+            from kubectl_spread.sources.atomic_write import write
+
+            write(output.file, text + "\n" if text else "")
+        elif text:
+            click.echo(text, color=True)
+    flush()
+    for error in (*outcome.errors, *outcome.absent):
+        complain(error)
+    if is_for_people(outputs):
+        click.echo(_summary(outcome), err=True)
+    if statistics:
+        _print_statistics(outcome.findings)
+
+
+def is_for_people(outputs: list[Output]) -> bool:
+    """Return whether a summary follows an output."""
+    return any(output.format in ("text", "concise") for output in outputs)
+
+
+def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str, is_asked: bool = False) -> int:
+    """The worst of what was not read, what is Pending, and the findings.
+
+    With SARIF alone its reader judges the findings, unless --fail-on is given (`is_asked`).
+    """
+    if outcome.errors or any(isinstance(error, ClusterError) for error in outcome.absent):
+        return Exit.UNREADABLE
+    if any(finding.is_unreadable for finding in outcome.findings):
+        return Exit.UNREADABLE
+    if not is_asked and all(output.format == "sarif" for output in outputs):
+        return Exit.CLEAN
+    if outcome.absent:
+        return Exit.FINDINGS
+    if any(map(_is_stuck, outcome.placements)) or _waits(outcome.running):
+        return Exit.FINDINGS
+    if fail_on == "never":
+        return Exit.CLEAN
+    levels = LEVELS[: LEVELS.index(fail_on) + 1]
+    if "warning" in levels and any(placement.unpredicted for placement in outcome.placements):
+        return Exit.FINDINGS
+    return Exit.FINDINGS if any(item.rule.severity.value in levels for item in outcome.findings) else Exit.CLEAN
+
+
+def _is_stuck(placement: Placement) -> bool:
+    """Whether a pod of a placement stays without a node, or one does that was evicted for it."""
+    evicted = any(item.again is not None and not item.again.node for item in placement.evictions)
+    return bool(placement.pending or placement.on_missing_nodes or placement.refused) or evicted
+
+
+def _waits(running: Optional[Running]) -> bool:
+    """Whether a Pending pod finds no node now, or the next of a rollout would not."""
+    if running is None:
+        return False
+    waiting = any(item.explanation.verdict.is_waiting for item in running.waiting)
+    is_stuck = any(item.is_stuck for item in running.under_way)
+    return waiting or is_stuck or bool(running.stuck or running.lost or running.uncreated)
+
+
+def _summary(outcome: Outcome) -> str:
+    text = f"{_checked(outcome)}: {', '.join(_results(outcome))}"
+    text = "\nnote: ".join((text, *outcome.notes)) + outcome.offer
+    if any(pod.hosts > 1 for placement in outcome.placements for pod in placement.placed):
+        text += "\nnote: where several nodes have the highest score, the scheduler may take any of them; "
+        text += "here it is the first by name, or with --seed one that is drawn"
+    return text
+
+
+def _checked(outcome: Outcome) -> str:
+    counts = outcome.counts
+    where = outcome.where or f"in {counted(counts.files - outcome.unread_inputs, 'file')}"
+    lists = f" and {counted(counts.lists, 'list')} of constraints without pods" if counts.lists else ""
+    return f"checked {counted(counts.workloads + counts.rejected, 'workload')}{lists} {where}"
+
+
+def _results(outcome: Outcome) -> list[str]:
+    counts = outcome.counts
+    parts = [f"{counts.fixed} fixed"] if counts.fixed else []
+    left = " left" if counts.fixed else ""
+    if outcome.findings or not outcome.unread_inputs or counts.files > outcome.unread_inputs:
+        parts.append(_findings(outcome) + left)
+    parts += [f"{counted(outcome.unread_inputs, 'input')} not read"] if outcome.unread_inputs else []
+    parts += [f"{counts.ignored} ignored"] if counts.ignored else []
+    parts += [f"{counts.baselined} in the baseline"] if counts.baselined else []
+    parts += [f"{counted(counts.rejected, 'workload')} rejected"] if counts.rejected else []
+    if outcome.running is not None:
+        parts += _of_running(outcome.running, is_all=bool(outcome.where))
+    if outcome.placements:
+        pending = sum(len(placement.pending) for placement in outcome.placements)
+        parts.append(f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending")
+        parts += _beside_pending(outcome.placements)
+        unpredicted = sum(len(placement.unpredicted) for placement in outcome.placements)
+        parts += [f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []
+    return parts
+
+
+def _findings(outcome: Outcome) -> str:
+    """How many there are; where not all could be read, none is no good news."""
+    if outcome.findings:
+        return counted(len(outcome.findings), "finding")
+    return "nothing found in what may be read" if outcome.unread else "no findings"
+
+
+def _beside_pending(placements: list[Placement]) -> list[str]:
+    """Pods that are not created, not on a node that exists, or evicted."""
+    counts = {
+        "refused": sum(len(placement.refused) for placement in placements),
+        "not created": sum(len(placement.not_created) for placement in placements),
+        "evicted": sum(len(placement.evictions) for placement in placements),
+        "on missing nodes": sum(len(placement.on_missing_nodes) for placement in placements),
+    }
+    return [f"{counted(count, 'pod')} {what}" for what, count in counts.items() if count]
+
+
+def _of_running(running: Running, *, is_all: bool) -> list[str]:
+    waiting = sum(1 + len(item.explanation.others) for item in running.waiting)
+    parts = [f"{counted(waiting, 'pod')} Pending" if waiting else "nothing Pending"] if is_all else []
+    counts = {
+        "on missing nodes": sum(len(item.pods) for item in running.lost),
+        "not created": sum(item.number for item in running.uncreated),
+    }
+    parts += [f"{counted(count, 'pod')} {what}" for what, count in counts.items() if count]
+    stuck = len(running.stuck) + sum(item.is_stuck for item in running.under_way)
+    return parts + ([f"{counted(stuck, 'rollout')} stuck"] if stuck else [])
+
+
+def _print_statistics(findings: list[Finding]) -> None:
+    """How many findings each rule has, the most first."""
+    from kubectl_spread.report.table import table
+
+    counts = Counter((finding.rule.code, finding.rule.name) for finding in findings)
+    rows = [(str(count), *rule) for rule, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+    for line in table([("FINDINGS", "CODE", "NAME"), *rows] if rows else []):
+        click.echo(line, err=True)

@@ -1,0 +1,196 @@
+"""The pods behind the counts of a constraint: whose they are, of which revision, and which of them do not count."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
+from kubectl_spread.explain.constraints.node_reasons import NodeReasons
+from kubectl_spread.explain.requirements.pod_affinity import owner_of
+from kubectl_spread.explain.requirements.resources import Indices
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
+
+MOST_NAMES = 5
+
+# What tells the revisions of a workload apart.
+REVISION_LABELS = ("pod-template-hash", "rollouts-pod-template-hash", "controller-revision-hash")
+
+
+class CountedPods(NamedTuple):
+    """Pods of one workload that a domain counts.
+
+    `owner` is `Deployment web`, or empty for pods without a controller; `is_own`: it is that of the pod. `revisions`
+    says how many there are of each revision, the label's value as it is written on the pods; `names` are some.
+    """
+
+    owner: str
+    is_own: bool
+    number: int
+    names: tuple[str, ...]
+    revisions: tuple[tuple[str, int], ...] = ()
+
+
+class TerminatingPod(NamedTuple):
+    """A pod that matches and does not count, because it was deleted: since when, and what it waits for."""
+
+    name: str
+    node: str
+    since: str
+    finalizers: tuple[str, ...]
+
+
+class IgnoredPods(NamedTuple):
+    """Pods that match and do not count, because their nodes are not counted; names of some of both."""
+
+    why: str
+    number: int
+    names: tuple[str, ...]
+    node_names: tuple[str, ...]
+    nodes: int
+
+
+class Behind(NamedTuple):
+    """Pods behind one constraint, by the domain's code.
+
+    `other_namespaces`: matching pods by namespace, which no constraint counts. `terminating` are some of those in a
+    domain that is counted, `terminating_number` says how many there are.
+    """
+
+    counted: dict[int, tuple[CountedPods, ...]]
+    terminating: dict[int, tuple[TerminatingPod, ...]]
+    terminating_number: dict[int, int]
+    ignored: tuple[IgnoredPods, ...]
+    other_namespaces: tuple[tuple[str, int], ...]
+
+
+NOTHING = Behind({}, {}, {}, (), ())
+
+
+def behind(counts: DomainCounts, cls: PodClass, columns: Columns, why_not: NodeReasons) -> Behind:
+    """Every bound pod that the selector matches; the empty selector counts none."""
+    selector = counts.constraint.selector
+    groups = columns.groups
+    if selector.is_empty or not groups:
+        return NOTHING
+    matches = np.array([selector.matches(dict(group.labels)) for group in groups], np.bool_)
+    here = np.array([group.namespace == cls.namespace for group in groups], np.bool_)
+    ending = np.array([group.terminating for group in groups], np.bool_)
+    pods: Indices = np.flatnonzero(matches[columns.bound_groups])
+    of, on = columns.bound_groups[pods], columns.bound_nodes[pods]
+    is_counted, is_here, is_ending = counts.included[on], here[of], ending[of]
+    gone = pods[is_here & is_ending & is_counted]
+    return Behind(
+        _counted(pods[is_here & ~is_ending & is_counted], counts, cls, columns),
+        *_terminating(gone, counts, columns),
+        _ignored(pods[is_here & ~is_ending & ~is_counted], columns, why_not),
+        _by_namespace(pods[~is_here & ~is_ending], columns),
+    )
+
+
+def _counted(
+    pods: Indices, counts: DomainCounts, cls: PodClass, columns: Columns
+) -> dict[int, tuple[CountedPods, ...]]:
+    own = owner_of(cls, columns)
+    owners: dict[int, str] = {}
+    found: dict[int, dict[str, _Sum]] = {}
+    for domain, class_at, run in _runs(pods, counts, columns):
+        if class_at not in owners:
+            owners[class_at] = owner_of(columns.classes[class_at], columns)
+        found.setdefault(domain, {}).setdefault(owners[class_at], _Sum()).add(run, columns.classes[class_at], columns)
+    return {
+        domain: tuple(
+            total.told(owner, is_own=owner == own)
+            for owner, total in sorted(of_owners.items(), key=lambda item: (item[0] != own, -item[1].number, item[0]))
+        )
+        for domain, of_owners in found.items()
+    }
+
+
+def _runs(pods: Indices, counts: DomainCounts, columns: Columns) -> Iterator[tuple[int, int, Indices]]:
+    """Pods of one domain and one class, in the order they were bound."""
+    domains, classes = counts.topology.codes[columns.bound_nodes[pods]], columns.bound_classes[pods]
+    order = np.lexsort((pods, classes, domains))
+    pods, domains, classes = pods[order], domains[order], classes[order]
+    starts = np.flatnonzero(np.diff(domains, prepend=-1) | np.diff(classes, prepend=-1))
+    for start, end in itertools.pairwise([*starts.tolist(), len(pods)]):
+        yield int(domains[start]), int(classes[start]), pods[start:end]
+
+
+class _Sum:
+    """Pods of one workload in one domain."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._names: list[str] = []
+        self._revisions: dict[str, int] = {}
+
+    def add(self, pods: Indices, cls: PodClass, columns: Columns) -> None:
+        self.number += len(pods)
+        wanted = MOST_NAMES - len(self._names)
+        self._names += [columns.bound_pods[at].name for at in pods[:wanted].tolist()]
+        revision = revision_of(cls)
+        if revision:
+            self._revisions[revision] = self._revisions.get(revision, 0) + len(pods)
+
+    def told(self, owner: str, *, is_own: bool) -> CountedPods:
+        return CountedPods(owner, is_own, self.number, tuple(self._names), tuple(sorted(self._revisions.items())))
+
+
+def revision_of(cls: PodClass) -> str:
+    """The revision of its workload that a pod belongs to; empty where no label says so."""
+    labels = dict(cls.labels)
+    return next((labels[key] for key in REVISION_LABELS if key in labels), "")
+
+
+def _terminating(
+    pods: Indices, counts: DomainCounts, columns: Columns
+) -> tuple[dict[int, tuple[TerminatingPod, ...]], dict[int, int]]:
+    found: dict[int, list[TerminatingPod]] = {}
+    numbers: dict[int, int] = {}
+    for at in pods.tolist():
+        node = int(columns.bound_nodes[at])
+        domain = int(counts.topology.codes[node])
+        numbers[domain] = numbers.get(domain, 0) + 1
+        if numbers[domain] <= MOST_NAMES:
+            pod: Pod = columns.bound_pods[at]
+            told = TerminatingPod(pod.name, columns.nodes[node].name, pod.deleted, pod.finalizers)
+            found.setdefault(domain, []).append(told)
+    return {domain: tuple(of_domain) for domain, of_domain in found.items()}, numbers
+
+
+def _ignored(pods: Indices, columns: Columns, why_not: NodeReasons) -> tuple[IgnoredPods, ...]:
+    on = columns.bound_nodes[pods]
+    codes = why_not.codes[on]
+    found = []
+    for code, number in zip(*(part.tolist() for part in np.unique(codes, return_counts=True)), strict=True):
+        of_reason = codes == code
+        first = pods[of_reason][:MOST_NAMES].tolist()
+        nodes = distinct(on[of_reason])
+        found.append(
+            IgnoredPods(
+                why_not.sentences[code] if code >= 0 else "",
+                number,
+                tuple(columns.bound_pods[at].name for at in first),
+                tuple(columns.nodes[at].name for at in nodes[:MOST_NAMES].tolist()),
+                len(nodes),
+            )
+        )
+    return tuple(sorted(found, key=lambda item: (-item.number, item.why)))
+
+
+def _by_namespace(pods: Indices, columns: Columns) -> tuple[tuple[str, int], ...]:
+    numbers: dict[str, int] = {}
+    groups = columns.groups
+    for group, number in zip(
+        *(part.tolist() for part in np.unique(columns.bound_groups[pods], return_counts=True)), strict=True
+    ):
+        namespace = groups[group].namespace
+        numbers[namespace] = numbers.get(namespace, 0) + number
+    return tuple(sorted(numbers.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,327 @@
+"""One account of each spread constraint: domains, counts, the pods behind them, and the inequality, with numbers."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Int32s
+from kubectl_spread.explain.constraints import matching_pods
+from kubectl_spread.explain.constraints import node_reasons
+from kubectl_spread.explain.constraints.matching_pods import Behind
+from kubectl_spread.explain.constraints.matching_pods import CountedPods
+from kubectl_spread.explain.constraints.matching_pods import IgnoredPods
+from kubectl_spread.explain.constraints.matching_pods import TerminatingPod
+from kubectl_spread.explain.constraints.node_reasons import NodeReasons
+from kubectl_spread.explain.constraints.node_reasons import Untold
+from kubectl_spread.explain.constraints.notes import notes
+from kubectl_spread.explain.constraints.origin import Origin
+from kubectl_spread.explain.constraints.origin import origin_of
+from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+
+_NAMED_NODES = 3
+_NONE_FITS = "no node of it fits"
+_NOT_SCORED = "a hard constraint refuses its nodes, and only nodes that fit are scored"
+
+
+class DomainReport(NamedTuple):
+    """One domain of a constraint.
+
+    `nodes` counts the nodes with this value, `counted` those of them that the constraint counts, `usable` those
+    that pass everything else the pod asks for. `skew_if_placed` is None where the domain is not eligible. Only a
+    detailed report has `node_names`, those of some nodes, `pods` (behind `matching`), and those that are `terminating`.
+    """
+
+    value: str
+    nodes: int
+    counted: int
+    usable: int
+    matching: int
+    eligible: bool
+    why_not: str
+    skew_if_placed: Optional[int]
+    fits: bool
+    unusable_because: str
+    node_names: tuple[str, ...] = ()
+    pods: tuple[CountedPods, ...] = ()
+    terminating: tuple[TerminatingPod, ...] = ()
+    terminating_number: int = 0
+
+
+class Holder(NamedTuple):
+    """Domains that hold the global minimum, and why they cannot take the pod; `why` is empty where they can.
+
+    node_names: of some of their nodes.
+    """
+
+    why: str
+    domains: tuple[str, ...]
+    node_names: tuple[str, ...]
+    nodes: int
+
+
+class ConstraintReport(NamedTuple):
+    """One constraint's arithmetic; `domains` sorted by value.
+
+    For a ScheduleAnyway constraint the numbers are told, but nothing is refused. `is_default`: the pod has none, and
+    this is one of the scheduler's configuration. `revision` is that of the pod, of its workload. What follows
+    `domains` only a detailed report has; `notes` are facts about it that surprise people, a sentence each.
+    """
+
+    constraint: TopologySpreadConstraint
+    is_default: bool
+    selector: Selector
+    self_match: bool
+    min_domains: int
+    global_minimum: int
+    minimum_in: tuple[str, ...]
+    eligible_domains: int
+    without_key: tuple[str, ...]
+    ignored_pods: int  # matching pods on nodes that the constraint does not count
+    domains: tuple[DomainReport, ...]
+    held_by: tuple[Holder, ...] = ()
+    origin: Origin = Origin()
+    ignored: tuple[IgnoredPods, ...] = ()
+    other_namespaces: tuple[tuple[str, int], ...] = ()
+    revision: str = ""
+    namespace: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_below_min_domains(self) -> bool:
+        return self.eligible_domains < self.min_domains
+
+
+_VALUE = operator.attrgetter("value")
+
+
+class _Group(NamedTuple):
+    """What constraints of one action are reported with.
+
+    usable: bool (N,), nodes that pass everything but the spread constraints. keys: of all constraints of the action;
+    a node that lacks one of them is counted by none.
+    """
+
+    cls: PodClass
+    filtered: Filtered
+    usable: Bools
+    keys: tuple[str, ...]
+    known: Untold
+    unusable: NodeReasons
+    is_detailed: bool
+    is_hard: bool
+    is_built_in: bool  # they are the scheduler's own defaults
+
+
+def constraint_reports(
+    cls: PodClass,
+    filtered: Filtered,
+    *,
+    is_detailed: bool = False,
+    refusing: Sequence[Requirement] = (),
+    profile: Optional[Profile] = None,
+) -> tuple[ConstraintReport, ...]:
+    """Hard constraints as the plugin counted them; soft ones of the pod counted the same way, among themselves.
+
+    Args:
+        cls: of the pod.
+        filtered: what the plugins say of it.
+        is_detailed: with the pods behind the counts, which takes the longer the more pods run.
+        refusing: the pod's requirements, to be named where they keep it out of a domain.
+        profile: whose soft default constraints are told, where some node fits; none are without it.
+    """
+    if filtered.rejection is not None:
+        return ()
+    hard = next((v.state.counts for v in filtered.verdicts if isinstance(v.state, PreFilterState)), ())
+    plugin = _spreading(profile) if profile is not None and filtered.feasible.any() else None
+    soft = soft_counts(
+        cls,
+        filtered.columns,
+        filtered.feasible,
+        defaults=() if plugin is None else plugin.constraints(cls, filtered.columns, hard=False),
+        require_all=plugin is None or plugin.configured_defaults is not None,
+        release=LATEST if profile is None else profile.release,
+    )
+    if not hard and not soft:
+        return ()
+    is_built_in = plugin is not None and plugin.configured_defaults is None
+    usable = passes_all_but_spread(filtered)
+    known = node_reasons.untold(cls, filtered.columns)
+    unusable = node_reasons.not_usable(filtered, known, refusing=refusing)
+    reports: list[ConstraintReport] = []
+    for accounts, is_hard in ((hard, True), (soft, False)):
+        keys = tuple(counts.constraint.topology_key for counts in accounts)
+        group = _Group(cls, filtered, usable, keys, known, unusable, is_detailed, is_hard, is_built_in)
+        reports += [_constraint(counts, group) for counts in accounts]
+    return tuple(sorted(reports, key=lambda report: report.constraint.position))
+
+
+def _spreading(profile: Profile) -> Optional[PodTopologySpread]:
+    """The plugin that scores by spread constraints."""
+    return next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
+
+
+def passes_all_but_spread(filtered: Filtered) -> Bools:
+    """Bool (N,): nodes that would take the pod if it had no spread constraints."""
+    passes: Bools = filtered.considered.copy()
+    for verdict in filtered.verdicts:
+        if verdict.plugin != names.POD_TOPOLOGY_SPREAD:
+            passes &= verdict.bits == 0
+    return passes
+
+
+def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
+    columns, topology = group.filtered.columns, counts.topology
+    lowest = counts.eligible & (counts.match_num == counts.min_match_num)
+    minimum_in = [topology.values[at] for at in np.flatnonzero(lowest).tolist()]
+    why_not = node_reasons.not_counted(counts.constraint, group.keys, group.known, columns)
+    found = matching_pods.NOTHING
+    if group.is_detailed:
+        found = matching_pods.behind(counts, group.cls, columns, why_not)
+    report = ConstraintReport(
+        constraint=_written(counts.constraint, group.cls, is_hard=group.is_hard),
+        is_default=not group.cls.constraints,
+        selector=counts.constraint.selector,
+        self_match=bool(counts.constraint.self_match_num),
+        min_domains=counts.constraint.min_domains,
+        global_minimum=counts.global_min,
+        minimum_in=tuple(sorted(minimum_in)),
+        eligible_domains=counts.domains_num,
+        without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(topology.codes < 0)),
+        ignored_pods=int(counts.on_nodes[~counts.included].sum()),
+        domains=_domains(counts, group, why_not, found),
+    )
+    return _detailed(report, counts, group, why_not, found) if group.is_detailed else report
+
+
+def _detailed(
+    report: ConstraintReport, counts: DomainCounts, group: _Group, why_not: NodeReasons, found: Behind
+) -> ConstraintReport:
+    return report._replace(
+        held_by=_holders(report),
+        origin=origin_of(report.constraint, group.cls, group.filtered.columns, is_built_in=group.is_built_in),
+        ignored=found.ignored,
+        other_namespaces=found.other_namespaces,
+        revision=matching_pods.revision_of(group.cls),
+        namespace=group.cls.namespace,
+        notes=tuple(
+            notes(counts, group.cls, group.filtered, usable=group.usable, why_not=why_not, is_hard=group.is_hard)
+        ),
+    )
+
+
+def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
+    """The domains at the minimum, those that cannot take the pod first, grouped by what keeps it out."""
+    lowest = frozenset(report.minimum_in)
+    groups: dict[str, list[DomainReport]] = {}
+    for domain in report.domains:
+        if domain.eligible and domain.value in lowest:
+            groups.setdefault("" if domain.usable else domain.unusable_because, []).append(domain)
+    return tuple(
+        Holder(
+            why,
+            tuple(domain.value for domain in domains),
+            tuple(name for domain in domains[:_NAMED_NODES] for name in domain.node_names)[:_NAMED_NODES],
+            sum(domain.nodes for domain in domains),
+        )
+        for why, domains in sorted(groups.items(), key=lambda item: (not item[0], -len(item[1]), item[0]))
+    )
+
+
+def _written(constraint: Constraint, cls: PodClass, *, is_hard: bool) -> TopologySpreadConstraint:
+    """The constraint in the pod, or the scheduler's default one in the same form, with the policies that count."""
+    if cls.constraints:
+        return cls.constraints[constraint.position]._replace(
+            node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
+            node_taints_policy=HONOR if constraint.honors_taints else IGNORE,
+        )
+    return TopologySpreadConstraint(
+        position=constraint.position,
+        max_skew=constraint.max_skew,
+        topology_key=constraint.topology_key,
+        when_unsatisfiable=DO_NOT_SCHEDULE if is_hard else SCHEDULE_ANYWAY,
+        min_domains=constraint.min_domains,
+        node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
+        node_taints_policy=HONOR if constraint.honors_taints else IGNORE,
+    )
+
+
+def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: Behind) -> tuple[DomainReport, ...]:
+    topology = counts.topology
+    size = len(topology.values)
+    with_key = topology.codes >= 0
+    in_domain = np.bincount(topology.codes[with_key], minlength=size).tolist()
+    counted = np.bincount(topology.codes[counts.included], minlength=size).tolist()
+    usable_in = np.bincount(topology.codes[with_key & group.usable], minlength=size).tolist()
+    skew, matching, eligible = counts.skew().tolist(), counts.match_num.tolist(), counts.eligible.tolist()
+    not_counted = why_not.by_domain(np.where(counts.included, np.int32(-1), topology.codes))
+    not_usable = group.unusable.by_domain(np.where(group.usable, np.int32(-1), topology.codes))
+    domains = list(
+        map(  # perf: as many as there are nodes, for every workload
+            DomainReport,
+            topology.values,
+            in_domain,
+            counted,
+            usable_in,
+            matching,
+            eligible,
+            [
+                "" if eligible[at] else not_counted.get(at, _NOT_SCORED if usable_in[at] else _NONE_FITS)
+                for at in range(size)
+            ],
+            [one if is_eligible else None for one, is_eligible in zip(skew, eligible, strict=True)],
+            [one <= counts.constraint.max_skew for one in skew],
+            ["" if usable_in[at] else not_usable.get(at, "") for at in range(size)],
+        )
+    )
+    if group.is_detailed:
+        domains = _with_pods(domains, _node_names(topology.codes, size, group.filtered.columns), found)
+    return tuple(sorted(domains, key=_VALUE))  # no two have the same
+
+
+def _with_pods(
+    domains: Sequence[DomainReport], node_names: Sequence[tuple[str, ...]], found: Behind
+) -> list[DomainReport]:
+    """Add what only a detailed report has."""
+    return [
+        domain._replace(
+            node_names=node_names[at],
+            pods=found.counted.get(at, ()),
+            terminating=found.terminating.get(at, ()),
+            terminating_number=found.terminating_number.get(at, 0),
+        )
+        for at, domain in enumerate(domains)
+    ]
+
+
+def _node_names(codes: Int32s, size: int, columns: Columns) -> list[tuple[str, ...]]:
+    """Of each domain the names of its first nodes."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(size + 1)).tolist()
+    return [
+        tuple(columns.nodes[at].name for at in order[start : min(end, start + _NAMED_NODES)].tolist())
+        for start, end in itertools.pairwise(starts)
+    ]

@@ -1,0 +1,126 @@
+"""One node, and everything that is to be said about a pod on it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraints.report import DomainReport
+from kubectl_spread.explain.explanation import Examined
+from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.resources import PODS
+from kubectl_spread.objects.taints import Taint
+
+
+class NotConsidered(Enum):
+    """Why the scheduler does not look at a node."""
+
+    NAMED_NODES = "namedNodes"  # the pod asks for other nodes by name
+    CHOSEN_NODE = "chosenNode"  # another node is chosen for the pod, and it still fits
+    REFUSED_BEFORE = "refusedBefore"  # the pod is refused before any node is looked at
+
+
+class PluginAnswer(NamedTuple):
+    """What one Filter plugin says of the node; no reasons where it passes."""
+
+    plugin: str
+    reasons: tuple[str, ...]
+
+
+class Room(NamedTuple):
+    """One resource of the node, in the units of `PodClass.requests`."""
+
+    resource: str
+    allocatable: int
+    requested: int
+    asked: int
+
+    @property
+    def free(self) -> int:
+        return self.allocatable - self.requested
+
+    @property
+    def is_enough(self) -> bool:
+        return not self.asked or self.asked <= self.free
+
+
+class TaintAnswer(NamedTuple):
+    taint: Taint
+    is_tolerated: bool
+
+
+class OneNode(NamedTuple):
+    """A node as one pod finds it.
+
+    plugins: those that filter this pod, in the order they run. domains: for each constraint the node's domain, None
+    where the node lacks the key. refusing: the requirements that it does not meet.
+    """
+
+    node: Node
+    is_considered: bool
+    fits: bool
+    taints: tuple[TaintAnswer, ...]
+    rooms: tuple[Room, ...]
+    plugins: tuple[PluginAnswer, ...]
+    refusing: tuple[Requirement, ...]
+    domains: tuple[tuple[ConstraintReport, Optional[DomainReport]], ...]
+    pods: int
+    not_considered: Optional[NotConsidered] = None
+    chosen: str = ""  # the node that is chosen for the pod, where that is why this one is not looked at
+
+
+def one_node(name: str, examined: Examined) -> Optional[OneNode]:
+    """Everything about one node; None where there is no node of that name, or no plugin was asked."""
+    filtered, explanation = examined.filtered, examined.explanation
+    if filtered is None or name not in filtered.columns.index:
+        return None
+    columns, at = filtered.columns, filtered.columns.index[name]
+    node, cls = columns.nodes[at], explanation.pod.cls
+    why_not = None if filtered.considered[at] else _why_not_considered(examined)
+    asked = {PODS: 1, **dict(cls.requests)}
+    return OneNode(
+        node=node,
+        is_considered=bool(filtered.considered[at]),
+        fits=bool(filtered.feasible[at]),
+        taints=tuple(
+            TaintAnswer(taint, any(toleration.tolerates(taint) for toleration in cls.tolerations))
+            for taint in node.taints
+        ),
+        rooms=tuple(_room(resource, wanted, columns, at) for resource, wanted in asked.items()),
+        plugins=tuple(
+            PluginAnswer(
+                verdict.plugin,
+                tuple(
+                    reason.text for bit, reason in enumerate(verdict.state.reasons) if int(verdict.bits[at]) >> bit & 1
+                ),
+            )
+            for verdict in filtered.verdicts
+        ),
+        refusing=tuple(item for item in explanation.requirements if not item.allowed[at]),
+        domains=tuple((report, _domain(report, node)) for report in explanation.constraints),
+        pods=int(columns.pod_count[at]),
+        not_considered=why_not,
+        chosen=explanation.pod.nominated_node if why_not is NotConsidered.CHOSEN_NODE else "",
+    )
+
+
+def _why_not_considered(examined: Examined) -> NotConsidered:
+    if examined.filtered is None or examined.filtered.rejection is not None:
+        return NotConsidered.REFUSED_BEFORE
+    is_chosen = examined.explanation.pod.nominated_node in examined.explanation.diagnosis.feasible
+    return NotConsidered.CHOSEN_NODE if is_chosen else NotConsidered.NAMED_NODES
+
+
+def _room(resource: str, wanted: int, columns: Columns, at: int) -> Room:
+    allocatable = columns.nodes[at].allocatable.get(resource, 0)
+    requested = int(columns.pod_count[at]) if resource == PODS else int(columns.requested_of(resource)[at])
+    return Room(resource, allocatable, requested, wanted)
+
+
+def _domain(report: ConstraintReport, node: Node) -> Optional[DomainReport]:
+    value = node.labels.get(report.constraint.topology_key)
+    return next((domain for domain in report.domains if domain.value == value), None)

@@ -1,0 +1,257 @@
+"""Whom preemption would evict and why there, or why it does not help.
+
+Source: pkg/scheduler/framework/preemption/preemption.go, pickOneNodeForPreemption (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+from typing import Optional
+
+import numpy as np
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.explain.requirements.collect import constraint_name
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.status import Code
+from kubectl_spread.scheduler.framework.status import Status
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.preemption import Candidate
+from kubectl_spread.scheduler.preemption import DryRun
+from kubectl_spread.scheduler.preemption import NO_VICTIMS
+from kubectl_spread.scheduler.preemption import NOW
+from kubectl_spread.scheduler.preemption import preference
+
+_MOST_CANDIDATES = 10
+_MOST_NODES = 20  # that are asked whether a pod elsewhere is in the way
+_MOST_PODS = 50  # elsewhere, for each of them
+
+
+class Victim(NamedTuple):
+    """A pod that would be evicted.
+
+    owner: the workload it belongs to. is_sibling: that of the incoming pod too. counted_by: the names of the incoming
+    pod's hard constraints that select it. breaks_budget: the eviction would break a disruption budget.
+    """
+
+    pod: Pod
+    owner: Optional[OwnerKey]
+    is_sibling: bool
+    counted_by: tuple[str, ...]
+    breaks_budget: bool
+
+
+class Criterion(Enum):
+    """What makes one node better than another, in the order in which they are compared."""
+
+    VIOLATIONS = "fewer violated disruption budgets"
+    HIGHEST = "lower highest priority of a victim"
+    PRIORITIES = "lower sum of the victims' priorities"
+    VICTIMS = "fewer victims"
+    START = "victims that started later"
+    NAME = "nothing: the nodes are equal, and the scheduler may take either"
+
+
+class Choice(NamedTuple):
+    """A node that would take the pod, and what it is compared by; `earliest` is empty where no start is known."""
+
+    node: str
+    victims: int
+    violations: int
+    highest: int
+    priorities: int
+    earliest: str
+
+
+class WhyNot(Enum):
+    """Why evicting pods on a node does not help."""
+
+    NO_EVICTION_CHANGES_IT = "noEvictionChangesIt"
+    NO_LOWER_PRIORITY = "noLowerPriority"
+    REFUSED_EVEN_SO = "refusedEvenSo"
+
+
+class Unhelpful(NamedTuple):
+    """Nodes on which evicting pods does not help, for one reason: what the plugin says, once the pods are gone."""
+
+    why: WhyNot
+    plugin: str
+    reasons: tuple[str, ...]
+    nodes: tuple[str, ...]
+
+
+class Elsewhere(NamedTuple):
+    """A pod on another node of the domain, without which a node would take the pod: nobody tries that."""
+
+    node: str
+    pod: Pod
+    counted_by: str  # the name of the constraint
+
+
+class Preempting(NamedTuple):
+    """What preemption comes to.
+
+    not_eligible: why the pod may evict nobody, in the scheduler's words. node, victims: what it would do, empty where
+    it does not help. choices: the nodes it would choose among, the best first, ten at most of `candidates`. criterion:
+    what puts the first before the second.
+    """
+
+    not_eligible: str = ""
+    node: str = ""
+    victims: tuple[Victim, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    candidates: int = 0
+    criterion: Optional[Criterion] = None
+    unhelpful: tuple[Unhelpful, ...] = ()
+    elsewhere: Optional[Elsewhere] = None
+
+
+def preempting(pod: Pod, filtered: Filtered, scheduler: Scheduler, found: DryRun) -> Preempting:
+    """Explain a dry run of preemption; nothing may have been bound since."""
+    if found.not_eligible:
+        return Preempting(found.not_eligible)
+    ordered = sorted(found.candidates, key=preference)
+    chosen = found.chosen
+    return Preempting(
+        node="" if chosen is None else chosen.node,
+        victims=() if chosen is None else tuple(_victims(pod, chosen, filtered, scheduler)),
+        choices=tuple(_choice(candidate) for candidate in ordered[:_MOST_CANDIDATES]),
+        candidates=len(ordered),
+        criterion=_criterion(ordered[0], ordered[1]) if len(ordered) > 1 else None,
+        unhelpful=tuple(_unhelpful(filtered, found)),
+        elsewhere=_elsewhere(pod, filtered),
+    )
+
+
+def _victims(pod: Pod, chosen: Candidate, filtered: Filtered, scheduler: Scheduler) -> Iterator[Victim]:
+    cluster = scheduler.columns.cluster
+    own = cluster.top_owner(pod)
+    counts = _hard_counts(filtered)
+    for victim in chosen.victims:
+        owner = cluster.top_owner(victim)
+        counted_by = tuple(_name(pod, item) for item in counts if _is_counted(victim, item, pod))
+        is_sibling = owner is not None and owner == own
+        yield Victim(victim, owner, is_sibling, counted_by, victim.key in chosen.violating)
+
+
+def _hard_counts(filtered: Filtered) -> tuple[DomainCounts, ...]:
+    return next((item.state.counts for item in filtered.verdicts if isinstance(item.state, PreFilterState)), ())
+
+
+def _name(pod: Pod, counts: DomainCounts) -> str:
+    return constraint_name(counts.constraint.position, is_default=not pod.cls.constraints)
+
+
+def _is_counted(other: Pod, counts: DomainCounts, pod: Pod) -> bool:
+    """Whether a constraint of a pod selects another one."""
+    selector = counts.constraint.selector
+    if other.namespace != pod.namespace or other.terminating or selector.is_empty:
+        return False
+    return selector.matches(dict(other.cls.labels))
+
+
+def _choice(candidate: Candidate) -> Choice:
+    return Choice(
+        node=candidate.node,
+        victims=len(candidate.victims),
+        violations=candidate.violations,
+        highest=candidate.highest if candidate.victims else 0,
+        priorities=sum(victim.cls.priority for victim in candidate.victims),
+        earliest="" if candidate.earliest == NOW else candidate.earliest,
+    )
+
+
+def _criterion(best: Candidate, second: Candidate) -> Criterion:
+    """The first in which two candidates differ."""
+    criteria = zip(Criterion, preference(best), preference(second), strict=False)
+    found = next((criterion for criterion, one, other in criteria if one != other), Criterion.NAME)
+    if found is Criterion.PRIORITIES and len(best.victims) != len(second.victims):
+        # Each priority is counted from the lowest there is, so that one victim less outweighs what they sum up to.
+        return Criterion.VICTIMS
+    return found
+
+
+def _unhelpful(filtered: Filtered, found: DryRun) -> list[Unhelpful]:
+    """Nodes by reason, the most frequent first."""
+    diagnosis = filtered.diagnosis()
+    groups: dict[tuple[WhyNot, str, tuple[str, ...]], list[str]] = {}
+    helpful = {candidate.node for candidate in found.candidates}
+    for node in filtered.columns.nodes:
+        if node.name in helpful:
+            continue
+        tried = found.refused.get(node.name)
+        why = _why_not(tried)
+        status = diagnosis.status(node.name) if tried is None else tried
+        key = (why, "", ()) if why is WhyNot.NO_LOWER_PRIORITY else (why, status.plugin, status.reasons)
+        groups.setdefault(key, []).append(node.name)
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+    return [Unhelpful(*key, tuple(nodes)) for key, nodes in ordered]
+
+
+def _why_not(tried: Optional[Status]) -> WhyNot:
+    if tried is None:
+        return WhyNot.NO_EVICTION_CHANGES_IT
+    if tried.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE and tried.reasons == (NO_VICTIMS,):
+        return WhyNot.NO_LOWER_PRIORITY
+    return WhyNot.REFUSED_EVEN_SO
+
+
+def _elsewhere(pod: Pod, filtered: Filtered) -> Optional[Elsewhere]:
+    """A pod of lower priority on one node whose eviction would make room on another of its domain.
+
+    Looked for on nodes that only a spread constraint refuses. Not where the pod wants others beside it: the one that
+    goes might be that one. The lowest priority first.
+    """
+    if pod.cls.pod_affinity:
+        return None
+    counts = _hard_counts(filtered)
+    refused = filtered.considered & ~filtered.feasible
+    for verdict in filtered.verdicts:
+        if verdict.plugin != names.POD_TOPOLOGY_SPREAD:
+            refused &= verdict.bits == 0
+    for node in np.flatnonzero(refused)[:_MOST_NODES].tolist():
+        if node in filtered.nominated:
+            continue
+        violated = [item for item in counts if item.violates()[node]]
+        if not violated:
+            continue  # it lacks a label
+        for other, at in _lesser_in_domain(pod, violated[0], node, filtered):
+            if all(_holds_without(other, at, item, node, pod) for item in counts):
+                return Elsewhere(filtered.columns.nodes[node].name, other, _name(pod, violated[0]))
+    return None
+
+
+def _lesser_in_domain(pod: Pod, counts: DomainCounts, node: int, filtered: Filtered) -> list[tuple[Pod, int]]:
+    """Pods of lower priority that a constraint counts in a node's domain, and their nodes; not on that node itself."""
+    codes = counts.topology.codes
+    others = np.flatnonzero((codes == codes[node]) & counts.included & (counts.on_nodes > 0))
+    found: list[tuple[Pod, int]] = []
+    for at in others.tolist():
+        if at != node:
+            pods = filtered.columns.pods[at]
+            found += [
+                (other, at)
+                for other in pods
+                if other.cls.priority < pod.cls.priority and _is_counted(other, counts, pod)
+            ]
+        if len(found) >= _MOST_PODS:
+            break
+    return sorted(found, key=lambda item: item[0].cls.priority)
+
+
+def _holds_without(other: Pod, at: int, counts: DomainCounts, node: int, pod: Pod) -> bool:
+    """Whether a node meets a constraint once another pod is gone from its own node."""
+    matching = counts.match_num.copy()
+    if counts.included[at] and _is_counted(other, counts, pod):
+        matching[counts.topology.codes[at]] -= 1
+    if counts.topology.codes[node] < 0 or not counts.domains_num:
+        return False
+    least = 0 if counts.is_below_min_domains else int(matching[counts.eligible].min())
+    own = int(matching[counts.topology.codes[node]])
+    return own + counts.constraint.self_match_num - least <= counts.constraint.max_skew

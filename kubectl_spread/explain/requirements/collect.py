@@ -1,0 +1,153 @@
+"""The requirements of a pod, one by one.
+
+A plugin stops at its first reason, and the framework at the first plugin. Here every requirement is asked about
+every node, so that what would fail next is seen too. The requirements of a plugin leave together exactly the nodes
+that the plugin leaves; a cordon stands for NodeUnschedulable and for the taint that comes with it, a claim for
+VolumeBinding and VolumeZone.
+
+What a requirement refuses is worked out with the whole pod. Three things are held as the whole pod decides them, for
+the scheduler has no answer about a part of it: which nodes and pods a spread constraint counts (with the node
+affinity, the tolerations and the keys of all hard constraints), which pods satisfy its affinity to pods (those that
+match all of its terms), and what pods nominated to a node would leave of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
+from kubectl_spread.explain.requirements import node
+from kubectl_spread.explain.requirements import pod_affinity
+from kubectl_spread.explain.requirements import resources
+from kubectl_spread.explain.requirements import volumes
+from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.wording import counted
+from kubectl_spread.explain.wording import grouped
+from kubectl_spread.explain.wording import listed
+from kubectl_spread.explain.wording import nodes
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import Verdict
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+
+# Plugins whose requirements stand with those of another.
+_WITH_ANOTHER = (names.TAINT_TOLERATION, names.VOLUME_ZONE)
+
+_MAKERS: dict[str, Callable[[Verdict, PodClass, Columns], Iterable[Requirement]]] = {
+    names.NODE_NAME: node.node_name,
+    names.NODE_AFFINITY: node.node_affinity,
+    names.NODE_PORTS: resources.ports,
+    names.NODE_RESOURCES_FIT: resources.resources,
+    names.VOLUME_RESTRICTIONS: volumes.restrictions,
+    names.NODE_VOLUME_LIMITS: volumes.limits,
+    names.INTER_POD_AFFINITY: pod_affinity.requirements,
+    names.NODE_DECLARED_FEATURES: node.features,
+}
+
+
+def requirements(cls: PodClass, filtered: Filtered) -> list[Requirement]:
+    """Every requirement that at least one node does not meet, in the order the plugins run."""
+    found: list[Requirement] = []
+    done: set[str] = set()
+    for verdict in filtered.verdicts:
+        if verdict.plugin in (names.NODE_UNSCHEDULABLE, names.TAINT_TOLERATION):
+            made: Iterable[Requirement] = () if "health" in done else node.health(cls, filtered)
+            done.add("health")
+        elif verdict.plugin in (names.VOLUME_BINDING, names.VOLUME_ZONE):
+            made = () if "claims" in done else volumes.claims(cls, filtered)
+            done.add("claims")
+        else:
+            made = _of_plugin(verdict, cls, filtered)
+        found += made
+    named = node.named_nodes(filtered)
+    found += [] if named is None else [named]
+    found += _nominated(filtered)
+    return [requirement for requirement in found if not requirement.allowed.all()]
+
+
+def _of_plugin(verdict: Verdict, cls: PodClass, filtered: Filtered) -> Iterable[Requirement]:
+    columns, plugin = filtered.columns, verdict.plugin
+    if isinstance(verdict.state, PreFilterState):
+        return [_spread(cls, counts) for counts in verdict.state.counts]
+    if not verdict.bits.any():
+        return ()
+    if plugin in _MAKERS:
+        return _MAKERS[plugin](verdict, cls, columns)
+    return [Requirement(plugin, plugin, verdict.bits == 0)]
+
+
+def constraint_name(position: int, *, is_default: bool) -> str:
+    """A constraint where it is written: in the pod, or in the arguments of the scheduler's plugin."""
+    return f"{'defaultConstraints' if is_default else 'topologySpreadConstraints'}[{position}]"
+
+
+def _spread(cls: PodClass, counts: DomainCounts) -> Requirement:
+    constraint = counts.constraint
+    name = constraint_name(constraint.position, is_default=not cls.constraints)
+    return Requirement(
+        names.POD_TOPOLOGY_SPREAD,
+        f"{name} ({constraint.topology_key}, maxSkew {constraint.max_skew})",
+        counts.fits().copy(),
+        constraint.position,
+        Kind.CONSTRAINT,
+        constraint.topology_key,
+        constraint.position,
+        _why_skewed(counts),
+    )
+
+
+def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
+    """`2 + 1 - 0 = 3 > 1 in a, b; 1 node without topology.kubernetes.io/zone: x1`."""
+
+    def why(among: Bools) -> str:
+        topology, constraint = counts.topology, counts.constraint
+        codes = topology.codes[among & ~counts.fits()]
+        match_num, least = counts.match_num, counts.global_min
+        by_number: dict[int, list[str]] = {}
+        for code in distinct(codes[codes >= 0]).tolist():
+            by_number.setdefault(int(match_num[code]), []).append(topology.values[code])
+        self_match_num, most = constraint.self_match_num, constraint.max_skew
+        parts = [
+            f"{number} + {self_match_num} - {least} = {number + self_match_num - least} > {most} "
+            f"in {listed(sorted(by_number[number]))}"
+            for number in sorted(by_number)
+        ]
+        lacking = int((codes < 0).sum())
+        if lacking:
+            parts.append(f"{constraint.topology_key} is missing on {counted(lacking, 'node')}")
+        return grouped(parts)
+
+    return why
+
+
+def _nominated(filtered: Filtered) -> list[Requirement]:
+    """Nodes that fit but for the pods nominated to them: one requirement, held as the whole pod decides it."""
+    if not filtered.nominated:
+        return []
+    columns = filtered.columns
+    refused = np.zeros(columns.n, np.bool_)
+    refused[list(filtered.nominated)] = True
+    for verdict in filtered.verdicts:
+        refused &= verdict.bits == 0
+    refused &= filtered.considered | (np.arange(columns.n) == filtered.own)
+    if not refused.any():
+        return []
+    pods = [pod for pod in columns.cluster.pending() if pod.nominated_node]
+
+    def why(among: Bools) -> str:
+        found = refused & among
+        here = {columns.nodes[at].name for at in np.flatnonzero(found).tolist()}
+        waiting = [f"{pod.name} for {pod.nominated_node}" for pod in pods if pod.nominated_node in here]
+        return f"nominated and waiting: {listed(waiting)}" if waiting else f"pods wait for {nodes(found, columns)}"
+
+    return [
+        Requirement("", "the pods nominated to its nodes", ~refused, kind=Kind.NOMINATED, why=why),
+    ]

@@ -1,0 +1,246 @@
+"""What a pod asks of the pods beside it, and they of it: required affinity and anti-affinity.
+
+The pods that satisfy a pod's affinity are those that match all of its terms, and whether it may be the first of its
+group is decided by all of them too (`interpodaffinity`). Each term is a requirement of its own about their domains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.resources import Indices
+from kubectl_spread.explain.requirements.resources import pods_on_nodes
+from kubectl_spread.explain.wording import grouped
+from kubectl_spread.explain.wording import MOST_GROUPS
+from kubectl_spread.explain.wording import selector_text
+from kubectl_spread.explain.wording import some
+from kubectl_spread.objects.affinity import PodAffinityTerm
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.scheduler.cycle import Verdict
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.interpodaffinity import incoming_term
+
+MOST_OTHERS = 16
+
+
+def requirements(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
+    """The pod's own terms, then the anti-affinity of running pods: the order in which the plugin asks."""
+    own = _anti_affinity(cls, columns)
+    others = [_with_cause(item, own) for item in _others(cls, columns)]
+    return [*_affinity(cls, columns), *(item.requirement for item in own), *others]
+
+
+def owner_of(cls: PodClass, columns: Columns) -> str:
+    """`Deployment web`; empty for pods without a controller."""
+    if cls.owner is None:
+        return ""
+    key = OwnerKey(cls.owner.kind, cls.namespace, cls.owner.name)
+    top = columns.cluster.owners.get(key, key)
+    return f"{top.kind} {top.name}"
+
+
+def of_classes(classes: Bools, columns: Columns) -> Indices:
+    """The bound pods of some classes; `classes`: bool (C,)."""
+    if not len(classes):
+        return np.zeros(0, np.intp)
+    return np.flatnonzero(classes[columns.bound_classes])
+
+
+class _Domains(NamedTuple):
+    """Where some pods are, in the domains of a key.
+
+    codes: int32 (N,) of the key. has: bool (D + 1,), the last False.
+    """
+
+    codes: NDArray[np.int32]
+    has: Bools
+    pods: Indices
+
+    @property
+    def nodes(self) -> Bools:
+        """Bool (N,): nodes of the domains that have such a pod."""
+        return self.has[self.codes]
+
+
+def _domains(key: str, pods: Indices, columns: Columns) -> _Domains:
+    topology = columns.topology(key)
+    has = np.zeros(len(topology.values) + 1, np.bool_)
+    has[topology.codes[columns.bound_nodes[pods]]] = True
+    has[-1] = False
+    return _Domains(topology.codes, has, pods)
+
+
+class _Rule(NamedTuple):
+    """One anti-affinity rule, and the pods behind it: indices into `bound_pods`."""
+
+    requirement: Requirement
+    topology_key: str
+    pods: Indices
+
+
+def _others(cls: PodClass, columns: Columns) -> list[_Rule]:
+    """One for each workload and key; of more than `MOST_OTHERS`, the rest are one."""
+    labels, namespace_labels = dict(cls.labels), columns.labels_of(cls.namespace)
+    found: dict[tuple[str, str, str], set[int]] = {}
+    if columns.has_pod_affinity:
+        for at, known in enumerate(columns.classes):
+            for term in known.pod_anti_affinity:
+                if term.matches(cls.namespace, labels, namespace_labels):
+                    owner = owner_of(known, columns) or "pods without a controller"
+                    if known.namespace != cls.namespace:
+                        owner = f"{owner} of namespace {known.namespace}"
+                    found.setdefault((owner, term.topology_key, _selected(term.selector)), set()).add(at)
+    located = [(who, _domains(who[1], _pods(at_classes, columns), columns)) for who, at_classes in found.items()]
+    kept = [(who, domains) for who, domains in located if domains.has.any()]
+    kept.sort(key=lambda item: -int(item[1].nodes.sum()))
+    return [_other(*item, columns) for item in kept[:MOST_OTHERS]] + _rest(kept[MOST_OTHERS:], columns)
+
+
+def _pods(at_classes: set[int], columns: Columns) -> Indices:
+    mask = np.zeros(len(columns.classes), np.bool_)
+    mask[list(at_classes)] = True
+    return of_classes(mask, columns)
+
+
+def _other(who: tuple[str, str, str], domains: _Domains, columns: Columns) -> _Rule:
+    owner, key, against = who
+    requirement = Requirement(
+        names.INTER_POD_AFFINITY,
+        f"the anti-affinity of {owner} on {key} against {against}",
+        ~domains.nodes,
+        kind=Kind.OTHERS_ANTI_AFFINITY,
+        key=f"{owner}/{key}",
+        why=_why_beside(domains, key, columns),
+    )
+    return _Rule(requirement, key, domains.pods)
+
+
+def _rest(others: list[tuple[tuple[str, str, str], _Domains]], columns: Columns) -> list[_Rule]:
+    if not others:
+        return []
+    refused = np.logical_or.reduce([domains.nodes for _, domains in others])
+    requirement = Requirement(
+        names.INTER_POD_AFFINITY,
+        f"the anti-affinity of {len(others)} more workloads",
+        ~refused,
+        kind=Kind.OTHERS_ANTI_AFFINITY,
+        why=lambda among: f"their pods keep it from {some(refused & among, columns)}",
+    )
+    return [_Rule(requirement, "", np.zeros(0, np.intp))]
+
+
+def _anti_affinity(cls: PodClass, columns: Columns) -> list[_Rule]:
+    found = []
+    for index, term in enumerate(cls.pod_anti_affinity):
+        key = term.topology_key
+        domains = _domains(key, of_classes(_matching((term,), columns), columns), columns)
+        requirement = Requirement(
+            names.INTER_POD_AFFINITY,
+            f"pod anti-affinity on {key} against {_selected(term.selector)}",
+            ~domains.nodes,
+            kind=Kind.ANTI_AFFINITY,
+            key=key,
+            at=index,
+            why=_why_beside(domains, key, columns),
+        )
+        found.append(_Rule(requirement._replace(cause=requirement.id), key, domains.pods))
+    return found
+
+
+def _with_cause(other: _Rule, own: list[_Rule]) -> Requirement:
+    """The anti-affinity of pods that the incoming pod avoids, too, is the other side of one rule: it has its cause."""
+    for rule in own:
+        is_other_side = rule.topology_key == other.topology_key and bool(np.isin(other.pods, rule.pods).all())
+        if is_other_side and np.array_equal(rule.requirement.allowed, other.requirement.allowed):
+            return other.requirement._replace(cause=rule.requirement.cause)
+    return other.requirement
+
+
+def _affinity(cls: PodClass, columns: Columns) -> list[Requirement]:
+    terms = cls.pod_affinity
+    if not terms:
+        return []
+    pods = of_classes(_matching(terms, columns), columns)
+    located = [_domains(term.topology_key, pods, columns) for term in terms]
+    labels = dict(cls.labels)
+    own = all(incoming_term(term, columns).matches(cls, labels) for term in terms)
+    is_first = own and not any(domains.has.any() for domains in located)
+    found = []
+    for index, (term, domains) in enumerate(zip(terms, located, strict=True)):
+        mask = domains.codes >= 0 if is_first else domains.nodes
+        found.append(
+            Requirement(
+                names.INTER_POD_AFFINITY,
+                f"pod affinity on {term.topology_key} to {_selected(term.selector)}",
+                mask,
+                kind=Kind.AFFINITY,
+                key=term.topology_key,
+                at=index,
+                why=_why_alone(term, domains, ~mask, columns),
+            )
+        )
+    return found
+
+
+def _matching(terms: tuple[PodAffinityTerm, ...], columns: Columns) -> Bools:
+    """Bool (C,): classes of pods that match all of some terms."""
+    incoming = [incoming_term(term, columns) for term in terms]
+    matches = []
+    for known in columns.classes:
+        labels = dict(known.labels)
+        matches.append(all(term.matches(known, labels) for term in incoming))
+    return np.array(matches, np.bool_)
+
+
+def _selected(selector: Selector) -> str:
+    return "any pod" if selector.is_empty else selector_text(selector)
+
+
+def _why_beside(domains: _Domains, key: str, columns: Columns) -> Callable[[Bools], str]:
+    """`zone a has web-0 on a1; zone b has db-0 on b1`."""
+
+    def why(among: Bools) -> str:
+        topology = columns.topology(key)
+        refused = domains.nodes & among
+        codes = distinct(topology.codes[refused])
+        of_pods = topology.codes[columns.bound_nodes[domains.pods]]
+        if len(codes) > MOST_GROUPS or key == HOSTNAME:
+            pods = domains.pods[np.isin(of_pods, codes)]
+            return f"such pods run already: {pods_on_nodes(pods.tolist(), columns)}"
+        return grouped(
+            f"{key}={topology.values[code]} has {pods_on_nodes(domains.pods[of_pods == code].tolist(), columns)}"
+            for code in codes.tolist()
+        )
+
+    return why
+
+
+def _why_alone(term: PodAffinityTerm, domains: _Domains, refused: Bools, columns: Columns) -> Callable[[Bools], str]:
+    key = term.topology_key
+
+    def why(among: Bools) -> str:
+        found = refused & among
+        lacking = found & (domains.codes < 0)
+        parts = []
+        if (found & ~lacking).any():
+            text = "no pod that matches runs anywhere"
+            if len(domains.pods):
+                text = f"such pods run elsewhere: {pods_on_nodes(domains.pods.tolist(), columns)}"
+            parts.append(text)
+        if lacking.any():
+            parts.append(f"{key} is missing on {some(lacking, columns)}")
+        return grouped(parts)
+
+    return why

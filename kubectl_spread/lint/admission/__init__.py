@@ -1,0 +1,1 @@
+"""What the API server would refuse, with fixes and hints."""

@@ -1,0 +1,142 @@
+"""Fixes of what the API server refuses or drops."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.lint.admission import hints
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import Repair
+from kubectl_spread.lint.workload import FIELD
+from kubectl_spread.objects import decode
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.validation import FieldError
+from kubectl_spread.objects.validation import Rule
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.edit import Change
+from kubectl_spread.text.edit import Drop
+from kubectl_spread.text.edit import Edit
+from kubectl_spread.text.edit import Put
+from kubectl_spread.text.edit import Rename
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Span
+
+Plain = dict[str, Any]
+
+_INT32 = re.compile(r"[0-9]{1,9}")
+
+_WORDS = {
+    Rule.WHEN_UNSATISFIABLE_INVALID: (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY),
+    Rule.INCLUSION_POLICY_INVALID: (HONOR, IGNORE),
+    Rule.LABEL_SELECTOR_INVALID: ("In", "NotIn", "Exists", "DoesNotExist"),
+}
+
+
+def for_error(error: FieldError, template: Plain, spec: Route, *, labels: Any) -> Optional[Fix]:
+    """The fix of a broken rule of the API server.
+
+    Args:
+        error: the rule, and the route of the field at fault from the pod spec.
+        template: the pod template.
+        spec: the route of the pod spec.
+        labels: what the constraint should select.
+    """
+    rule, route = error.rule, (*spec, *error.route)
+    constraint = template["spec"][FIELD][error.route[1]] or {}
+    if rule in _WORDS:
+        value = _at(template["spec"], error.route)
+        is_a_word = rule is not Rule.LABEL_SELECTOR_INVALID or error.route[-1] == "operator"
+        return _respelt(route, value, _WORDS[rule]) if is_a_word else None
+    if rule is Rule.MATCH_KEYS_WITHOUT_SELECTOR and labels:
+        return Fix("select the workload's own pods", (Put((*route[:-1], "labelSelector"), {"matchLabels": labels}),))
+    if rule is Rule.MATCH_KEY_IN_SELECTOR:
+        return without_item(route, constraint.get("matchLabelKeys"))
+    return _of_a_number(rule, route, is_soft=constraint.get("whenUnsatisfiable") == SCHEDULE_ANYWAY)
+
+
+def _of_a_number(rule: Rule, route: Route, *, is_soft: bool) -> Optional[Fix]:
+    if rule is Rule.MIN_DOMAINS_NOT_POSITIVE or (rule is Rule.MIN_DOMAINS_ON_SOFT and is_soft):
+        return Fix("remove minDomains", (Drop(route),), is_safe=True)
+    if rule is Rule.MAX_SKEW_NOT_POSITIVE:
+        return Fix("set maxSkew to 1", (Put(route, 1),))
+    if rule is Rule.WHEN_UNSATISFIABLE_MISSING:
+        return Fix(f"add whenUnsatisfiable: {DO_NOT_SCHEDULE}", (Put(route, DO_NOT_SCHEDULE),))
+    return None
+
+
+def without_item(route: Route, items: Any) -> Optional[Fix]:
+    """Remove an item of a list, or the list if it is all that is in it."""
+    if not isinstance(items, list):
+        return None
+    item = items[int(route[-1])]
+    return Fix(f"remove {item} from {route[-2]}", (Drop(route if len(items) > 1 else route[:-1]),), is_safe=True)
+
+
+def for_type(route: Route, message: str, *, value: Any, written: str) -> Optional[Fix]:
+    """Quote what must be a string, and the reverse; a string is then what was written."""
+    what, _, wanted = message.partition(" of type ")
+    if wanted == "string" and ("unmarshal number" in what or "unmarshal bool" in what):
+        return Fix("put the value in quotes", (Put(route, written),), is_safe=True)
+    if wanted.startswith("int") and isinstance(value, str) and _INT32.fullmatch(value.strip()):
+        return Fix("write the number without quotes", (Put(route, int(value)),), is_safe=True)
+    return None
+
+
+def for_field(route: Route, siblings: Any) -> Optional[Fix]:
+    """Give an unknown field the name that it nearly has, where that one is not there, too."""
+    name = str(route[-1])
+    shape = decode.LABEL_SELECTOR if "labelSelector" in route else decode.TOPOLOGY_SPREAD_CONSTRAINT
+    near = hints.nearest(name, shape.fields)
+    if not near or not isinstance(siblings, dict) or near in siblings:
+        return None
+    return Fix(f"write {near}", (Rename(route, near),), is_safe=True)
+
+
+def moved(manifest: Manifest, route: Route, target: Route) -> Optional[Fix]:
+    """Bring a list of constraints to its place, where that is free and no comment would be lost."""
+    if nodes.follow(manifest.document.root, (*manifest.route, *target)) is not None:
+        return None
+    node = nodes.follow(manifest.document.root, (*manifest.route, *route))
+    if not isinstance(node, nodes.Sequence):
+        return None
+    if route[:-1] == target[:-1]:
+        return Fix(f"write {FIELD}", (Rename(route, FIELD),))
+    if "#" in manifest.document.source.text[node.start : node.end]:
+        return None
+    changes: tuple[Change, ...] = (Put(target, nodes.to_plain(node)), Drop(route))
+    return Fix(f"move it to {decode.path_text(target)}", changes)
+
+
+def for_separator(source: SourceFile, span: Span) -> Repair:
+    """Free a separator of the text beside it: words go, what may be of the document gets a line of its own."""
+    line, _ = source.position(span.start)
+    after = source.offset(line) + len("---")
+    text = source.text[span.start : span.end]
+    if text[0].isalnum() and ":" not in text:
+        edit = Edit(after, span.end, "")
+        return Repair(Fix(f"remove {text}", (), is_safe=True), source, edits=(edit,))
+    edit = Edit(after, span.start, "\r\n" if "\r\n" in source.text else "\n")
+    return Repair(Fix("put it on a line of its own", (), is_safe=True), source, edits=(edit,))
+
+
+def _respelt(route: Route, value: Any, words: tuple[str, ...]) -> Optional[Fix]:
+    near = hints.nearest(value, words, cutoff=0.5)
+    return Fix(f"write {near}", (Put(route, near),), is_safe=True) if near else None
+
+
+def _at(plain: Any, route: Route) -> Any:
+    for step in route:
+        if isinstance(plain, dict):
+            plain = plain.get(step)
+        elif isinstance(plain, list) and isinstance(step, int) and step < len(plain):
+            plain = plain[step]
+        else:
+            return None
+    return plain

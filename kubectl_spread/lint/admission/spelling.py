@@ -1,0 +1,40 @@
+"""Constraints with their misspelt fields as they are meant.
+
+The API server drops a field that it does not know, or refuses the object; what is then missing is the misspelling's
+fault, and no fault of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_spread.lint.admission.hints import nearest
+from kubectl_spread.objects import decode
+
+Plain = dict[str, Any]
+
+_FIELD = "topologySpreadConstraints"
+_SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
+
+
+def as_meant(spec: Plain) -> Plain:
+    """A pod spec that decodes, with each unknown field of its constraints under the known name that is nearest.
+
+    A field stays away where no known one is near, where the near one is written too, or where its value does not fit.
+    """
+    return {**spec, _FIELD: _as_meant(spec.get(_FIELD), _SHAPE)}
+
+
+def _as_meant(value: Any, shape: decode.Shape) -> Any:
+    if isinstance(value, list) and isinstance(shape, decode.ListOf):
+        return [_as_meant(item, shape.item) for item in value]
+    if not isinstance(value, dict) or not isinstance(shape, decode.Struct):
+        return value
+    meant = {}
+    for name, item in value.items():
+        known = name if name in shape.fields else nearest(name, shape.fields)
+        if known not in shape.fields:
+            continue
+        if known == name or (known not in value and decode.decodes(item, shape.fields[known])):
+            meant[known] = _as_meant(item, shape.fields[known])
+    return meant

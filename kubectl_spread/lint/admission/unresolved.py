@@ -1,0 +1,99 @@
+"""What the API server would refuse, and may never be told: somebody has yet to fill it in, or to merge it."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import operator
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any
+from typing import cast
+
+from kubectl_spread.lint.admission import hints
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.placeholder import has_placeholder
+from kubectl_spread.lint.placeholder import is_filled_in
+from kubectl_spread.objects import decode
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.validation import FieldError
+from kubectl_spread.objects.validation import Rule
+from kubectl_spread.objects.workload import is_partial
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.node import Route
+
+
+class Open(Enum):
+    """Who has yet to decide what the API server will be told."""
+
+    NOBODY = "nobody"
+    TOOL = "tool"  # fills in a value
+    SAME = "same"  # a tool as well, but a label's text is filled in alike wherever it stands
+    SAID = "said"  # a tool as well, and that is said of another field or in other words
+    BASE = "base"  # of a patch
+
+
+_WHERE_FILLED_IN = {
+    Rule.LABEL_SELECTOR_INVALID: Open.SAME,
+    Rule.MATCH_KEY_SYNTAX: Open.SAME,
+    Rule.MIN_DOMAINS_ON_SOFT: Open.SAID,
+    Rule.MAX_SKEW_NOT_POSITIVE: Open.SAID,  # a text is no number: SPR113
+    Rule.MIN_DOMAINS_NOT_POSITIVE: Open.SAID,
+}
+
+
+def open_by(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Route) -> Open:
+    """Who decides about what a field error is about; `spec` is the route of the pod spec."""
+    route = (*spec, *error.route)
+    if error.rule is Rule.MIN_DOMAINS_ON_SOFT:
+        route = (*route[:-1], "whenUnsatisfiable")
+    entry, value = _written(manifest, route[: len(spec) + 2]), _written(manifest, route)
+    if isinstance(entry, dict) and "$patch" in entry:
+        return Open.BASE
+    if has_placeholder(entry):
+        return Open.SAID
+    if any(map(has_placeholder, (value, *error.route))):
+        return _WHERE_FILLED_IN.get(error.rule, Open.TOOL)
+    if value is None and is_filled_in(Place(manifest.document.source, manifest.place(route))):
+        return Open.TOOL
+    is_missing = value is None or error.rule is Rule.MATCH_KEYS_WITHOUT_SELECTOR
+    return Open.BASE if is_missing and is_partial(owner) else Open.NOBODY
+
+
+def is_beside(problem: decode.Problem) -> bool:
+    """Whether a value that does not decode has nothing to do with constraints: what containers ask for."""
+    return any(step in ("containers", "initContainers", "resources", "volumes") for step in problem.route)
+
+
+def is_directive(problem: decode.Problem) -> bool:
+    """Whether an unknown field is a word to what merges a patch: `$patch`, `$setElementOrder/...`."""
+    return problem.kind is decode.Kind.UNKNOWN and str(problem.route[-1]).startswith("$")
+
+
+def is_open(manifest: Manifest, problem: decode.Problem) -> bool:
+    """Whether a value does not decode because a tool has yet to fill it in."""
+    return problem.kind is decode.Kind.TYPE and has_placeholder(_written(manifest, problem.route))
+
+
+def without(manifest: Manifest, routes: Iterable[Route]) -> Manifest:
+    """The manifest with null in the place of values; null fits every type."""
+    found = manifest
+    for route in routes:
+        if found is manifest:
+            found = manifest._replace(plain=copy.deepcopy(manifest.plain))
+        holder = functools.reduce(operator.getitem, route[:-1], cast("Any", found.plain))
+        holder[route[-1]] = None
+    return found
+
+
+def informing(finding: Finding) -> Finding:
+    """The finding as one about a value that is not what will be applied."""
+    return finding._replace(rule=finding.rule._replace(severity=Severity.INFO), hint=hints.PLACEHOLDER, repair=None)
+
+
+def _written(manifest: Manifest, route: Route) -> Any:
+    found = nodes.follow(manifest.document.root, (*manifest.route, *route))
+    return None if found is None else nodes.to_plain(found)

@@ -1,0 +1,248 @@
+"""Sources to findings and workloads."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from collections.abc import Container
+from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
+
+from kubectl_spread.lint.admission import fixes
+from kubectl_spread.lint.admission.validate import check_object
+from kubectl_spread.lint.catalogue import kinds_around
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.template import first_action
+from kubectl_spread.lint.template import is_of_chart
+from kubectl_spread.lint.workload import FIELD
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import constraint_lists
+from kubectl_spread.objects.kinds import BUILT_IN
+from kubectl_spread.objects.kinds import Kinds
+from kubectl_spread.objects.manifest import looks_like_objects
+from kubectl_spread.objects.manifest import looks_relevant
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.manifest import manifests
+from kubectl_spread.objects.manifest import may_hold_constraints
+from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.source import SourceFile
+
+if TYPE_CHECKING:  # needed where constraints stand outside known pod specs
+    from kubectl_spread.lint.outside import Outside
+
+
+class Checked(NamedTuple):
+    """A workload that the API server would accept, ready to be placed, and the manifest it came from."""
+
+    workload: Workload
+    manifest: Manifest
+
+
+class Result(NamedTuple):
+    """What one source held.
+
+    `rejected` counts the workloads that the API server would not take; those of them that decode are among the
+    `subjects`, as all the others are. `others` are the objects around workloads. `outside` is what was found outside
+    the pod specs of known kinds. A source that `is_template`, in part at least, is not YAML there, and was not checked.
+    """
+
+    source: SourceFile
+    findings: tuple[Finding, ...]
+    workloads: tuple[Checked, ...]
+    rejected: int = 0
+    subjects: tuple[Subject, ...] = ()
+    others: tuple[Manifest, ...] = ()
+    outside: Optional[Outside] = None
+    is_template: bool = False
+
+
+def check_source(
+    source: SourceFile,
+    *,
+    named: bool,
+    codes: Container[str] = RULES,
+    kinds: Kinds = BUILT_IN,
+    namespace: str = DEFAULT_NAMESPACE,
+    minor: Optional[int] = None,
+) -> Result:
+    """Check one source.
+
+    Args:
+        source: the text.
+        named: whether the user asked for this very file.
+        codes: the rules to follow later; documents that none of them looks at are not composed.
+        kinds: those that have pod templates.
+        namespace: of objects that name none.
+        minor: the API server's minor version, where somebody names it.
+    """
+    reading = _Reading(source, kinds=kinds, around=kinds_around(codes), namespace=namespace, minor=minor)
+    if looks_like_objects(source.text):
+        return reading.objects()
+    return reading.foreign(named=named)
+
+
+class _Reading:
+    """Reads one source, document by document."""
+
+    def __init__(
+        self, source: SourceFile, *, kinds: Kinds, around: frozenset[str], namespace: str, minor: Optional[int]
+    ) -> None:
+        self.source = source
+        self.minor = minor
+        self.kinds = kinds
+        self.around = around
+        self.namespace = namespace
+        self.findings: list[Finding] = []
+        self.subjects: list[Subject] = []
+        self.others: list[Manifest] = []
+        self.undecodable = 0
+        self.outside: Optional[Outside] = None
+
+    def objects(self) -> Result:
+        """Read a text with Kubernetes objects."""
+        wanted = functools.partial(looks_relevant, around=self.around, kinds=self.kinds)
+        for document in compose.compose(self.source, wanted):
+            if isinstance(document, compose.SyntaxProblem):
+                self.findings.append(_syntax(document))
+            else:
+                self._document(document)
+        self.findings += _separator_texts(self.source, self.findings, wanted)
+        return self._result()
+
+    def foreign(self, *, named: bool) -> Result:
+        """Read a text without an object: its owner named it, or it holds constraints, as values of a chart do."""
+        holds_constraints = may_hold_constraints(self.source.text)
+        if not named and not holds_constraints:
+            return Result(self.source, (), ())
+        problems: list[compose.SyntaxProblem] = []
+        for document in compose.compose(self.source):
+            if isinstance(document, compose.SyntaxProblem):
+                problems.append(document)
+            elif holds_constraints:
+                self._document(document)
+        syntax = [_syntax(problem) for problem in problems[:1]]
+        self.findings += [item for item in syntax if named or item.rule.code == "SPR002"]
+        return self._result()
+
+    def _document(self, document: compose.Document) -> None:
+        self.findings += _duplicate_keys(document)
+        is_object = False
+        for manifest in manifests(document, self.kinds):
+            is_object = True
+            checked = check_object(manifest, self.namespace, minor=self.minor)
+            self.findings += checked.findings
+            self.subjects += checked.subjects
+            self.undecodable += checked.is_undecodable
+            is_searched = manifest.workload_kind is None or manifest.workload_kind.is_foreign
+            if is_searched and self._may_be_in(document):
+                self._search(manifest)
+            if not checked.subjects and not checked.is_undecodable:
+                self.others.append(manifest)
+        if not is_object and self._may_be_in(document):
+            self._search(Manifest(document, (), {}, "", ""))
+
+    def _may_be_in(self, document: compose.Document) -> bool:
+        """Whether a document may hold constraints outside the pod specs of known kinds."""
+        root = document.root
+        return self._may_hold and constraint_lists.may_hold(self.source.text[root.start : root.end])
+
+    @functools.cached_property
+    def _may_hold(self) -> bool:
+        return constraint_lists.may_hold(self.source.text)
+
+    def _search(self, manifest: Manifest) -> None:
+        from kubectl_spread.lint import outside  # needed by few sources
+
+        if self.outside is None:
+            self.outside = outside.nothing()
+        kind = manifest.workload_kind
+        places = [] if kind is None else [place.template for place in kind.places(manifest.plain)]
+        searching = outside.Searching(self.kinds, self.around, self.namespace, self.minor)
+        searching.manifest(
+            manifest, self.outside, is_own=lambda route: any(route[: len(place)] == place for place in places)
+        )
+
+    def _result(self) -> Result:
+        if self.outside is not None:
+            from kubectl_spread.lint.outside import unmapped
+
+            self.findings += [*self.outside.findings, *unmapped(self.outside)]
+        is_template = any(item.rule.code == "SPR002" for item in self.findings)
+        names_constraints = FIELD in self.source.text
+        workloads = tuple(Checked(item.workload, item.manifest) for item in self.subjects if not item.refusals)
+        rejected = self.undecodable + sum(bool(item.refusals) and not item.is_partial for item in self.subjects)
+        return Result(
+            self.source,
+            _without_template_noise(self.findings, is_told=names_constraints),
+            workloads,
+            rejected,
+            tuple(self.subjects),
+            tuple(self.others),
+            self.outside,
+            is_template,
+        )
+
+
+def _separator_texts(source: SourceFile, findings: list[Finding], is_relevant: Callable[[str], bool]) -> list[Finding]:
+    """What kubectl stops at, if it is a file for kubectl: no template, and with something to check."""
+    found: list[Finding] = []
+    spans = list(compose.separator_texts(source.text))
+    if not spans or not is_relevant(source.text) or any(item.rule.code == "SPR002" for item in findings):
+        return found
+    for span in spans:
+        text = source.text[span.start : span.end]
+        message = f"kubectl reads no further: invalid Yaml document separator: {text}"
+        hint = "remove it, or make it a comment, or put it on a line of its own"
+        found.append(
+            Finding(RULES["SPR004"], message, Place(source, span), hint=hint, repair=fixes.for_separator(source, span))
+        )
+    return found
+
+
+def _duplicate_keys(document: compose.Document) -> list[Finding]:
+    found = []
+    for mapping in nodes.mappings(document.root):
+        for duplicate in mapping.duplicates():
+            place = Place(document.source, nodes.span(duplicate.again))
+            first = Label(Place(document.source, nodes.span(duplicate.first)), "first written here")
+            found.append(
+                Finding(
+                    RULES["SPR003"],
+                    f"the key `{duplicate.text}` is written twice in one mapping; the last one counts",
+                    place,
+                    hint="remove one of the two",
+                    related=(first,),
+                )
+            )
+    return found
+
+
+def _syntax(problem: compose.SyntaxProblem) -> Finding:
+    place = Place(problem.source, problem.span)
+    action = first_action(problem.source.text)
+    if action is not None:
+        is_helm = is_of_chart(problem.source.text)
+        return Finding(
+            RULES["SPR002"],
+            f"a {'Helm template' if is_helm else 'template'}, not YAML: not checked",
+            place._replace(span=action),
+            hint=f"render it first: {'helm template ... | ' if is_helm else '... | '}kubectl spread check -",
+        )
+    return Finding(RULES["SPR001"], problem.sentence, place, is_unreadable=True)
+
+
+def _without_template_noise(findings: list[Finding], *, is_told: bool) -> tuple[Finding, ...]:
+    """One line for a template that names constraints, however many of its documents do not parse; none for others."""
+    kept: list[Finding] = []
+    for finding in findings:
+        is_template = finding.rule.code == "SPR002"
+        if not is_template or (is_told and all(other.rule.code != "SPR002" for other in kept)):
+            kept.append(finding)
+    return tuple(kept)

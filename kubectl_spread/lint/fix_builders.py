@@ -1,0 +1,65 @@
+"""Changes that the fixes of several rules are made of."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.workload import FIELD
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.text.edit import Change
+from kubectl_spread.text.edit import Drop
+from kubectl_spread.text.edit import Put
+
+
+def without_constraints(subject: Subject) -> Optional[Fix]:
+    """Remove all constraints; cluster defaults, which are soft, take their place. None for a pod of nothing else."""
+    if len(subject.spec) == 1:
+        return None
+    return Fix(f"remove {FIELD}", (Drop((*subject.spec_route, FIELD)),))
+
+
+def own_selector(subject: Subject, constraint: TopologySpreadConstraint, *, is_safe: bool = False) -> Optional[Fix]:
+    """Select the workload's own pods; None where they have no label that matchLabelKeys does not have already."""
+    labels = selectable(subject, constraint)
+    if not labels:
+        return None
+    change = Put(subject.route(constraint, "labelSelector"), {"matchLabels": labels})
+    return Fix("select the workload's own pods", (change,), is_safe)
+
+
+def selectable(subject: Subject, constraint: TopologySpreadConstraint) -> dict[str, str]:
+    """The labels for a selector of the workload's own pods: the API server refuses those in matchLabelKeys."""
+    return {
+        key: value
+        for key, value in subject.own_labels.items()
+        if key not in constraint.match_label_keys and subject.labels.get(key) == value
+    }
+
+
+def softened(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[Fix]:
+    """Make a preference of a rule; None where there is one for its key, which would be there twice."""
+    if any(other.topology_key == constraint.topology_key for other in subject.soft):
+        return None
+    changes: list[Change] = [Put(subject.route(constraint, "whenUnsatisfiable"), SCHEDULE_ANYWAY)]
+    if constraint.min_domains is not None:
+        changes.append(Drop(subject.route(constraint, "minDomains")))
+    return Fix(f"let it be {SCHEDULE_ANYWAY}", tuple(changes))
+
+
+def without_match_key(subject: Subject, constraint: TopologySpreadConstraint, key: str) -> Change:
+    """Remove a key from matchLabelKeys, and the list with its last key."""
+    field = subject.route(constraint, "matchLabelKeys")
+    if len(constraint.match_label_keys) == 1:
+        return Drop(field)
+    return Drop((*field, constraint.match_label_keys.index(key)))
+
+
+def with_key(subject: Subject, constraint: TopologySpreadConstraint, key: str) -> Optional[Fix]:
+    """Write another topologyKey, which is what is meant; None where it has such a constraint already."""
+    pairs = {(item.topology_key, item.when_unsatisfiable) for item in subject.constraints}
+    if (key, constraint.when_unsatisfiable) in pairs:
+        return None
+    return Fix(f"write `{key}`", (Put(subject.route(constraint, "topologyKey"), key),), is_safe=True)

@@ -1,0 +1,168 @@
+"""From what the sources hold to the findings that somebody wants to hear of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
+
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.check_source import check_source
+from kubectl_spread.lint.check_source import Result
+from kubectl_spread.lint.facts import ClusterFacts
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.projects import Projects
+from kubectl_spread.lint.projects import Seen
+from kubectl_spread.lint.roots import ONE_ROOT
+from kubectl_spread.lint.roots import RootRules
+from kubectl_spread.lint.run_rules import in_order
+from kubectl_spread.lint.selection.policy import Config
+from kubectl_spread.lint.selection.policy import Policy
+from kubectl_spread.objects.kinds import BUILT_IN
+from kubectl_spread.objects.kinds import with_paths
+from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.text.source import SourceFile
+
+if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
+    from kubectl_spread.lint.finding import Place
+    from kubectl_spread.lint.selection.policy import NamedPath
+    from kubectl_spread.lint.selection.suppress import Suppression
+    from kubectl_spread.lint.selection.suppress import Waiver
+    from kubectl_spread.lint.selection.suppress import Wish
+
+_SUPPRESSING = re.compile(r"spread[:.]")  # a comment or an annotation
+
+
+def read(
+    source: SourceFile,
+    policy: Policy,
+    config: Config,
+    *,
+    named: bool = False,
+    namespace: str = DEFAULT_NAMESPACE,
+) -> Result:
+    """What a source holds, as far as the rules that are asked for look at it, with the kinds that the config adds."""
+    kinds = with_paths(config.podspec_paths) if config.podspec_paths else BUILT_IN
+    minor = policy.settings(source).target.minor
+    return check_source(source, named=named, codes=policy.possible, kinds=kinds, namespace=namespace, minor=minor)
+
+
+class Judged(NamedTuple):
+    """The findings by place with those about suppressions, how many were suppressed, and the workloads as they run."""
+
+    findings: list[Finding]
+    ignored: int
+    workloads: list[Workload]
+
+
+class Accepted(NamedTuple):
+    """What is accepted: the entries of the config, and whether comments and annotations count.
+
+    Entries that accept nothing are told where the run `is_whole`: over a part of the project nobody can know. So are
+    those of its `podspecPaths` that match nothing.
+    """
+
+    waivers: tuple[Waiver, ...] = ()
+    has_ignores: bool = True
+    is_whole: bool = False
+    paths: tuple[NamedPath, ...] = ()
+
+
+def judged(
+    results: Sequence[Result],
+    policy: Policy,
+    *,
+    facts: Optional[ClusterFacts] = None,
+    namespace: str = DEFAULT_NAMESPACE,
+    accepted: Accepted,
+    rules: Optional[RootRules] = None,
+) -> Judged:
+    """What the API server would say, and what the rules about workloads say; `rules` are those about roots."""
+    sources = [result.source for result in results]
+    seen = Seen(lambda source: policy.settings(source).target, facts, namespace)
+    project = Projects(results, rules or ONE_ROOT, seen)
+    by_source = [finding for result in results for finding in result.findings]
+    codes = policy.codes(sources)
+    findings = policy.judged(
+        [*by_source, *project.findings(codes), *_outside(results, seen, codes), *_patches(results, codes)]
+    )
+    may_suppress = accepted.waivers or any(_SUPPRESSING.search(source.text) for source in sources)
+    unmatched = _unmatched(accepted, results, policy)
+    configs = [place.source for place in (*(waiver.place for waiver in accepted.waivers), *_places(accepted))][:1]
+    if not accepted.has_ignores or not may_suppress:
+        return Judged(in_order([*findings, *unmatched], [*sources, *configs]), 0, project.workloads)
+    from kubectl_spread.lint.selection import suppress
+
+    bare = [subject for result in results if result.outside is not None for subject in result.outside.lists]
+    annotated = (wish for subject in (*project.subjects, *bare) for wish in suppress.annotated(subject))
+    wishes: list[Suppression] = [
+        *(wish for source in sources for wish in suppress.commented(source)),
+        *dict.fromkeys(annotated),  # an object with two templates has its annotation once
+    ]
+    sifted = suppress.sift(findings, [*wishes, *accepted.waivers])
+    doubtful: list[Wish] = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
+    followed = frozenset(code for code, rule in RULES.items() if facts is not None or not rule.needs_facts)
+
+    def asked(wish: Wish) -> frozenset[str]:
+        """The rules that are asked for where a suppression reaches; anywhere, for one that reaches no file."""
+        reached = [source for source in sources if wish.reaches(source)]
+        return policy.codes(reached or sources) & followed
+
+    vain = suppress.in_vain(doubtful, sifted.used, asked)
+    told = policy.judged([*vain, *suppress.unexplained(wishes)])
+    return Judged(
+        in_order([*sifted.findings, *told, *unmatched], [*sources, *configs]), sifted.ignored, project.workloads
+    )
+
+
+def _unmatched(accepted: Accepted, results: Sequence[Result], policy: Policy) -> list[Finding]:
+    if not accepted.paths:
+        return []
+    from kubectl_spread.lint.podspec_paths import unmatched
+
+    return policy.judged(unmatched(accepted.paths, results, is_whole=accepted.is_whole))
+
+
+def _places(accepted: Accepted) -> list[Place]:
+    return [named.place for named in accepted.paths]
+
+
+def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRules] = None) -> list[Workload]:
+    """The workloads that would run, in order; see `Project.workloads`."""
+    return Projects(results, rules or ONE_ROOT, Seen(lambda _: TargetCluster(), None, namespace)).workloads
+
+
+def _outside(results: Sequence[Result], seen: Seen, codes: frozenset[str]) -> list[Finding]:
+    """What the rules find outside the pod specs of known kinds; nested objects count for one another only."""
+    findings: list[Finding] = []
+    for result in results:
+        if result.outside is not None:
+            from kubectl_spread.lint.bare_lists import check_rules
+            from kubectl_spread.lint.project import Project
+            from kubectl_spread.lint.run_rules import check_workloads
+
+            alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
+            findings += check_rules(result.outside.lists, alone, codes)
+            for world in result.outside.worlds:
+                nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
+                findings += check_workloads(nested, codes)
+    return findings
+
+
+def _patches(results: Sequence[Result], codes: frozenset[str]) -> list[Finding]:
+    """What is missing in patches, and in all workloads that they are merged into."""
+    may_be = any(len(result.subjects) > 0 for result in results) and len(results) > 1
+    if "SPR201" not in codes or not may_be:
+        return []
+    from kubectl_spread.lint.patches import missing_selectors
+
+    return list(missing_selectors(results))
+
+
+def is_seen(result: Result) -> bool:
+    """Whether nothing in a source is hidden from the rules: neither a document that does not decode, nor a template."""
+    return not result.is_template and not any(finding.is_unreadable for finding in result.findings)

@@ -1,0 +1,102 @@
+"""PodDisruptionBudgets: the workloads in the input that one is about, and how many of their pods may be evicted.
+
+Source: pkg/controller/disruption/disruption.go, getExpectedPodCount (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import constraint_reader
+from kubectl_spread.objects import decode
+from kubectl_spread.objects.int_or_percent import percentage
+from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.workload import SCALED_KINDS
+
+
+class Budget(NamedTuple):
+    """A budget that says one thing, `field: value`, of workloads whose number of pods can be set.
+
+    `pods` is how few there may be when nothing is wrong; None where nobody knows.
+    """
+
+    manifest: Manifest
+    field: str
+    value: Any
+    covered: tuple[Subject, ...]
+    pods: Optional[int]
+
+    @property
+    def place(self) -> Place:
+        return Place(self.manifest.document.source, self.manifest.place(("spec", self.field)))
+
+    @property
+    def path(self) -> str:
+        return f"spec.{self.field}"
+
+    @property
+    def wanted(self) -> Optional[int]:
+        """The number that the value comes to; shares are rounded up for either field."""
+        return scaled(self.value, 1 if self.pods is None else self.pods, round_up=True)
+
+    @property
+    def disruptions(self) -> Optional[int]:
+        """How many pods may be evicted while all are healthy; None where that hangs on what nobody knows."""
+        wanted = self.wanted
+        if wanted is None:
+            return None
+        if self.field == "maxUnavailable":
+            return wanted if self.pods is not None or wanted == 0 else None
+        if (percentage(self.value) or 0) >= 100:
+            return 0
+        return None if self.pods is None else max(0, self.pods - wanted)
+
+
+def budget(manifest: Manifest, project: Project) -> Optional[Budget]:
+    """A budget over workloads in the input; None for one that the API server would refuse, or about other pods.
+
+    The controller asks for the scale of what owns the pods: a Job or a DaemonSet has none.
+    """
+    spec = fields(manifest.plain.get("spec"))
+    written = [name for name in ("maxUnavailable", "minAvailable") if spec.get(name) is not None]
+    covered = _covered(manifest, project)
+    if len(written) != 1 or not covered or any(item.workload.kind not in SCALED_KINDS for item in covered):
+        return None
+    (name,) = written
+    pods = None if _is_everything(spec) else _fewest(covered, project)
+    return Budget(manifest, name, spec[name], tuple(covered), pods)
+
+
+def _covered(manifest: Manifest, project: Project) -> list[Subject]:
+    selector = fields(manifest.plain.get("spec")).get("selector")
+    if not manifest.api_version.startswith("policy/") or not decode.decodes(selector, decode.LABEL_SELECTOR):
+        return []
+    if not selector and manifest.api_version == "policy/v1beta1":
+        return []  # an empty one was about no pods
+    found = project.matching(compiled(constraint_reader.label_selector(selector)), manifest.namespace or "default")
+    return [item for item in found if not item.is_owned]
+
+
+def _is_everything(spec: dict[str, Any]) -> bool:
+    """Whether the budget is about all pods of a namespace, of which the input seldom has all."""
+    selector = fields(spec.get("selector"))
+    return not selector.get("matchLabels") and not selector.get("matchExpressions")
+
+
+def _fewest(covered: list[Subject], project: Project) -> Optional[int]:
+    """The fewest pods of the workloads; of one that is written several times, the most it is written with."""
+    fewest: dict[str, int] = {}
+    for item in covered:
+        minimum = project.replicas(item).minimum
+        if not minimum:
+            return None
+        fewest[item.workload.key] = max(minimum, fewest.get(item.workload.key, 0))
+    return sum(fewest.values())

@@ -1,0 +1,154 @@
+"""What the pods of a workload demand of nodes, and of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import constraint_reader
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import strings
+from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.text.node import Route
+
+Plain = dict[str, Any]
+
+REQUIRED, PREFERRED = (f"{kind}DuringSchedulingIgnoredDuringExecution" for kind in ("required", "preferred"))
+
+
+class OwnTerm(NamedTuple):
+    """A required affinity or anti-affinity term about the workload's own pods; `selector` has its keys merged in."""
+
+    topology_key: str
+    selector: Selector
+    route: Route
+
+
+def tolerates_all(subject: Subject) -> bool:
+    """Whether the pods tolerate every NoSchedule taint, that of a cordoned node included."""
+    return any(
+        entry.get("operator") == "Exists" and not entry.get("key") and entry.get("effect") in (None, "", "NoSchedule")
+        for entry in mappings(subject.spec.get("tolerations"))
+    )
+
+
+def node_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
+    """The values of a node label that nodeSelector and required node affinity allow; None where they allow any."""
+    named = (subject.spec.get("nodeSelector") or {}).get(key)
+    selected = None if named is None else frozenset({named})
+    affine = _affine_values(subject, key)
+    if selected is None or affine is None:
+        return affine if selected is None else selected
+    return selected & affine
+
+
+def has_one_domain(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
+    """Whether the pods accept one value of a constraint's key only, and no other domain is counted."""
+    values = None if constraint.node_affinity_policy == IGNORE else node_values(subject, constraint.topology_key)
+    return values is not None and len(values) < 2
+
+
+def own_terms(subject: Subject, kind: str) -> Iterator[OwnTerm]:
+    """The required terms of `podAffinity` or `podAntiAffinity` that are about the workload's own pods.
+
+    One with mismatchLabelKeys is about others.
+    """
+    terms = mappings(((subject.spec.get("affinity") or {}).get(kind) or {}).get(REQUIRED))
+    for index, term in enumerate(terms):
+        if term.get("mismatchLabelKeys") or not _is_about_its_namespace(subject, term):
+            continue
+        selector = _term_selector(subject, term)
+        if selector.requirements is not None and selector.matches(subject.labels):
+            yield OwnTerm(
+                term.get("topologyKey") or "", selector, (*subject.spec_route, "affinity", kind, REQUIRED, index)
+            )
+
+
+class Term(NamedTuple):
+    """An affinity or anti-affinity term to other pods; `route` leads to its topologyKey."""
+
+    topology_key: str
+    is_required: bool
+    repels: bool
+    route: Route
+
+
+def terms(subject: Subject) -> Iterator[Term]:
+    """Yield the terms of pod affinity and anti-affinity, preferred ones included."""
+    for kind in ("podAffinity", "podAntiAffinity"):
+        held = (subject.spec.get("affinity") or {}).get(kind) or {}
+        route = (*subject.spec_route, "affinity", kind)
+        for index, term in enumerate(mappings(held.get(REQUIRED))):
+            key = term.get("topologyKey") or ""
+            yield Term(key, True, kind == "podAntiAffinity", (*route, REQUIRED, index, "topologyKey"))
+        for index, entry in enumerate(mappings(held.get(PREFERRED))):
+            key = (entry.get("podAffinityTerm") or {}).get("topologyKey") or ""
+            where = (*route, PREFERRED, index, "podAffinityTerm", "topologyKey")
+            yield Term(key, False, kind == "podAntiAffinity", where)
+
+
+def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[OwnTerm]:
+    """The required anti-affinity, over a constraint's key, to all the pods that it counts, and perhaps to others.
+
+    Where there is one, each domain that it leaves holds 0 of them, so that the constraint refuses none.
+    """
+    counted = set(subject.selector(constraint).requirements or ())
+    for term in own_terms(subject, "podAntiAffinity"):
+        if term.topology_key == constraint.topology_key and set(term.selector.requirements or ()) <= counted:
+            return term
+    return None
+
+
+def _is_about_its_namespace(subject: Subject, term: Plain) -> bool:
+    """Whether a term is about the workload's own namespace, as far as the manifest tells: labels are not known."""
+    named, by_label = strings(term.get("namespaces")), term.get("namespaceSelector")
+    if not named and by_label is None:
+        return True
+    return subject.workload.namespace in named or by_label == {}
+
+
+def _term_selector(subject: Subject, term: Plain) -> Selector:
+    keys = [key for key in term.get("matchLabelKeys") or () if key in subject.labels]
+    selector = compiled(constraint_reader.label_selector(term.get("labelSelector")))
+    return selector.plus(*(Requirement(key, "In", (subject.labels[key],)) for key in keys))
+
+
+def _affine_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
+    """The values that one of the terms of required node affinity allows."""
+    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
+    terms = mappings((affinity.get(REQUIRED) or {}).get("nodeSelectorTerms"))
+    allowed: set[str] = set()
+    for term in terms:
+        values = _term_values(term, key)
+        if values is None:
+            return None
+        allowed |= values
+    return frozenset(allowed) if terms else None
+
+
+def _term_values(term: Plain, key: str) -> Optional[set[str]]:
+    """The values that the expressions of a term, which must all hold, allow."""
+    values: Optional[set[str]] = None
+    for requirement in map(constraint_reader.requirement, mappings(term.get("matchExpressions"))):
+        if requirement.key == key and requirement.operator == "In":
+            values = set(requirement.values) if values is None else values & set(requirement.values)
+    for requirement in map(constraint_reader.requirement, mappings(term.get("matchExpressions"))):
+        if requirement.key == key and requirement.operator == "NotIn" and values is not None:
+            values -= set(requirement.values)
+    return values
+
+
+def host_ports(subject: Subject) -> Iterator[Route]:
+    """Where the containers ask for a port of the node, of which a node has one; with hostNetwork every port is such."""
+    field = "containerPort" if subject.spec.get("hostNetwork") else "hostPort"
+    for index, container in enumerate(mappings(subject.spec.get("containers"))):
+        for number, port in enumerate(mappings(container.get("ports"))):
+            if port.get(field):
+                yield (*subject.spec_route, "containers", index, "ports", number, field)

@@ -1,0 +1,116 @@
+"""Runs the rules about workloads, once everything is read."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from collections.abc import Container
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Any
+
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleMeta
+from kubectl_spread.lint.finding import Target
+from kubectl_spread.lint.gates import GATES
+from kubectl_spread.lint.placeholder import is_filled_in
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.workload import reference
+from kubectl_spread.lint.workload import repair
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.text.source import SourceFile
+
+
+def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Finding]:
+    """Return what the rules of these codes find: workload by workload, then of the objects around them."""
+    return [finding for _, findings in findings_by_object(project, codes) for finding in findings]
+
+
+def findings_by_object(
+    project: Project, codes: Container[str] = RULES, *, is_asked: Callable[[Manifest], bool] = lambda _: True
+) -> Iterator[tuple[Manifest, list[Finding]]]:
+    """Yield objects with what the rules of these codes find in them; `is_asked` leaves objects out."""
+    rules = _rules(project, Target.WORKLOAD, codes)
+    followed: dict[tuple[frozenset[str], bool], tuple[RuleMeta, ...]] = {}  # many workloads have the same words
+    for subject in filter(lambda item: is_asked(item.manifest), project.subjects):
+        key = subject.words, subject.is_partial
+        if key not in followed:
+            followed[key] = _with_words(rules, subject.words, is_partial=subject.is_partial)
+        yield subject.manifest, list(_follow(subject, project, followed[key]))
+    for rule in _rules(project, Target.AROUND, codes):
+        for kind in rule.needs:
+            for manifest in filter(is_asked, project.of_kind(kind)):
+                found = module(rule).check(manifest, project.seen_from(manifest))
+                yield manifest, [_finding(rule, manifest, item) for item in found]
+
+
+def check_subject(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
+    """Yield what rules find in one workload."""
+    yield from _follow(subject, project, _with_words(rules, subject.words, is_partial=subject.is_partial))
+
+
+def _follow(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
+    seen = project.seen_from(subject.manifest)
+    for rule in rules:
+        gate = GATES.get(rule.code)
+        if gate is None or gate(subject, seen):
+            found = module(rule).check(subject, seen)
+            yield from (_finding(rule, subject.manifest, item) for item in found if not is_filled_in(item.place))
+
+
+def _with_words(rules: Iterable[RuleMeta], words: frozenset[str], *, is_partial: bool) -> tuple[RuleMeta, ...]:
+    """Return the rules to which the words of a workload leave something to find; many workloads have the same."""
+    return tuple(
+        rule
+        for rule in rules
+        if rule.needs <= words
+        and (not rule.one_of or not rule.one_of.isdisjoint(words))
+        and not (rule.needs_whole and is_partial)
+    )
+
+
+def _rules(project: Project, target: Target, codes: Container[str]) -> list[RuleMeta]:
+    return [
+        rule
+        for rule in RULES.values()
+        if rule.target is target and rule.code in codes and (project.facts is not None or not rule.needs_facts)
+    ]
+
+
+def _finding(rule: RuleMeta, manifest: Manifest, found: Found) -> Finding:
+    stated = rule if found.severity is None else rule._replace(severity=found.severity)
+    return Finding(
+        stated,
+        found.message,
+        found.place,
+        reference(manifest),
+        found.path,
+        found.hint,
+        found.related,
+        repair=repair(found.fix, manifest),
+    )
+
+
+def in_order(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list[Finding]:
+    """Findings by source, in the order given, then by place."""
+    order = {id(source): number for number, source in enumerate(sources)}
+    return sorted(findings, key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))
+
+
+def documentation(rule: RuleMeta) -> str:
+    """What a rule finds, why that matters, and what to do: its module's docstring."""
+    return str(module(rule).__doc__).strip()
+
+
+def module(rule: RuleMeta) -> Any:
+    """The module of a rule; it is loaded when a workload may break the rule."""
+    return _module(rule.name)
+
+
+@functools.cache
+def _module(name: str) -> Any:
+    return importlib.import_module(f"kubectl_spread.lint.rules.{name.replace('-', '_')}")

@@ -1,0 +1,1 @@
+"""Which rules run, and which findings are shown."""

@@ -1,0 +1,118 @@
+"""Which rules are asked for, by code, prefix of a code, or name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import Optional
+
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.finding import Severity
+
+
+class Profile(Enum):
+    """The rules to begin with."""
+
+    MINIMAL = "minimal"  # the errors among the default ones
+    DEFAULT = "default"  # all that are no opinions
+    STRICT = "strict"  # all
+
+    @property
+    def codes(self) -> frozenset[str]:
+        if self is Profile.STRICT:
+            return frozenset(RULES)
+        is_minimal = self is Profile.MINIMAL
+        return frozenset(
+            code
+            for code, rule in RULES.items()
+            if not rule.is_opinion and (rule.severity is Severity.ERROR or not is_minimal)
+        )
+
+    def codes_for(self, autoscaler: str) -> frozenset[str]:
+        """The same, and of the opinions those about what adds nodes to the cluster; not in the minimal profile."""
+        if self is Profile.MINIMAL:
+            return self.codes
+        return self.codes | {code for code, rule in RULES.items() if autoscaler in rule.autoscalers}
+
+
+class UnknownRuleError(Exception):
+    """A word that names no rule."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(word)
+        self.word = word
+
+    def __str__(self) -> str:
+        from kubectl_spread.lint.admission.hints import did_you_mean
+
+        near = did_you_mean(self.word, (*RULES, *(rule.name for rule in RULES.values())))
+        return f"no rule is called `{self.word}`" + (f": {near}" if near else "")
+
+
+def selected(
+    select: Iterable[str],
+    ignore: Iterable[str],
+    extend: Iterable[str] = (),
+    *,
+    base: Optional[frozenset[str]] = None,
+) -> frozenset[str]:
+    """The codes of the rules to follow: those selected, or those of the base, without those ignored.
+
+    Of two words that name a rule the longer one counts, so that `--ignore SPR2 --select SPR201` follows SPR201.
+
+    Args:
+        select: codes, prefixes or names, several in one by commas; `ALL` is every rule.
+        ignore: the same.
+        extend: the same, for rules to follow besides.
+        base: codes; without it, all rules that are no opinions.
+
+    Raises:
+        UnknownRuleError: a word names no rule.
+    """
+    wanted, unwanted, more = _weights(select), _weights(ignore), _weights(extend)
+    if not wanted:
+        wanted = dict.fromkeys(Profile.DEFAULT.codes if base is None else base, 0)
+    wanted = {code: max(wanted.get(code, -1), more.get(code, -1)) for code in (*wanted, *more)}
+    return frozenset(code for code, weight in wanted.items() if weight > unwanted.get(code, -1))
+
+
+def severities(wishes: Iterable[tuple[str, Severity]]) -> dict[str, Severity]:
+    """By code, the severity that the longest word which names the rule has; of equal ones the last.
+
+    Raises:
+        UnknownRuleError: a word names no rule.
+    """
+    found: dict[str, tuple[int, Severity]] = {}
+    for word, severity in wishes:
+        for code, weight in _weights([word]).items():
+            if code not in found or weight >= found[code][0]:
+                found[code] = (weight, severity)
+    return {code: severity for code, (_, severity) in found.items()}
+
+
+def named(words: Iterable[str]) -> frozenset[str]:
+    """The codes of the rules that words name.
+
+    Raises:
+        UnknownRuleError: a word names no rule.
+    """
+    return frozenset(_weights(words))
+
+
+def _weights(words: Iterable[str]) -> dict[str, int]:
+    """By code, the length of the longest word that names it; a name is as long as can be."""
+    weights: dict[str, int] = {}
+    for word in (part.strip() for given in words for part in given.split(",")):
+        if not word:
+            continue
+        codes = [code for code, rule in RULES.items() if _names(word, code, rule.name)]
+        if not codes:
+            raise UnknownRuleError(word)
+        weight = 0 if word.upper() == "ALL" else len(word) if word.upper() not in RULES else 99
+        for code in codes:
+            weights[code] = max(weights.get(code, 0), 99 if word == RULES[code].name else weight)
+    return weights
+
+
+def _names(word: str, code: str, name: str) -> bool:
+    return word.upper() == "ALL" or word == name or (word.upper().startswith("S") and code.startswith(word.upper()))

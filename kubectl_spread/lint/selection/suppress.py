@@ -1,0 +1,265 @@
+"""Findings that somebody has looked at and does not want to see again.
+
+A comment, `# spread: ignore[SPR304] one node a zone`, covers the line it ends, or the line below where it stands alone;
+where that line opens a block (a key without a value on its line, the first line of a list item), the block with it. An
+annotation `spread.kubectl.io/ignore: SPR304 one node a zone`, on the object or on its pod template, covers the object.
+Rules are named by code or name, several by commas; what follows is the reason. An entry under `ignores` in the config
+covers the objects that it names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import ObjectRef
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Repair
+from kubectl_spread.lint.selection.select import named
+from kubectl_spread.lint.workload import reference
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.edit import Edit
+from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.glob import matches
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Span
+
+ANNOTATION = "spread.kubectl.io/ignore"
+
+_COMMENT = re.compile(
+    r"(?:^|(?<=[ \t]))#[ \t]*spread:[ \t]*ignore\b[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?(?=(?P<reason>[^\r\n]*))",
+    re.MULTILINE,
+)
+_NAMED = re.compile(r"\s*([\w-]+(?:\s*,\s*[\w-]+)*)")
+_BY_NAME = {rule.name: code for code, rule in RULES.items()}
+
+
+class Suppression(NamedTuple):
+    """A wish not to hear of rules in a part of a source; `words` name them, `place` is where it is written."""
+
+    place: Place
+    range: Span
+    words: tuple[str, ...]
+    object: ObjectRef = ObjectRef()
+    reason: str = ""
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether a finding stands in that part."""
+        place = finding.place
+        return place.source is self.place.source and self.range.start <= place.span.start < self.range.end
+
+    def reaches(self, source: SourceFile) -> bool:
+        """Whether it can suppress something of a source."""
+        return source is self.place.source
+
+    def codes(self, word: str) -> frozenset[str]:
+        """What a word names: a code or a name, so that a comment does not hide rules that are yet to come."""
+        code = word.upper() if word.upper() in RULES else _BY_NAME.get(word)
+        return frozenset([code] if code else [])
+
+
+class Waiver(NamedTuple):
+    """An entry of the config: findings of some rules that are accepted, by object and file; empty is any."""
+
+    place: Place
+    words: tuple[str, ...]
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+    files: Optional[Globs] = None
+
+    @property
+    def object(self) -> ObjectRef:
+        return ObjectRef()
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether a finding is about such an object, in such a file."""
+        about = finding.object
+        return (
+            _fits(self.kind, about.kind)
+            and _fits(self.name, about.name)
+            and _fits(self.namespace, about.namespace or "default")
+            and self.reaches(finding.place.source)
+        )
+
+    def reaches(self, source: SourceFile) -> bool:
+        """Whether it is about a source."""
+        return self.files is None or self.files.match(source.name)
+
+    def codes(self, word: str) -> frozenset[str]:
+        """What a code, prefix or name means."""
+        return named([word])
+
+
+Wish = Union[Suppression, Waiver]
+Used = set[tuple[Wish, str]]  # a wish, and a code that it has suppressed
+
+
+class Sifted(NamedTuple):
+    """The findings that are left, how many were suppressed, and by what."""
+
+    findings: list[Finding]
+    ignored: int
+    used: Used
+
+
+def commented(source: SourceFile) -> Iterator[Suppression]:
+    """The suppressions that a source's comments ask for."""
+    text = source.text
+    if "spread:" not in text:
+        return
+    matches = list(_COMMENT.finditer(text))
+    scalars = _scalars(source) if matches else []
+    for match in matches:
+        if not any(span.start < match.start() < span.end for span in scalars):
+            words = tuple(word.strip() for word in (match["rules"] or "").split(",") if word.strip())
+            place = Place(source, Span(match.start(), match.end()))
+            yield Suppression(place, _covered(source, match.start()), words, reason=_reason(match["reason"]))
+
+
+def annotated(subject: Subject) -> Iterator[Suppression]:
+    """The suppressions that the annotations of a workload and of its pod template ask for."""
+    root = subject.node(())
+    for route in {("metadata", "annotations"), (*subject.template_route, "metadata", "annotations")}:
+        written = subject.node((*route, ANNOTATION))
+        if root is None or not isinstance(written, nodes.Scalar):
+            continue
+        listed = _NAMED.match(written.text)
+        words = tuple(word.strip() for word in listed[1].split(",")) if listed else ()
+        place = subject.place((*route, ANNOTATION))
+        reason = _reason(written.text[listed.end() :] if listed else "")
+        yield Suppression(place, nodes.span(root), words, reference(subject.manifest), reason)
+
+
+def sift(findings: Iterable[Finding], wishes: Iterable[Wish]) -> Sifted:
+    """Leave out what is suppressed; what cannot be decoded is always told."""
+    by_code: dict[str, list[Wish]] = {}
+    for wish in wishes:
+        for code in frozenset().union(*map(wish.codes, wish.words)):
+            by_code.setdefault(code, []).append(wish)
+    used: Used = set()
+    kept = []
+    ignored = 0
+    for finding in findings:
+        candidates = [] if finding.is_unreadable else by_code.get(finding.rule.code, [])
+        hits = [wish for wish in candidates if wish.covers(finding)]
+        used.update((wish, finding.rule.code) for wish in hits)
+        ignored += bool(hits)
+        if not hits:
+            kept.append(finding)
+    return Sifted(kept, ignored, used)
+
+
+def in_vain(wishes: Iterable[Wish], used: Used, asked: Callable[[Wish], frozenset[str]]) -> Iterator[Finding]:
+    """Tell of suppressions that suppress nothing.
+
+    A rule that was not asked for where a suppression reaches has nothing to suppress, and that one is not in vain.
+    """
+    for wish in wishes:
+        if not wish.words:
+            hint = "name the rules in brackets: # spread: ignore[SPR304]"
+            yield _told(wish, "no rule is named, so nothing is ignored", hint)
+        for word in wish.words:
+            found = wish.codes(word)
+            if not found:
+                yield _told(wish, f"no rule is called `{word}`", "see kubectl spread rule")
+            elif found & asked(wish) and not any((wish, code) in used for code in found):
+                told = _told(wish, f"nothing here is {_said(word, found)}, so nothing is ignored", "remove it")
+                yield told._replace(repair=_without(word, wish))
+
+
+def _told(wish: Wish, message: str, hint: str) -> Finding:
+    return Finding(RULES["SPR005"], message, wish.place, wish.object, hint=hint)
+
+
+def _without(word: str, wish: Wish) -> Optional[Repair]:
+    """Take a rule out of a comment; the comment with its reason, where it names no other."""
+    source, (start, end) = wish.place
+    if not source.text.startswith("#", start):
+        return None
+    others = [other for other in wish.words if other != word]
+    if others:
+        head = source.text[start : source.text.index("[", start)]
+        edit = Edit(start, end, f"{head}[{', '.join(others)}]")
+    else:
+        number = source.position(start).line
+        before = source.text[source.offset(number) : start]
+        line_end = start + len(source.line(number)) - len(before)
+        is_alone = not before.strip()
+        edit = (
+            Edit(source.offset(number), source.offset(number + 1), "")
+            if is_alone
+            else Edit(start - len(before) + len(before.rstrip()), line_end, "")
+        )
+    return Repair(Fix(f"remove {word} from the suppression", (), is_safe=True), source, edits=(edit,))
+
+
+def unexplained(wishes: Iterable[Suppression]) -> Iterator[Finding]:
+    """Tell of comments and annotations that give no reason."""
+    for wish in wishes:
+        if wish.words and not wish.reason:
+            message = f"nothing says why {', '.join(wish.words)} is ignored here"
+            hint = "write the reason behind the rules"
+            yield Finding(RULES["SPR607"], message, wish.place, wish.object, hint=hint)
+
+
+def _reason(text: str) -> str:
+    """What is written behind the rules, without the signs that set it apart."""
+    return text.strip(" \t:;,.-#\u2013\u2014\u2026")
+
+
+def _said(word: str, codes: frozenset[str]) -> str:
+    return next(iter(codes)) if len(codes) == 1 else word
+
+
+def _fits(pattern: str, text: str) -> bool:
+    return not pattern or matches(pattern, text)
+
+
+def _scalars(source: SourceFile) -> list[Span]:
+    """Where text stands that may look like a comment and is none."""
+    spans = []
+    for document in compose.compose(source):
+        if isinstance(document, compose.Document):
+            for mapping in nodes.mappings(document.root):
+                for value in mapping.pairs:
+                    spans += [nodes.span(item) for item in value if isinstance(item, nodes.Scalar) and "#" in item.text]
+    return spans
+
+
+def _covered(source: SourceFile, at: int) -> Span:
+    """The line that a comment speaks of, and the block that it opens."""
+    number, column = source.position(at)
+    if not source.line(number)[: column - 1].strip():
+        number += 1
+    lines = source.text.count("\n") + 1
+    last = number
+    if number <= lines and _opens(source.line(number)):
+        while last < lines and _is_below(source.line(last + 1), source.line(number)):
+            last += 1
+    start = source.offset(min(number, lines))
+    return Span(start, source.offset(last + 1) if last < lines else len(source.text) + 1)
+
+
+def _opens(line: str) -> bool:
+    content = line.split(" #", maxsplit=1)[0].strip()
+    return content.endswith(":") or content.startswith("- ")
+
+
+def _is_below(line: str, opener: str) -> bool:
+    """Whether a line belongs to the block of an earlier one; a key's list may stand in the key's own column."""
+    content = line.strip()
+    if not content or content.startswith("#"):
+        return True
+    depth, of_opener = len(line) - len(line.lstrip(" ")), len(opener) - len(opener.lstrip(" "))
+    return depth > of_opener or (depth == of_opener and content.startswith("-") and not opener.strip().startswith("-"))

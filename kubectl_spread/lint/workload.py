@@ -1,0 +1,231 @@
+"""A workload under check: what is written, where it stands, and what follows from it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.lint.finding import Fix
+from kubectl_spread.lint.finding import ObjectRef
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Repair
+from kubectl_spread.objects import constraint_reader
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.decode import path_text
+from kubectl_spread.objects.kinds import PodPlace
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.workload import awaits_labels
+from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import is_partial
+from kubectl_spread.objects.workload import PER_POD_LABELS
+from kubectl_spread.objects.workload import RELEASE_LABELS
+from kubectl_spread.objects.workload import revision_label
+from kubectl_spread.objects.workload import REVISION_LABELS
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import workload
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.node import Node
+from kubectl_spread.text.node import Route
+
+FIELD = "topologySpreadConstraints"
+
+Plain = dict[str, Any]
+
+_HINTED = 4  # labels that a hint writes out
+
+
+class Subject:
+    """A workload that decodes; the API server may still refuse it, with the codes of `refusals`.
+
+    Routes lead from the root of the object. In `spec` misspelt fields of constraints have the names that they are
+    meant to have, other than in the workload's template. The `runner` is the object whose controller makes the pods:
+    the manifest itself, unless another one refers to it for its template. One that `has_pod` is a workload; others are
+    constraints whose pods are not known (`bare_lists`).
+    """
+
+    has_pod = True
+    is_final = True  # nobody adds a selector to its constraints
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        owner: Workload,
+        at: PodPlace,
+        refusals: frozenset[str],
+        *,
+        spec: Optional[Plain] = None,
+    ) -> None:
+        self.manifest = manifest
+        self.workload = owner
+        self.runner = manifest
+        self.refusals = refusals
+        self.template_route: Route = at.template
+        self.spec_route: Route = at.spec
+        self.spec: Plain = owner.template.get("spec") or {} if spec is None else spec
+        written = self.spec.get(FIELD) or ()
+        self._written = constraint_reader.constraints(self.spec)
+        self.constraints: tuple[TopologySpreadConstraint, ...] = tuple(
+            item for item in self._written if "$patch" not in (written[item.position] or ())
+        )
+
+    @cached_property
+    def is_partial(self) -> bool:
+        """Whether this is a piece of a workload, whose other fields nobody sees."""
+        return is_partial(self.workload)
+
+    @cached_property
+    def controller(self) -> Plain:
+        """The spec of the controller; of a Pod its own."""
+        return fields(self.manifest.plain.get("spec"))
+
+    @cached_property
+    def template_labels(self) -> dict[str, str]:
+        """The labels in the pod template."""
+        return constraint_reader.labels(self.workload.template.get("metadata") or {})
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """The labels of a pod of this workload, those its controller sets included, their values stand-ins."""
+        return created_labels(self.workload)
+
+    @property
+    def has_known_labels(self) -> bool:
+        """Whether `labels` are all that the pods have; the controller of a foreign kind may add some, or kustomize."""
+        return not self.workload.is_foreign and not awaits_labels(self.workload)
+
+    @property
+    def revision_label(self) -> str:
+        """The label whose value tells the revisions of the pods apart; empty where none does."""
+        return revision_label(self.workload)
+
+    def run_by(self, runner: Manifest) -> Subject:
+        """The pods of an object that takes its template from this one: they are told by what is written here."""
+        written = self.workload
+        owner = workload(runner.plain, runner.kind, namespace=written.namespace)
+        owner = owner._replace(template=written.template, selector=written.selector)
+        found = Subject(self.manifest, owner, PodPlace(self.template_route, self.spec_route), self.refusals)
+        found.runner = runner
+        return found
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The kind, the names of the fields of controller, pod and constraints, the actions and keys of these.
+
+        See `RuleMeta.needs`.
+        """
+        names = {self.workload.kind, *self.controller, *self.spec}
+        for entry in self.spec.get(FIELD) or ():
+            names.update(entry or ())
+        for constraint in self.constraints:
+            names.update((constraint.topology_key, constraint.when_unsatisfiable))
+        return frozenset(names)
+
+    @property
+    def is_recreated(self) -> bool:
+        """Whether an update stops all pods of the old revision before it makes those of the new one."""
+        return fields(self.controller.get("strategy")).get("type") == "Recreate"
+
+    @property
+    def is_owned(self) -> bool:
+        """Whether another object made it: a ReplicaSet of a Deployment, a pod of either."""
+        return bool((self.manifest.plain.get("metadata") or {}).get("ownerReferences"))
+
+    @property
+    def hard(self) -> tuple[TopologySpreadConstraint, ...]:
+        """The constraints that are DoNotSchedule."""
+        return tuple(constraint for constraint in self.constraints if constraint.is_hard)
+
+    @property
+    def soft(self) -> tuple[TopologySpreadConstraint, ...]:
+        """The constraints that are ScheduleAnyway."""
+        return tuple(item for item in self.constraints if item.when_unsatisfiable == "ScheduleAnyway")
+
+    def selector(self, constraint: TopologySpreadConstraint) -> Selector:
+        """What a constraint selects: its labelSelector and its matchLabelKeys with a pod's own values.
+
+        A key that the pod does not have is left out, as the scheduler does.
+        """
+        return self._selectors[constraint.position]
+
+    def is_in_its_group(self, constraint: TopologySpreadConstraint) -> bool:
+        """Whether a constraint counts the workload's own pods, each with the others.
+
+        Where it does not, SPR201, SPR202, SPR203 or SPR208 says so.
+        """
+        selector = self.selector(constraint)
+        if not selector.requirements or not selector.matches(self.labels):
+            return False
+        return not any(key in self.labels for key in constraint.match_label_keys if key in PER_POD_LABELS)
+
+    @cached_property
+    def _selectors(self) -> list[Selector]:
+        """By position."""
+        labels = self.labels
+        return [
+            compiled(constraint.label_selector).plus(
+                *(Requirement(key, "In", (labels[key],)) for key in constraint.match_label_keys if key in labels)
+            )
+            for constraint in self._written
+        ]
+
+    @cached_property
+    def own_labels(self) -> dict[str, str]:
+        """The labels that tell the workload's pods from others: those of its selector, else of its template."""
+        own = self.controller.get("selector")
+        labels = own.get("matchLabels") if isinstance(own, dict) else None
+        if isinstance(labels, dict) and labels:
+            return {key: str(value) for key, value in labels.items()}
+        changing = (*REVISION_LABELS, *RELEASE_LABELS)
+        return {key: value for key, value in self.template_labels.items() if key not in changing}
+
+    def selector_hint(self) -> str:
+        """The selector that would count the workload's own pods."""
+        if not self.own_labels:
+            return "give the pods a label, and select it"
+        written = ", ".join(f"{key}: {value}" for key, value in sorted(self.own_labels.items())[:_HINTED])
+        return f"select the workload's own pods: labelSelector: {{matchLabels: {{{written}}}}}"
+
+    def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
+        """The route of a constraint, or of something in it."""
+        return (*self.spec_route, FIELD, constraint.position, *steps)
+
+    def place(self, route: Route, *, key: bool = False) -> Place:
+        """Where a route stands: its value, or its key; what is missing stands where it would be."""
+        return Place(self.manifest.document.source, self.manifest.place(route, key=key))
+
+    def node(self, route: Route) -> Optional[Node]:
+        """The text's node at a route; None where nothing is written."""
+        return nodes.follow(self.manifest.document.root, (*self.manifest.route, *route))
+
+    def path(self, route: Route) -> str:
+        """A route as the API server prints it."""
+        return path_text(route)
+
+    @property
+    def ref(self) -> ObjectRef:
+        return reference(self.manifest)
+
+
+def reference(manifest: Manifest) -> ObjectRef:
+    """What a finding calls an object."""
+    return ObjectRef(manifest.kind, manifest.namespace, manifest.name)
+
+
+def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[Repair]:
+    """A fix of an object as one of its document."""
+    if fix is None or manifest.document.is_embedded:
+        return None
+    if manifest.route:  # of an item of a List
+        changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
+        fix = fix._replace(changes=changes)
+    return Repair(fix, manifest.document.source, manifest.document)
+
+
+def is_live(manifest: Manifest) -> bool:
+    """Whether the object comes out of a cluster, where its pod may have been bound and its selectors completed."""
+    return bool(manifest.plain.get("status") or (manifest.plain.get("metadata") or {}).get("uid"))

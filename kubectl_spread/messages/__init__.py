@@ -1,0 +1,1 @@
+"""Reading of messages that the scheduler and other components write about pods."""

@@ -1,0 +1,1 @@
+"""KubeSchedulerConfiguration: decoding, validation and profiles."""

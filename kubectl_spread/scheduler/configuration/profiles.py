@@ -1,0 +1,374 @@
+"""KubeSchedulerConfiguration: from the document to profiles that run.
+
+Source: pkg/scheduler/apis/config/v1/default_plugins.go, mergePlugins; framework/runtime/framework.go,
+expandMultiPointPlugins (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects import behaviours
+from kubectl_spread.objects import constraint_reader
+from kubectl_spread.objects import read
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.version import followed
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import release_of
+from kubectl_spread.scheduler.framework.plugin import ScorePlugin
+from kubectl_spread.scheduler.framework.profile import Extender
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.profile import WeightedPlugin
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.dynamicresources import DynamicResources
+from kubectl_spread.scheduler.plugins.imagelocality import ImageLocality
+from kubectl_spread.scheduler.plugins.interpodaffinity import AffinityArgs
+from kubectl_spread.scheduler.plugins.interpodaffinity import InterPodAffinity
+from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity
+from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinityArgs
+from kubectl_spread.scheduler.plugins.nodedeclaredfeatures import NodeDeclaredFeatures
+from kubectl_spread.scheduler.plugins.nodename import NodeName
+from kubectl_spread.scheduler.plugins.nodeports import NodePorts
+from kubectl_spread.scheduler.plugins.nodepreferavoidpods import NodePreferAvoidPods
+from kubectl_spread.scheduler.plugins.noderesources.balanced_allocation import BalancedArgs
+from kubectl_spread.scheduler.plugins.noderesources.balanced_allocation import NodeResourcesBalancedAllocation
+from kubectl_spread.scheduler.plugins.noderesources.fit import FitArgs
+from kubectl_spread.scheduler.plugins.noderesources.fit import LEAST_ALLOCATED
+from kubectl_spread.scheduler.plugins.noderesources.fit import MOST_ALLOCATED
+from kubectl_spread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubectl_spread.scheduler.plugins.noderesources.fit import NodeResourcesLeastAllocated
+from kubectl_spread.scheduler.plugins.noderesources.fit import NodeResourcesMostAllocated
+from kubectl_spread.scheduler.plugins.noderesources.fit import ResourceWeight
+from kubectl_spread.scheduler.plugins.noderesources.fit import ScoringStrategy
+from kubectl_spread.scheduler.plugins.noderesources.fit import ShapePoint
+from kubectl_spread.scheduler.plugins.nodeunschedulable import NodeUnschedulable
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import SpreadArgs
+from kubectl_spread.scheduler.plugins.selectorspread import SelectorSpread
+from kubectl_spread.scheduler.plugins.tainttoleration import TaintToleration
+from kubectl_spread.scheduler.plugins.volumes.binding import ScoringVolumeBinding
+from kubectl_spread.scheduler.plugins.volumes.binding import VolumeBinding
+from kubectl_spread.scheduler.plugins.volumes.limits import NodeVolumeLimits
+from kubectl_spread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
+from kubectl_spread.scheduler.plugins.volumes.zone import VolumeZone
+
+Plain = dict[str, Any]
+
+DEFAULT_SCHEDULER = "default-scheduler"
+POINTS = ("preEnqueue", "preFilter", "filter", "postFilter", "preScore", "score")
+
+
+def version_of(text: str) -> Release:
+    """The release whose behaviour a version follows: `1.36`, `v1.34.1`.
+
+    Raises:
+        VersionError: with a sentence.
+    """
+    return followed(release_of(text))
+
+
+class _Known(NamedTuple):
+    """A plugin: the points it implements, its default weight, and how to make it."""
+
+    points: frozenset[str]
+    weight: int
+    make: Callable[[Plain, Release], Any]
+
+
+def _known(points: str, make: Callable[[Plain, Release], Any], weight: int = 0) -> _Known:
+    return _Known(frozenset(points.split()), weight, make)
+
+
+def _nothing(args: Plain, release: Release) -> None:  # noqa: ARG001 (the shape of a maker)
+    return None
+
+
+def _fit(args: Plain, release: Release) -> NodeResourcesFit:
+    strategy = args.get("scoringStrategy") or {}
+    resources = tuple(
+        ResourceWeight(item["name"], int(item.get("weight") or 1)) for item in strategy.get("resources") or ()
+    )
+    shape = (strategy.get("requestedToCapacityRatio") or {}).get("shape") or ()
+    default = ScoringStrategy()
+    return NodeResourcesFit(
+        FitArgs(
+            ScoringStrategy(
+                strategy.get("type") or default.type,
+                resources or default.resources,
+                tuple(ShapePoint(int(point.get("utilization") or 0), int(point.get("score") or 0)) for point in shape),
+            ),
+            frozenset(args.get("ignoredResources") or ()),
+            frozenset(args.get("ignoredResourceGroups") or ()),
+        ),
+        release,
+    )
+
+
+def _balanced(args: Plain, release: Release) -> NodeResourcesBalancedAllocation:
+    resources = tuple(item["name"] for item in args.get("resources") or ())
+    balanced = BalancedArgs(resources) if resources else BalancedArgs()
+    return NodeResourcesBalancedAllocation(balanced, release)
+
+
+def _affinity(args: Plain, release: Release) -> NodeAffinity:
+    added = read.node_affinity(args.get("addedAffinity") or {})
+    return NodeAffinity(NodeAffinityArgs(added), release)
+
+
+def _pod_affinity(args: Plain, release: Release) -> InterPodAffinity:
+    weight = args.get("hardPodAffinityWeight")
+    ignores = bool(args.get("ignorePreferredTermsOfExistingPods"))
+    return InterPodAffinity(AffinityArgs(1 if weight is None else int(weight), ignores), release)
+
+
+def _spread(args: Plain, release: Release) -> PodTopologySpread:
+    if (args.get("defaultingType") or "System") == "System":
+        has_defaults = behaviours.SYSTEM_DEFAULTS.of(release)
+        return PodTopologySpread(SpreadArgs(None if has_defaults else ()), release)
+    defaults = constraint_reader.constraints({"topologySpreadConstraints": args.get("defaultConstraints") or ()})
+    return PodTopologySpread(SpreadArgs(defaults), release)
+
+
+def _taints(args: Plain, release: Release) -> TaintToleration:  # noqa: ARG001 (the shape of a maker)
+    return TaintToleration(release)
+
+
+def _volume_binding(args: Plain, release: Release) -> VolumeBinding:  # noqa: ARG001
+    skips = behaviours.VOLUME_BINDING_SKIPS_SCORE.of(release)
+    return VolumeBinding(release) if skips else ScoringVolumeBinding(release)
+
+
+def _resources(args: Plain) -> tuple[ResourceWeight, ...]:
+    found = tuple(ResourceWeight(item["name"], int(item.get("weight") or 1)) for item in args.get("resources") or ())
+    return found or ScoringStrategy().resources
+
+
+def _least_allocated(args: Plain, release: Release) -> NodeResourcesLeastAllocated:
+    return NodeResourcesLeastAllocated(ScoringStrategy(LEAST_ALLOCATED, _resources(args)), release)
+
+
+def _most_allocated(args: Plain, release: Release) -> NodeResourcesMostAllocated:
+    return NodeResourcesMostAllocated(ScoringStrategy(MOST_ALLOCATED, _resources(args)), release)
+
+
+# In the order of the default MultiPoint list.
+_PLUGINS: dict[str, _Known] = {
+    names.SCHEDULING_GATES: _known("preEnqueue", _nothing),
+    names.PRIORITY_SORT: _known("", _nothing),
+    names.NODE_UNSCHEDULABLE: _known("filter", lambda *_: NodeUnschedulable()),
+    names.NODE_NAME: _known("filter", lambda _, release: NodeName(release)),
+    names.TAINT_TOLERATION: _known("filter preScore score", _taints, 3),
+    names.NODE_AFFINITY: _known("preFilter filter preScore score", _affinity, 2),
+    names.NODE_PORTS: _known("preFilter filter", lambda *_: NodePorts()),
+    names.NODE_RESOURCES_FIT: _known("preFilter filter preScore score", _fit, 1),
+    names.VOLUME_RESTRICTIONS: _known("preFilter filter", lambda _, release: VolumeRestrictions(release)),
+    names.NODE_VOLUME_LIMITS: _known("preFilter filter", lambda *_: NodeVolumeLimits()),
+    names.VOLUME_BINDING: _known("preFilter filter preScore score", _volume_binding),
+    names.VOLUME_ZONE: _known("preFilter filter", lambda _, release: VolumeZone(release)),
+    names.POD_TOPOLOGY_SPREAD: _known("preFilter filter preScore score", _spread, 2),
+    names.INTER_POD_AFFINITY: _known("preFilter filter preScore score", _pod_affinity, 2),
+    names.DYNAMIC_RESOURCES: _known("preEnqueue preFilter filter postFilter score", lambda *_: DynamicResources(), 2),
+    names.DEFAULT_PREEMPTION: _known("preEnqueue postFilter", _nothing),
+    names.NODE_RESOURCES_BALANCED_ALLOCATION: _known("preScore score", _balanced, 1),
+    names.NODE_RESOURCES_LEAST_ALLOCATED: _known("score", _least_allocated, 1),
+    names.NODE_RESOURCES_MOST_ALLOCATED: _known("score", _most_allocated, 1),
+    names.NODE_PREFER_AVOID_PODS: _known("score", lambda *_: NodePreferAvoidPods(), 10000),
+    names.SELECTOR_SPREAD: _known("preScore score", lambda _, release: SelectorSpread(release), 1),
+    names.IMAGE_LOCALITY: _known("score", lambda _, release: ImageLocality(release), 1),
+    names.DEFAULT_BINDER: _known("", _nothing),
+    names.NODE_DECLARED_FEATURES: _known("preFilter filter", lambda *_: NodeDeclaredFeatures()),
+}
+
+
+# The rows that say when a plugin became one of the defaults, when it no longer was, and when it began to score.
+_DEFAULT_SINCE = {
+    names.DYNAMIC_RESOURCES: behaviours.CLAIMS,
+    names.NODE_DECLARED_FEATURES: behaviours.DECLARED_FEATURES,
+}
+_DEFAULT_UNTIL = {
+    names.NODE_RESOURCES_LEAST_ALLOCATED: behaviours.FIT_SCORES,
+    names.NODE_PREFER_AVOID_PODS: behaviours.PREFER_AVOID_PODS,
+    names.SELECTOR_SPREAD: behaviours.SYSTEM_DEFAULTS,
+}
+_SCORES_SINCE = {
+    names.DYNAMIC_RESOURCES: behaviours.CLAIMS_SCORE,
+    names.NODE_RESOURCES_FIT: behaviours.FIT_SCORES,
+    names.VOLUME_BINDING: behaviours.VOLUME_BINDING_SCORES,
+}
+_ON_REQUEST = frozenset({names.NODE_RESOURCES_MOST_ALLOCATED})
+# The order of Filter up to 1.19; what is not named comes last.
+_FIRST_FILTERS = (
+    names.NODE_UNSCHEDULABLE,
+    names.NODE_RESOURCES_FIT,
+    names.NODE_NAME,
+    names.NODE_PORTS,
+    names.NODE_AFFINITY,
+    names.VOLUME_RESTRICTIONS,
+    names.TAINT_TOLERATION,
+)
+
+
+# Points after which the pod's node is settled.
+_TOO_LATE = frozenset({"postBind"})
+_VERBS = ("filterVerb", "prioritizeVerb", "bindVerb", "preemptVerb")
+
+
+class _Entry(NamedTuple):
+    name: str
+    weight: int = 0
+
+
+def profiles(document: Optional[Plain] = None, release: Release = LATEST) -> dict[str, Profile]:
+    """The profiles of a configuration by scheduler name; the default profile where it has none."""
+    document = document or {}
+    written = document.get("profiles") or [{}]
+    global_percentage = int(document.get("percentageOfNodesToScore") or 0)
+    extenders = _extenders(document)
+    found = [_profile(profile or {}, release, global_percentage)._replace(extenders=extenders) for profile in written]
+    return {profile.scheduler_name: profile for profile in found}
+
+
+def _extenders(document: Plain) -> tuple[Extender, ...]:
+    """The extenders that are asked something."""
+    return tuple(
+        Extender(
+            extender.get("urlPrefix") or "",
+            frozenset(item.get("name") or "" for item in extender.get("managedResources") or ()),
+        )
+        for extender in document.get("extenders") or ()
+        if any(extender.get(verb) for verb in _VERBS)
+    )
+
+
+def _profile(written: Plain, release: Release, global_percentage: int) -> Profile:
+    sets: Plain = written.get("plugins") or {}
+    args = {item.get("name"): item.get("args") or {} for item in mappings(written.get("pluginConfig"))}
+    available = _available(release)
+    defaults = [_Entry(name, _default_weight(name, release)) for name in available]
+    multi_point = _merged(defaults, sets.get("multiPoint"))
+    weights = _weights(multi_point, _entries(sets.get("score"), "enabled"))
+    made = {
+        entry.name: _PLUGINS[entry.name].make(args.get(entry.name, {}), release) for entry in _all(sets, multi_point)
+    }
+    at = {point: _expanded(point, multi_point, sets.get(point), release) for point in POINTS}
+    percentage = written.get("percentageOfNodesToScore")
+    filtering = list(dict.fromkeys((*at["preFilter"], *at["filter"])))
+    return Profile(
+        scheduler_name=written.get("schedulerName") or DEFAULT_SCHEDULER,
+        pre_filter=tuple(made[name] for name in filtering if hasattr(made[name], "pre_filter")),
+        filter_order=tuple(at["filter"]),
+        score=tuple(
+            WeightedPlugin(made[name], weights.get(name) or 1)
+            for name in at["score"]
+            if hasattr(made[name], "pre_score")
+        ),
+        post_filter=tuple(at["postFilter"]),
+        gates=names.SCHEDULING_GATES in at["preEnqueue"],
+        pre_score=_failing(at, made),
+        percentage_of_nodes_to_score=global_percentage if percentage is None else int(percentage),
+        foreign=_foreign(sets),
+        release=release,
+    )
+
+
+def _foreign(sets: Plain) -> tuple[str, ...]:
+    """Enabled plugins that are not known here and have a say before the pod is bound, each once."""
+    enabled = [
+        entry.name
+        for point, written in sets.items()
+        if point not in _TOO_LATE
+        for entry in _entries(written, "enabled")
+    ]
+    return tuple(name for name in dict.fromkeys(enabled) if name not in _PLUGINS)
+
+
+def _failing(at: dict[str, list[str]], made: dict[str, Any]) -> tuple[ScorePlugin, ...]:
+    """NodeAffinity where it prepares to score and does not: only its PreScore can fail. Without scores nothing runs."""
+    name = names.NODE_AFFINITY
+    return (made[name],) if at["score"] and name in at["preScore"] and name not in at["score"] else ()
+
+
+def _available(release: Release) -> list[str]:
+    """The default plugins of a release, in the order of its MultiPoint list."""
+    found = [name for name in _PLUGINS if _is_default(name, release)]
+    if behaviours.TAINTS_BEFORE_RESOURCES.of(release):
+        return found
+    return [*_FIRST_FILTERS, *(name for name in found if name not in _FIRST_FILTERS)]
+
+
+def _is_default(name: str, release: Release) -> bool:
+    begins, ends = _DEFAULT_SINCE.get(name), _DEFAULT_UNTIL.get(name)
+    if name in _ON_REQUEST or (ends is not None and ends.of(release)):
+        return False
+    return begins is None or begins.of(release)
+
+
+def _default_weight(name: str, release: Release) -> int:
+    if name == names.POD_TOPOLOGY_SPREAD:
+        return 2 if behaviours.SPREAD_WEIGHS_DOUBLE.of(release) else 1
+    weight = _PLUGINS[name].weight
+    return weight if behaviours.WEIGHTS_DIFFER.of(release) or weight not in (2, 3) else 1
+
+
+def _implements(name: str, point: str, release: Release) -> bool:
+    if point == "score" and name in _SCORES_SINCE and not _SCORES_SINCE[name].of(release):
+        return False
+    return point in _PLUGINS[name].points
+
+
+def _entries(written: Optional[Plain], field: str) -> list[_Entry]:
+    return [_Entry(item.get("name") or "", int(item.get("weight") or 0)) for item in (written or {}).get(field) or ()]
+
+
+def _all(sets: Plain, multi_point: list[_Entry]) -> list[_Entry]:
+    """Every plugin that some point may run."""
+    enabled = [entry for point in POINTS for entry in _entries(sets.get(point), "enabled")]
+    return [entry for entry in (*multi_point, *enabled) if entry.name in _PLUGINS]
+
+
+def _merged(defaults: list[_Entry], written: Optional[Plain]) -> list[_Entry]:
+    """Defaults and what the user enables: a default that is listed again is replaced in its place.
+
+    Source: default_plugins.go, mergePluginSet.
+    """
+    disabled = {entry.name for entry in _entries(written, "disabled")}
+    enabled = _entries(written, "enabled")
+    again = {entry.name: entry for entry in enabled}
+    result: list[_Entry] = []
+    replaced: set[str] = set()
+    for entry in defaults if "*" not in disabled else ():
+        if entry.name in disabled:
+            continue
+        result.append(again.get(entry.name, entry))
+        if entry.name in again:
+            replaced.add(entry.name)
+    return result + [entry for entry in enabled if entry.name not in replaced]
+
+
+def _expanded(point: str, multi_point: list[_Entry], written: Optional[Plain], release: Release) -> list[str]:
+    """The plugins of one extension point in the order they run.
+
+    First those of its own list that override MultiPoint, then the rest of MultiPoint, then the rest of its list.
+    """
+    disabled = {entry.name for entry in _entries(written, "disabled")}
+    own = [entry.name for entry in _entries(written, "enabled") if entry.name in _PLUGINS]
+    if "*" in disabled:
+        return own
+    shared = [
+        entry.name
+        for entry in multi_point
+        if entry.name in _PLUGINS and _implements(entry.name, point, release) and entry.name not in disabled
+    ]
+    overriding = [name for name in own if name in shared]
+    return [*overriding, *(name for name in shared if name not in own), *(name for name in own if name not in shared)]
+
+
+def _weights(multi_point: list[_Entry], score: list[_Entry]) -> dict[str, int]:
+    """A weight of 0, or none, counts as 1; the list of the score point comes first."""
+    weights = {entry.name: entry.weight for entry in multi_point}
+    weights.update({entry.name: entry.weight for entry in score})
+    return weights

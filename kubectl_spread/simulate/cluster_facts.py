@@ -1,0 +1,450 @@
+"""What the lint rules ask about a cluster (`lint.facts.ClusterFacts`), answered with the scheduler's own code.
+
+Nodes and domains are those that its plugins count and refuse, asked for a first replica of the workload. What other
+workloads decide is left aside, as they may change it: required affinity to their pods, and claims that do not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import distinct
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.stored import admitted
+from kubectl_spread.cluster.stored import as_stored
+from kubectl_spread.explain.constraints.report import constraint_reports
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraints.report import passes_all_but_spread
+from kubectl_spread.objects.account import Account
+from kubectl_spread.objects.account import AntiAffinity
+from kubectl_spread.objects.account import Impossible
+from kubectl_spread.objects.account import Live
+from kubectl_spread.objects.account import Others
+from kubectl_spread.objects.account import Outcome
+from kubectl_spread.objects.account import Server
+from kubectl_spread.objects.account import Spread
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.replica import replica
+from kubectl_spread.objects.storage import NO_PROVISIONER
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.uncounted import Uncounted
+from kubectl_spread.objects.uncounted import uncounted
+from kubectl_spread.objects.version import kubelet_minor
+from kubectl_spread.objects.workload import made_claims
+from kubectl_spread.objects.workload import replica_name
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubectl_spread.scheduler.unsupported import not_evaluated
+from kubectl_spread.simulate import exhaustive
+from kubectl_spread.simulate import replicas
+from kubectl_spread.simulate import scale_down
+from kubectl_spread.simulate.controllers import as_running
+from kubectl_spread.simulate.first_replica import account_of
+from kubectl_spread.simulate.first_replica import counts_of
+from kubectl_spread.simulate.first_replica import domain_of
+from kubectl_spread.simulate.first_replica import Evidence
+from kubectl_spread.simulate.first_replica import own_matching
+from kubectl_spread.simulate.first_replica import passes
+from kubectl_spread.simulate.first_replica import without_own
+from kubectl_spread.simulate.placement import Certainty
+from kubectl_spread.simulate.placement import Placement
+
+Plain = dict[str, Any]
+
+_FIELD = "topologySpreadConstraints"
+
+# Plugins whose answer no other pod changes.
+_ABOUT_THE_NODE = (names.NODE_UNSCHEDULABLE, names.NODE_NAME, names.TAINT_TOLERATION, names.NODE_AFFINITY)
+_CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_WORK = 50_000  # replicas times nodes that one search looks at, about a second
+_FEWEST_PATHS, _MOST_PATHS = 5, 200
+_SEARCHES = 3  # all workloads together
+
+
+class KnownCluster:
+    """The nodes and pods of a cluster, and the profiles of its scheduler."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        profiles: Optional[Mapping[str, Profile]] = None,
+        *,
+        placements: Iterable[Placement] = (),
+        namespace: str = "default",
+        keys: Optional[frozenset[str]] = None,
+    ) -> None:
+        """Nothing is worked out before it is asked for.
+
+        Args:
+            cluster: with what stands beside the workloads applied.
+            profiles: the built-in one without them.
+            placements: of workloads that were placed already.
+            namespace: that of workloads in `default`, which is where those are that name none.
+            keys: all that is known of the cluster are the values of these labels; None for a whole cluster.
+        """
+        self._cluster = cluster
+        self._profiles = scheduler_profiles.profiles() if profiles is None else profiles
+        self._minor = next(iter(self._profiles.values())).minor
+        self._namespace = namespace
+        self._keys = keys
+        self._placements = {_key(placement.workload): placement for placement in placements}
+        self._evidence: dict[tuple[Any, ...], tuple[Workload, Optional[Evidence]]] = {}
+        self._known: dict[tuple[Any, ...], tuple[Workload, Optional[Placement]]] = {}
+        self._impossible: dict[tuple[Any, ...], tuple[Workload, Optional[Impossible]]] = {}
+        self._searched = 0
+
+    @cached_property
+    def node_keys(self) -> frozenset[str]:
+        """The label keys that at least one node has."""
+        return frozenset(key for node in self._cluster.nodes for key in node.labels)
+
+    def domain_count(self, key: str) -> int:
+        """How many values a label has among the nodes."""
+        return len({node.labels[key] for node in self._cluster.nodes if key in node.labels})
+
+    @cached_property
+    def server(self) -> Optional[Server]:
+        """The newest kubelet's version, that of a control plane node if there is one."""
+        minors: dict[bool, int] = {}
+        for node in self._cluster.nodes:
+            minor = kubelet_minor(node.kubelet_version)
+            if minor is not None:
+                is_control_plane = any(key in node.labels for key in _CONTROL_PLANE)
+                minors[is_control_plane] = max(minor, minors.get(is_control_plane, 0))
+        return Server(max(minors.values()), is_certain=True in minors) if minors else None
+
+    def account(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Account]:
+        """A constraint on the cluster without the workload's own pods."""
+        found = self._evidence_of(workload)
+        if found is None or constraint.position not in found.positions:
+            return None
+        position = found.positions.index(constraint.position)
+        if position not in found.accounts and position in found.reports:
+            account = account_of(found.reports[position], found)
+            # A combination of labels is not a node, and says nothing of how many there are.
+            found.accounts[position] = account if self._keys is None else account._replace(sharing=())
+        return found.accounts.get(position)
+
+    def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Live]:
+        """A hard constraint and the workload's pods that run."""
+        found, report = self._hard(workload, constraint)
+        if found is None or report is None or not found.own or not report.eligible_domains:
+            return None
+        fullest = max((domain for domain in report.domains if domain.eligible), key=lambda domain: domain.matching)
+        emptiest = () if report.is_below_min_domains else report.minimum_in
+        return Live(fullest.value, fullest.matching, emptiest, report.global_minimum)
+
+    def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Uncounted]:
+        """The workload's running pods that a constraint's selector does not match, if it matches others."""
+        found = self._evidence_of(workload)
+        if found is None or not found.own:
+            return None
+        return uncounted(constraint, found.own, dict(found.cls.labels))
+
+    def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
+        """Where the pods that run would be if none of them did; None where not all of them would find a node."""
+        found, report = self._hard(workload, constraint)
+        if found is None or report is None:
+            return None
+        gone = {pod.key for pod in found.own}
+        without = self._cluster._replace(pods=tuple(pod for pod in self._cluster.pods if pod.key not in gone))
+        (placement,) = replicas.place([found.owner._replace(replicas=len(found.own))], without, self._profiles)
+        return None if len(placement.placed) < placement.replicas else _spread(placement, constraint)
+
+    def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
+        """Where all pods of a workload of which none runs yet go; not on nodes of which only labels are known."""
+        placement = self._placement_of(workload) if self._keys is None else None
+        if placement is None or len(placement.placed) < placement.replicas:
+            return None
+        return None if any(pod.ran_already for pod in placement.placed) else _spread(placement, constraint)
+
+    def others(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[Others, ...]:
+        """The workloads whose running pods a hard constraint counts beside the own; pods of no workload left aside."""
+        found, report = self._hard(workload, constraint)
+        counts = None if found is None or report is None else counts_of(report, found)
+        if found is None or report is None or counts is None or report.selector.is_empty:
+            return ()
+        own = {pod.key for pod in found.own}
+        domains: dict[OwnerKey, list[str]] = {}
+        for pod in self._by_namespace.get(found.cls.namespace, ()):
+            owner = self._cluster.top_owner(pod)
+            if owner is not None and pod.key not in own and report.selector.matches(dict(pod.cls.labels)):
+                value = domain_of(pod, counts, found)
+                if value is not None:
+                    domains.setdefault(owner, []).append(value)
+        return tuple(Others(key.kind, key.name, tuple(sorted(domains[key]))) for key in sorted(domains))
+
+    def elsewhere(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[tuple[str, int], ...]:
+        """The pods of other namespaces that a constraint selects; those of a workload of this name are its like."""
+        found = self._evidence_of(workload)
+        if found is None or constraint.position not in found.positions:
+            return ()
+        report = found.reports[found.positions.index(constraint.position)]
+        numbers: dict[str, int] = {}
+        for namespace, pods in self._by_namespace.items():
+            for pod in () if namespace == found.cls.namespace else pods:
+                owner = self._cluster.top_owner(pod)
+                is_like = owner is not None and (owner.kind, owner.name) == (workload.kind, workload.name)
+                if not is_like and report.selector.matches(dict(pod.cls.labels)):
+                    numbers[namespace] = numbers.get(namespace, 0) + 1
+        return tuple(sorted(numbers.items()))
+
+    def scaled_down(self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int) -> Optional[Live]:
+        """The least uneven that the ReplicaSet controller may leave the running pods."""
+        found, report = self._hard(workload, constraint)
+        counts = None if found is None or report is None else counts_of(report, found)
+        if found is None or report is None or counts is None or len({pod.owner for pod in found.own}) != 1:
+            return None
+        if workload.kind not in ("Deployment", "ReplicaSet") or any(pod.phase != "Running" for pod in found.own):
+            return None
+        pods = [(pod.node_name, domain_of(pod, counts, found)) for pod in found.own]
+        own = own_matching(report, found)
+        base = {item.value: item.matching - own.get(item.value, 0) for item in report.domains if item.eligible}
+        return scale_down.least_uneven(pods, base, replicas)
+
+    def has_claims(self, workload: Workload) -> bool:
+        """Whether a claim that a StatefulSet makes for one of its pods is there already."""
+        owner = self._located(workload)
+        prefixes = tuple(made_claims(owner, f"{owner.name}-"))
+        return any(
+            key.namespace == owner.namespace and key.name.startswith(prefixes) for key in self._cluster.storage.claims
+        )
+
+    def volume_values(self, class_name: Optional[str], key: str) -> Optional[frozenset[str]]:
+        """The values of a node label that a StorageClass allows for volumes which it makes when a pod is scheduled."""
+        storage = self._cluster.storage
+        named = [
+            item
+            for item in storage.classes.values()
+            if (item.is_default if class_name is None else item.name == class_name)
+        ]
+        found = named[0] if len(named) == 1 else None
+        if found is None or not found.waits or found.provisioner in ("", NO_PROVISIONER):
+            return None
+        if any(volume.storage_class == found.name and not volume.claim_uid for volume in storage.volumes.values()):
+            return None
+        return found.allowed_values(key)
+
+    def anti_affinities(self, workload: Workload) -> tuple[AntiAffinity, ...]:
+        """The required anti-affinities that keep the workload's own pods apart, as far as they bound their number."""
+        found = self._evidence_of(workload)
+        if found is None:
+            return ()
+        cls, columns = found.cls, found.filtered.columns
+        labels, bounds = dict(cls.labels), []
+        for position, term in enumerate(cls.pod_anti_affinity):
+            if term.matches(cls.namespace, labels, columns.labels_of(cls.namespace)):
+                codes = columns.topology(term.topology_key).codes[found.usable]
+                if (codes >= 0).all():
+                    bounds.append(AntiAffinity(position, term.topology_key, len(distinct(codes))))
+        return tuple(bounds)
+
+    def outcome(self, workload: Workload) -> Optional[Outcome]:
+        """What becomes of the workload's pods; where it was placed with others already, in their company."""
+        placement = self._placement_of(workload)
+        return None if placement is None else _read(placement)
+
+    def impossible(self, workload: Workload) -> Optional[Impossible]:
+        """What keeps some pod out in every way the scheduler could place them, if hard constraints do."""
+        key = _identity(workload)
+        if key not in self._impossible:
+            self._impossible[key] = workload, self._search(workload)
+        return self._impossible[key][1]
+
+    def configured_defaults(self, workload: Workload) -> Optional[tuple[TopologySpreadConstraint, ...]]:
+        """The default constraints that the scheduler's configuration has instead of those built in, which are None."""
+        name = (workload.template.get("spec") or {}).get("schedulerName") or scheduler_profiles.DEFAULT_SCHEDULER
+        profile = self._profiles.get(name)
+        for plugin in () if profile is None else profile.pre_filter:
+            if isinstance(plugin, PodTopologySpread):
+                return plugin.configured_defaults
+        return ()
+
+    @cached_property
+    def _scheduler(self) -> Scheduler:
+        return Scheduler(Columns(self._cluster), self._profiles)
+
+    @cached_property
+    def _by_namespace(self) -> dict[str, list[Pod]]:
+        """The pods that constraints count."""
+        found: dict[str, list[Pod]] = {}
+        for pod in self._cluster.bound():
+            if not pod.terminating:
+                found.setdefault(pod.namespace, []).append(pod)
+        return found
+
+    @cached_property
+    def _own_pods(self) -> dict[OwnerKey, list[Pod]]:
+        """Running pods by what controls them, and by their own name."""
+        found: dict[OwnerKey, list[Pod]] = {}
+        for pod in self._cluster.bound():
+            if not pod.terminating:
+                for key in (*self._cluster.owners_of(pod), OwnerKey("Pod", pod.namespace, pod.name)):
+                    found.setdefault(key, []).append(pod)
+        return found
+
+    def _located(self, workload: Workload) -> Workload:
+        return workload._replace(namespace=self._namespace) if workload.namespace == "default" else workload
+
+    def _hard(
+        self, workload: Workload, constraint: TopologySpreadConstraint
+    ) -> tuple[Optional[Evidence], Optional[ConstraintReport]]:
+        """What the plugin says of a hard constraint."""
+        found = self._evidence_of(workload)
+        if found is None or constraint.position not in found.positions or not constraint.is_hard:
+            return None, None
+        return found, found.reports.get(found.positions.index(constraint.position))
+
+    def _evidence_of(self, workload: Workload) -> Optional[Evidence]:
+        key = _identity(workload)
+        if key not in self._evidence:
+            self._evidence[key] = workload, self._ask(workload)
+        return self._evidence[key][1]
+
+    def _ask(self, workload: Workload) -> Optional[Evidence]:
+        spec = workload.template.get("spec") or {}
+        if workload.kind in ("DaemonSet", "PodTemplate") or spec.get("nodeName") or not self._cluster.nodes:
+            return None
+        owner = self._located(workload)
+        owner, positions = _as_known(owner, self._keys)
+        own = tuple(self._own_pods.get(_key(owner), ()))
+        alone = self._cluster._replace(pods=own)
+        pod = replica(as_running(as_stored(admitted(owner, alone), self._minor), alone), 0)
+        cls = self._without_others(pod.cls, owner)
+        profile = self._profiles.get(cls.scheduler_name)
+        if not_evaluated(cls, profile, self._cluster):
+            return None
+        filtered = self._scheduler.filter(pod._replace(cls=cls))
+        if filtered.rejection is not None:
+            return None
+        reports = {item.constraint.position: item for item in constraint_reports(cls, filtered) if not item.is_default}
+        chosen, candidates = passes(filtered, (names.NODE_AFFINITY,)), passes(filtered, _ABOUT_THE_NODE)
+        usable = without_own(passes_all_but_spread(filtered), filtered, own)
+        return Evidence(owner, pod, cls, filtered, chosen, candidates, usable, own, reports, positions, {})
+
+    def _without_others(self, cls: PodClass, owner: Workload) -> PodClass:
+        """The class without what other pods and claims yet to come decide."""
+        claims = self._cluster.storage.claims
+        made = made_claims(owner, replica_name(owner, 0))
+        kept = tuple(
+            volume
+            for volume in cls.volumes
+            if not volume.claim
+            or (
+                volume.claim not in made
+                and not volume.is_ephemeral
+                and (claim := claims.get(ObjectKey(cls.namespace, volume.claim))) is not None
+                and claim.is_bound
+            )
+        )
+        return cls._replace(pod_affinity=(), volumes=kept)
+
+    def _placement_of(self, workload: Workload) -> Optional[Placement]:
+        key = _identity(workload)
+        if key not in self._known:
+            self._known[key] = workload, self._placement(workload)
+        return self._known[key][1]
+
+    def _placement(self, workload: Workload) -> Optional[Placement]:
+        owner, _ = _as_known(self._located(workload), self._keys)
+        if self._evidence_of(workload) is None or (owner.template.get("spec") or {}).get("schedulingGates"):
+            return None
+        known = self._placements.get(_key(owner))
+        if known is None or not _is_same(known.workload, owner):
+            (known,) = replicas.place([owner], self._cluster, self._profiles)
+        return None if known.unpredicted else known
+
+    def _search(self, workload: Workload) -> Optional[Impossible]:
+        found = self._evidence_of(workload)
+        if found is None:
+            return None
+        missing = (found.owner.replicas or 0) - len(found.own)
+        paths = min(_MOST_PATHS, _WORK // ((missing + 10) * len(self._cluster.nodes) + len(self._cluster.pods)))
+        twins = exhaustive.twins(found.pod, found.owner, missing)
+        if missing < 1 or twins is None or paths < _FEWEST_PATHS:
+            return None
+        hard = [item.position for item in found.cls.constraints if item.is_hard]
+        helping = [position for position in hard if self._all_fit(exhaustive.softened(twins, [position]))]
+        if not helping and not self._all_fit(exhaustive.softened(twins, hard)):
+            return None
+        if self._searched >= _SEARCHES:
+            return None
+        self._searched += 1
+        kinds = exhaustive.alike(found.pod.cls, found.filtered)
+        most = exhaustive.most_placed(twins, self._cluster, self._profiles, kinds=kinds, paths=paths)
+        if most is None or most == missing:
+            return None
+        return Impossible(len(found.own) + most, tuple(found.positions[position] for position in helping))
+
+    def _all_fit(self, owner: Workload) -> bool:
+        (placement,) = replicas.place([owner], self._cluster, self._profiles)
+        return len(placement.placed) == owner.replicas
+
+
+def _key(owner: Workload) -> OwnerKey:
+    return OwnerKey(owner.kind, owner.namespace, owner.name)
+
+
+def _is_same(placed: Workload, owner: Workload) -> bool:
+    """Whether a workload was placed as it is asked about: a rule may ask what another constraint would do."""
+    specs = [item.template.get("spec") or {} for item in (placed, owner)]
+    return placed.replicas == owner.replicas and specs[0].get(_FIELD) == specs[1].get(_FIELD)
+
+
+def _identity(workload: Workload) -> tuple[Any, ...]:
+    """A workload's template is known by its object, which whoever keeps the answer keeps as well."""
+    return (*_key(workload), workload.replicas, id(workload.template))
+
+
+def _spread(placement: Placement, constraint: TopologySpreadConstraint) -> Spread:
+    counts = placement.domains.get(constraint.topology_key, {})
+    return Spread(tuple(sorted(counts.items())), placement.certainty is Certainty.CERTAIN)
+
+
+def _read(placement: Placement) -> Outcome:
+    pending, evicts = placement.pending, bool(placement.evictions)
+    if not pending:
+        absent = len(placement.not_created) + len(placement.refused)
+        return Outcome(len(placement.placed), absent, is_preempting=evicts)
+    conflicts = pending[0].explanation.conflicts
+    return Outcome(
+        len(placement.placed),
+        len(pending) + len(placement.not_created) + len(placement.refused),
+        tuple(requirement.text for requirement in conflicts[0].requirements) if conflicts else (),
+        evicts or any(item.explanation.nominated_node for item in pending),
+    )
+
+
+def _as_known(owner: Workload, keys: Optional[frozenset[str]]) -> tuple[Workload, tuple[int, ...]]:
+    """A workload without what nodes of which only some labels are known say nothing about.
+
+    What is left asks for less, so that what does not fit would not fit either as it is written. Also the positions
+    of the constraints that are left.
+    """
+    spec: Plain = owner.template.get("spec") or {}
+    written = mappings(spec.get(_FIELD))
+    if keys is None:
+        return owner, tuple(range(len(written)))
+    positions = tuple(at for at, item in enumerate(written) if item.get("topologyKey") in keys)
+    kept: Plain = {
+        _FIELD: [written[at] for at in positions],
+        "nodeSelector": {key: value for key, value in (spec.get("nodeSelector") or {}).items() if key in keys},
+        "affinity": {"podAntiAffinity": (spec.get("affinity") or {}).get("podAntiAffinity") or {}},
+    }
+    if spec.get("schedulerName"):
+        kept["schedulerName"] = spec["schedulerName"]
+    template = {"metadata": owner.template.get("metadata") or {}, "spec": kept}
+    return owner._replace(template=template, claim_templates=()), positions

@@ -1,0 +1,148 @@
+"""What the scheduler's plugins say of a workload's first replica, and what that comes to for a constraint."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+
+import numpy as np
+
+from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.objects.account import Account
+from kubectl_spread.objects.account import Domain
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+
+
+class Evidence(NamedTuple):
+    """What the plugins say of a workload's first replica, `own` being the pods that run.
+
+    chosen, candidates, usable: bool (N,), nodes that its node affinity allows, that it may use however full they are,
+    and that take it as if none of its own pods were there. pod: the first replica; `cls` is its class without what
+    others decide. positions: where the constraints that were asked about are written.
+    """
+
+    owner: Workload
+    pod: Pod
+    cls: PodClass
+    filtered: Filtered
+    chosen: Bools
+    candidates: Bools
+    usable: Bools
+    own: tuple[Pod, ...]
+    reports: dict[int, ConstraintReport]
+    positions: tuple[int, ...]
+    accounts: dict[int, Account]  # as far as somebody asked
+
+
+def passes(filtered: Filtered, plugins: tuple[str, ...]) -> Bools:
+    """Bool (N,): nodes that none of the plugins refuses."""
+    left: Bools = filtered.considered.copy()
+    for verdict in filtered.verdicts:
+        if verdict.plugin in plugins:
+            left &= verdict.bits == 0
+    return left
+
+
+def without_own(usable: Bools, filtered: Filtered, own: tuple[Pod, ...]) -> Bools:
+    """Add the nodes that take a pod once the workload's own pods there are gone."""
+    by_node: dict[int, list[Pod]] = {}
+    for pod in own:
+        at = filtered.columns.index.get(pod.node_name)
+        if at is not None and filtered.considered[at] and not usable[at]:
+            by_node.setdefault(at, []).append(pod)
+    for at, pods in by_node.items():
+        usable[at] = not any(
+            verdict.bits[at] and verdict.state.what_if(at, pods, ())
+            for verdict in filtered.verdicts
+            if verdict.plugin != names.POD_TOPOLOGY_SPREAD
+        )
+    return usable
+
+
+def account_of(report: ConstraintReport, found: Evidence) -> Account:
+    """A constraint on the cluster without the workload's own pods."""
+    columns = found.filtered.columns
+    topology = columns.topology(report.constraint.topology_key)
+    has_key = topology.codes >= 0
+    size = len(topology.values)
+    order = np.array(sorted(range(size), key=topology.values.__getitem__), np.intp)  # that of the report's domains
+    chosen, usable, candidates = (
+        np.bincount(topology.codes[has_key & nodes], minlength=size)[order].tolist()
+        for nodes in (found.chosen, found.usable, found.candidates)
+    )
+    own = own_matching(report, found)
+    return Account(
+        max_skew=report.constraint.max_skew,
+        min_domains=report.min_domains,
+        counts_own=report.self_match and not report.selector.is_empty,
+        nodes=columns.n,
+        nodes_with_key=int(has_key.sum()),
+        candidates=int(found.candidates.sum()),
+        without_key=tuple(columns.nodes[node].name for node in np.flatnonzero(found.candidates & ~has_key)),
+        domains=tuple(
+            Domain(  # perf: by position, as there are as many as nodes, for every workload
+                domain.value,
+                domain.nodes,
+                of_chosen,
+                of_usable,
+                domain.matching - own.get(domain.value, 0) if own else domain.matching,
+                domain.eligible,
+                "" if of_usable else domain.unusable_because,
+                of_candidates,
+            )
+            for domain, of_chosen, of_usable, of_candidates in zip(
+                report.domains, chosen, usable, candidates, strict=True
+            )
+        ),
+        sharing=_sharing(report, found) if report.constraint.topology_key == HOSTNAME else (),
+    )
+
+
+def _sharing(report: ConstraintReport, found: Evidence) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The values of `kubernetes.io/hostname` of several nodes which the pod may use and a hard constraint counts."""
+    counts = counts_of(report, found)
+    if counts is None:
+        return ()
+    nodes: dict[str, list[str]] = {}
+    for at in np.flatnonzero(found.candidates & counts.included).tolist():
+        nodes.setdefault(counts.topology.values[counts.topology.codes[at]], []).append(
+            found.filtered.columns.nodes[at].name
+        )
+    return tuple((value, tuple(names)) for value, names in sorted(nodes.items()) if len(names) > 1)
+
+
+def counts_of(report: ConstraintReport, found: Evidence) -> Optional[DomainCounts]:
+    """A hard constraint's own account."""
+    position = report.constraint.position
+    states = [verdict.state for verdict in found.filtered.verdicts if isinstance(verdict.state, PreFilterState)]
+    return next((item for state in states for item in state.counts if item.constraint.position == position), None)
+
+
+def domain_of(pod: Pod, counts: DomainCounts, found: Evidence) -> Optional[str]:
+    """The domain in which a constraint counts a pod, if its node is counted."""
+    at = found.filtered.columns.index.get(pod.node_name)
+    if at is None or not counts.included[at]:
+        return None
+    value: str = counts.topology.values[counts.topology.codes[at]]
+    return value
+
+
+def own_matching(report: ConstraintReport, found: Evidence) -> dict[str, int]:
+    """How many of the workload's own pods a hard constraint counts in each domain."""
+    counts = counts_of(report, found)
+    numbers: dict[str, int] = {}
+    if counts is None or report.selector.is_empty:
+        return numbers
+    for pod in found.own:
+        value = domain_of(pod, counts, found)
+        if value is not None and report.selector.matches(dict(pod.cls.labels)):
+            numbers[value] = numbers.get(value, 0) + 1
+    return numbers

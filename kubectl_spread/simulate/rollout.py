@@ -1,0 +1,204 @@
+"""What runs: the pods that wait now, and the first step of each workload's next rollout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.stored import admitted
+from kubectl_spread.cluster.stored import as_stored
+from kubectl_spread.explain.explanation import examine
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.workload_state import state_of
+from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.replica import replica
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.workload import replica_name
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.unsupported import not_evaluated
+from kubectl_spread.simulate.controllers import running_pods
+from kubectl_spread.simulate.prospects import Prospects
+
+Plain = dict[str, Any]
+
+_MOST_TRIED = 8  # pods whose going is tried where its own node does not do
+_QUARTER = "25%"
+
+
+class Waiting(NamedTuple):
+    """Pending pods of a workload that are alike; the explanation is the first one's."""
+
+    key: OwnerKey
+    explanation: Explanation
+
+
+class Stuck(NamedTuple):
+    """A rollout whose first pod finds no node; `gone` is the old pod that is taken to have gone before, if any."""
+
+    workload: Workload
+    explanation: Explanation
+    gone: str = ""
+
+
+class Lost(NamedTuple):
+    """Pods of a workload that are bound to a node which does not exist."""
+
+    key: OwnerKey
+    node: str
+    pods: tuple[str, ...]
+
+
+class Uncreated(NamedTuple):
+    """Pods that a workload lacks because its controller may not create them, and why, in the API server's words."""
+
+    key: OwnerKey
+    number: int
+    wanted: int
+    message: str
+
+
+def lost(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[Lost]:
+    """Find pods on nodes that were deleted.
+
+    Args:
+        pods: bound ones, with the workload of each.
+        cluster: that has them.
+    """
+    nodes = {node.name for node in cluster.nodes}
+    found: dict[tuple[OwnerKey, str], list[str]] = {}
+    for key, pod in pods:
+        if pod.node_name not in nodes and not pod.terminating:
+            found.setdefault((key, pod.node_name), []).append(pod.name)
+    return [Lost(key, node, tuple(names)) for (key, node), names in found.items()]
+
+
+def uncreated(keys: Iterable[OwnerKey], cluster: Cluster) -> Iterator[Uncreated]:
+    """Find workloads that lack pods because creating them failed, as by a quota."""
+    for key in keys:
+        state = state_of(key, cluster)
+        if state is not None and state.missing and state.failures:
+            yield Uncreated(key, state.missing, state.wanted or 0, state.failures[0].message)
+
+
+def waiting(
+    pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster, profiles: Mapping[str, Profile]
+) -> Iterator[Waiting]:
+    """Pending pods explained, those that are alike together.
+
+    Args:
+        pods: with the workload of each.
+        cluster: that has them.
+        profiles: of the scheduler.
+    """
+    alike: dict[tuple[OwnerKey, Any], list[Pod]] = {}
+    every = list(pods)
+    for key, pod in every:
+        alike.setdefault((key, pod.cls), []).append(pod)
+    prospects = Prospects([pod for _, pod in every], cluster, profiles)
+    for (key, _), group in alike.items():
+        for first, *rest in prospects.grouped(group):
+            explanation = prospects.of(first).examined.explanation
+            yield Waiting(key, explanation._replace(others=tuple(pod.name for pod in rest)))
+
+
+class Rollouts:
+    """Tries the next rollout of workloads on one cluster; nothing is changed by it."""
+
+    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile]) -> None:
+        self._cluster = cluster
+        self._profiles = profiles
+        self._scheduler: Optional[Scheduler] = None
+
+    def stuck(self, owner: Workload, spec: Plain) -> Optional[Stuck]:
+        """A rollout that gets no further than its first pod; None where that finds a node, or nobody can tell.
+
+        A Deployment makes a pod beside the old ones if maxSurge lets it, and removes one if maxUnavailable does; a
+        StatefulSet removes its last pod. Old pods count, unless a constraint has the revision in matchLabelKeys.
+
+        Args:
+            owner: the workload as it will be.
+            spec: its `spec`, for the strategy.
+        """
+        own = running_pods(owner, self._cluster)
+        if owner.kind not in ("Deployment", "StatefulSet") or owner.is_foreign or not own or not owner.replicas:
+            return None
+        minor = next(iter(self._profiles.values())).minor
+        new = as_stored(admitted(owner, self._cluster), minor)._replace(known_hash="")
+        steps = _steps(new, spec, own)
+        if steps is None:
+            return None
+        surge, goes = steps
+        pod = replica(new, 0 if owner.kind == "Deployment" else (owner.replicas or 1) - 1)
+        if not self._is_known(pod):
+            return None
+        pod = pod._replace(name=f"{owner.name}-new", uid="") if owner.kind == "Deployment" else pod
+        filtered = self._filter(pod)
+        if (surge and filtered.feasible.any()) or self._fits_without(pod, goes, filtered):
+            return None
+        gone = () if surge else goes[:1]
+        found = examine(pod, self._without(gone), self._profiles).explanation
+        is_stuck = found.verdict is Verdict.PENDING and not found.nominated_node
+        return Stuck(owner, found, "".join(old.name for old in gone)) if is_stuck else None
+
+    def _is_known(self, pod: Pod) -> bool:
+        """Whether a pod's node can be predicted: the facts have its claims, and a scheduler looks at it."""
+        cls, claims = pod.cls, self._cluster.storage.claims
+        has_claims = all(not item.claim or ObjectKey(cls.namespace, item.claim) in claims for item in cls.volumes)
+        profile = self._profiles.get(cls.scheduler_name)
+        return has_claims and not cls.gates and not not_evaluated(cls, profile, self._cluster)
+
+    def _filter(self, pod: Pod) -> Filtered:
+        if self._scheduler is None:
+            self._scheduler = Scheduler(Columns(self._cluster), self._profiles)
+        return self._scheduler.filter(pod)
+
+    def _fits_without(self, pod: Pod, goes: list[Pod], filtered: Filtered) -> bool:
+        """Whether the pod finds a node once one of some others has gone: that one's own, or any."""
+        index = filtered.columns.index
+        for old in goes:
+            at = index.get(old.node_name)
+            if at is not None and filtered.considered[at] and filtered.what_if(at, [old], ()) is None:
+                return True
+        for old in goes[:_MOST_TRIED]:
+            without = Scheduler(Columns(self._without([old])), self._profiles)
+            if without.filter(pod).feasible.any():
+                return True
+        return False
+
+    def _without(self, gone: Iterable[Pod]) -> Cluster:
+        keys = {old.key for old in gone}
+        return self._cluster._replace(pods=tuple(pod for pod in self._cluster.pods if pod.key not in keys))
+
+
+def _steps(owner: Workload, spec: Plain, own: list[Pod]) -> Optional[tuple[bool, list[Pod]]]:
+    """Whether a pod comes before any goes, and the old pods of which one may go; None where all go, or none."""
+    if owner.kind == "StatefulSet":
+        last = replica_name(owner, (owner.replicas or 1) - 1)
+        if (spec.get("updateStrategy") or {}).get("type") == "OnDelete":
+            return None
+        return False, [pod for pod in own if pod.name == last]
+    strategy = spec.get("strategy") or {}
+    if strategy.get("type") == "Recreate":
+        return None
+    rolling = strategy.get("rollingUpdate") or {}
+    replicas = owner.replicas or 0
+    surge = scaled(_given(rolling, "maxSurge"), replicas, round_up=True)
+    unavailable = scaled(_given(rolling, "maxUnavailable"), replicas, round_up=False)
+    return bool(surge), own if unavailable or not surge else []
+
+
+def _given(rolling: Plain, field: str) -> Any:
+    value = rolling.get(field)
+    return _QUARTER if value is None else value

@@ -1,0 +1,147 @@
+"""Whether a document has the shape that one of our JSON Schemas gives it.
+
+jsonschema, which takes longer to import than a manifest takes to check, is for documents that are rarely read. This
+knows the keywords that `schemas/config.json` uses; a test compares the two on made-up documents. Problems have routes,
+so that each can be shown at its place, and all are told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+
+from kubectl_spread.lint.admission.hints import did_you_mean
+from kubectl_spread.objects.decode import path_text
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.node import Mapping
+from kubectl_spread.text.node import Node
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.node import Sequence
+
+Schema = dict[str, Any]
+
+KEYWORDS = frozenset(
+    (
+        "$ref",
+        "additionalProperties",
+        "enum",
+        "items",
+        "minItems",
+        "minLength",
+        "minProperties",
+        "pattern",
+        "properties",
+        "required",
+        "type",
+    )
+)
+
+_NAMES = {"object": "a mapping", "array": "a list", "string": "text", "number": "a number", "boolean": "true or false"}
+
+
+class Violation(NamedTuple):
+    """What is wrong at a route, which the message begins with; `is_key` where it is the key rather than its value."""
+
+    route: Route
+    message: str
+    is_key: bool = False
+
+
+def violations(root: Node, schema: Schema) -> list[Violation]:
+    """All that a document has and its schema does not allow, or the reverse."""
+    return list(_violations(root, schema, route=(), root=schema))
+
+
+def _violations(node: Node, schema: Schema, *, route: Route, root: Schema) -> Iterator[Violation]:
+    schema = _resolved(schema, root)
+    if "type" in schema and _type(node) not in _types(schema):
+        wanted = " or ".join(_NAMES[name] for name in _types(schema))
+        is_empty = _type(node) == "null"
+        yield _at(route, f"must be {wanted}, " + ("and nothing is there" if is_empty else f"not {_shown(node)}"))
+        return
+    if "enum" in schema and nodes.to_plain(node) not in schema["enum"]:
+        yield _at(route, _not_among(node, schema["enum"]))
+    elif isinstance(node, Mapping):
+        yield from _of_mapping(node, schema, route=route, root=root)
+    elif isinstance(node, Sequence):
+        if len(node.items) < schema.get("minItems", 0):
+            yield _at(route, "the list is empty")
+        for index, item in enumerate(node.items):
+            yield from _violations(item, schema.get("items", {}), route=(*route, index), root=root)
+    else:
+        yield from _of_text(node, schema, route=route)
+
+
+def _at(route: Route, message: str) -> Violation:
+    return Violation(route, f"{path_text(route)}: {message}" if route else message)
+
+
+def _resolved(schema: Schema, root: Schema) -> Schema:
+    if "$ref" not in schema:
+        return schema
+    found: Schema = {**schema, **root["$defs"][schema["$ref"].rpartition("/")[2]]}
+    return found
+
+
+def _of_mapping(node: Mapping, schema: Schema, *, route: Route, root: Schema) -> Iterator[Violation]:
+    properties = schema.get("properties", {})
+    further = schema.get("additionalProperties", {})
+    for name, field in node.fields.items():
+        if name in properties:
+            yield from _violations(field.value, properties[name], route=(*route, name), root=root)
+        elif further is False:
+            yield Violation((*route, name), _at(route, _unknown(name, properties)).message, is_key=True)
+        else:
+            yield from _violations(field.value, further, route=(*route, name), root=root)
+    missing = [name for name in schema.get("required", ()) if name not in node.fields]
+    for name in missing:
+        described = {**_resolved(properties[name], root), **properties[name]}["description"]
+        yield _at(route, f"`{name}` is missing: {described}")
+    if len(node.fields) < schema.get("minProperties", 0) and not missing:
+        yield _at(route, "it says nothing")
+
+
+def _of_text(node: Node, schema: Schema, *, route: Route) -> Iterator[Violation]:
+    value = nodes.to_plain(node)
+    if not isinstance(value, str):
+        return
+    if len(value) < schema.get("minLength", 0):
+        yield _at(route, "the text is empty")
+    elif "pattern" in schema and not re.search(schema["pattern"], value):
+        yield _at(route, f"not {schema['description']}: {value or 'empty'}")
+
+
+def _types(schema: Schema) -> list[str]:
+    wanted = schema["type"]
+    return [wanted] if isinstance(wanted, str) else wanted
+
+
+def _type(node: Node) -> str:
+    if isinstance(node, Mapping):
+        return "object"
+    if isinstance(node, Sequence):
+        return "array"
+    value = nodes.to_plain(node)
+    if isinstance(value, bool):
+        return "boolean"
+    return "string" if isinstance(value, str) else "null" if value is None else "number"
+
+
+def _shown(node: Node) -> str:
+    """What stands there, for people: a scalar as it is written."""
+    name = _type(node)
+    return _NAMES[name] if name in ("object", "array") else f"{_NAMES[name]}: {nodes.written(node)}"
+
+
+def _not_among(node: Node, known: list[str]) -> str:
+    value = nodes.to_plain(node)
+    near = did_you_mean(value, known)
+    shown = nodes.written(node) if _type(node) not in ("object", "array") else _shown(node)
+    return f"must be one of {', '.join(known)}: {shown or 'empty'}" + (f"; {near}" if near else "")
+
+
+def _unknown(name: str, known: dict[str, Any]) -> str:
+    near = did_you_mean(name, known)
+    return f"unknown key `{name}`: " + (near or f"known are {', '.join(known)}")

@@ -1,0 +1,69 @@
+"""The objects that stand beside workloads in manifests, and that a scheduler looks at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+from typing import NamedTuple
+
+from kubectl_spread.cluster.apply_manifests import applied
+from kubectl_spread.cluster.apply_manifests import KINDS
+from kubectl_spread.cluster.build import is_of_another_group
+from kubectl_spread.cluster.build import SHAPES
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.errors import SourceError
+from kubectl_spread.objects import decode
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.manifest import manifests
+from kubectl_spread.text import compose
+from kubectl_spread.text.source import SourceFile
+
+_KIND = re.compile(rf"""["']?kind["']?\s*:\s*["']?(?:{"|".join(KINDS)}|[A-Za-z]*List)\b""")
+
+
+class Applied(NamedTuple):
+    """A cluster with the objects of manifests, and what could not be read of these."""
+
+    cluster: Cluster
+    errors: tuple[SourceError, ...]
+
+
+def looks_like_facts(text: str) -> bool:
+    """Whether a text may hold one of the objects."""
+    return _KIND.search(text) is not None
+
+
+def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: str) -> Applied:
+    """The cluster once the manifests are applied, except for their workloads.
+
+    Args:
+        cluster: without them.
+        sources: the manifests; what is no YAML is passed over, for whoever checks them says it.
+        namespace: of objects that name none.
+    """
+    found: list[dict[str, Any]] = []
+    errors: list[SourceError] = []
+    for source in sources:
+        for document in compose.compose(source, looks_like_facts):
+            if isinstance(document, compose.SyntaxProblem):
+                continue
+            for manifest in manifests(document):
+                if manifest.kind in KINDS and not is_of_another_group(manifest.plain):
+                    wrong = _undecodable(manifest)
+                    errors += wrong
+                    found += [] if wrong else [manifest.plain]
+    return Applied(applied(cluster, found, namespace) if found else cluster, tuple(errors))
+
+
+def _undecodable(manifest: Manifest) -> list[SourceError]:
+    """What keeps an object from being applied."""
+    problems = decode.problems(manifest.plain, SHAPES[manifest.kind])
+    source = manifest.document.source
+    errors = []
+    for problem in problems:
+        if problem.kind is decode.Kind.TYPE:
+            line, column = source.position(manifest.place(problem.route).start)
+            what = f"{manifest.kind} {manifest.name} is left out: {decode.path_text(problem.route)}: {problem.message}"
+            errors.append(SourceError(source.name, what, line=line, column=column))
+    return errors

@@ -1,0 +1,117 @@
+"""A moment to simulate: the cluster of a problem, with changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.replica import controller_of
+from kubectl_spread.objects.workload import created_labels
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.simulate.controllers import with_controllers
+from kubectl_spread.suggest import patch
+from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.recreate import anew
+from kubectl_spread.suggest.recreate import Recreation
+from kubectl_spread.suggest.rollout_settings import RolloutSettings
+
+Plain = dict[str, Any]
+
+
+class Scene(NamedTuple):
+    """What is simulated.
+
+    cluster: nodes and storage as they are then; its bound pods are those of the problem's cluster, `gone` aside.
+    spec: that of the problem's pods. gone: uids of bound pods that are deleted. evicted: the pods that their
+    controllers create in their place; they must find nodes, too. renewed: keys of the problem's waiting pods that are
+    deleted, and created from the present template of their controller. rollout: other settings than the workload's.
+    """
+
+    problem: Problem
+    cluster: Cluster
+    spec: Plain
+    gone: frozenset[str] = frozenset()
+    evicted: tuple[Pod, ...] = ()
+    renewed: frozenset[str] = frozenset()
+    rollout: Optional[RolloutSettings] = None
+
+    @property
+    def is_recreated(self) -> bool:
+        """Whether the problem's pods are created anew, from another template."""
+        return self.spec is not self.problem.spec
+
+    def problem_scene(self) -> Scene:
+        """Return the scene before any change."""
+        return Scene(self.problem, self.cluster, self.problem.spec)
+
+    def own(self, *, is_same_revision: bool = False) -> tuple[Pod, ...]:
+        """Return the problem's pods that wait for a node, as they are then.
+
+        `is_same_revision`: they keep the label of their revision, though their template is another.
+        """
+        pods = self.problem.given.own
+        if self.renewed:
+            cluster = self.problem.cluster
+            pods = tuple((anew(pod, cluster) or pod) if pod.key in self.renewed else pod for pod in pods)
+        if not self.is_recreated:
+            return pods
+        recreation = self.recreation(is_same_revision=is_same_revision)
+        return tuple(map(recreation.pod, pods))
+
+    def recreation(self, *, is_same_revision: bool = False) -> Recreation:
+        """Return what makes pods of the changed template out of those there are."""
+        problem, owner = self.problem, self.new_owner()
+        label = "" if is_same_revision else problem.revision_label
+        labels = {label: created_labels(owner).get(label, "")} if label else {}
+        controller = controller_of(owner) if label and problem.pod.owner is not None else None
+        keeps_owner = controller is None or controller.kind == problem.pod.owner.kind != "ReplicaSet"  # type: ignore[union-attr]
+        return Recreation(
+            problem.spec,
+            self.spec,
+            labels=labels,
+            owner=None if keeps_owner else controller,
+            priority=self._priority(),
+        )
+
+    def _priority(self) -> Optional[int]:
+        """The priority of another class than the pods had; None where that stays."""
+        name = self.spec.get("priorityClassName")
+        found = self.problem.cluster.priority_classes.get(name or "")
+        return None if found is None or name == self.problem.spec.get("priorityClassName") else found.value
+
+    def new_owner(self) -> Workload:
+        """The workload with the changed template: of a new revision."""
+        owner = self.problem.owner
+        return owner._replace(template={**owner.template, "spec": self.spec}, known_hash="")
+
+    def with_spec(self, ops: Iterable[Op]) -> Scene:
+        """The problem's pods made of another template."""
+        changed = self._replace(spec=patch.applied(self.spec, ops))
+        return changed._replace(cluster=with_controllers([changed.new_owner()], self.cluster))
+
+    def with_nodes(self, changed: Iterable[Node], *, without: Iterable[str] = ()) -> Scene:
+        """Some nodes replaced or added, some taken away."""
+        by_name = {node.name: node for node in self.cluster.nodes}
+        by_name |= {node.name: node for node in changed}
+        for name in without:
+            by_name.pop(name, None)
+        nodes = tuple(sorted(by_name.values(), key=lambda node: node.name))
+        return self._replace(cluster=self.cluster._replace(nodes=nodes))
+
+    def without_pods(self, pods: Sequence[Pod], *, replaced: bool) -> Scene:
+        """Pods deleted; `replaced`: their controllers create others like them."""
+        own = {pod.key for pod in self.problem.given.own}
+        waiting = frozenset(pod.key for pod in pods if pod.key in own and not pod.node_name)
+        deleted = tuple(pod for pod in pods if pod.key not in waiting)
+        cluster = self.problem.cluster
+        again = [anew(pod, cluster) for pod in deleted] if replaced else []
+        made = tuple(pod for pod in again if pod is not None)
+        gone = self.gone | {pod.uid for pod in deleted}
+        return self._replace(gone=gone, evicted=(*self.evicted, *made), renewed=self.renewed | waiting)

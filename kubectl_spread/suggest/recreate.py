@@ -1,0 +1,183 @@
+"""Pods as they would be created anew from a changed template.
+
+Only what the change touches is taken from the template; all else a pod keeps that it has: what admission added, the
+claims of its ordinal, the labels of its controller. So nothing is lost where the template is not known as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects import read
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.pod import Owner
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
+from kubectl_spread.suggest.pod_spec import spec_of
+
+Plain = dict[str, Any]
+
+_FIELDS = (
+    "requests",
+    "nonzero",
+    "scored",
+    "node_selector",
+    "node_affinity",
+    "pod_affinity",
+    "pod_anti_affinity",
+    "preferred_affinity",
+    "preferred_anti_affinity",
+    "constraints",
+    "host_ports",
+    "volumes",
+)
+
+
+class Recreation:
+    """A change of a pod spec, done to pods; those of one class are one afterwards, too."""
+
+    def __init__(
+        self,
+        before: Plain,
+        after: Plain,
+        *,
+        labels: dict[str, str],
+        owner: Optional[Owner] = None,
+        priority: Optional[int] = None,
+    ) -> None:
+        """Nothing is read before a pod is asked for.
+
+        Args:
+            before: the spec that the pods were made of.
+            after: the one they are to be made of.
+            labels: those of a revision, which the new pods have instead of the old ones.
+            owner: what controls the new pods; None where that is the same.
+            priority: of the new pods; None where that is the same.
+        """
+        self._priority = priority
+        self._before, self._after = before, after
+        self._labels, self._owner = labels, owner
+        self._known: dict[PodClass, PodClass] = {}
+
+    def pod(self, pod: Pod) -> Pod:
+        """The pod anew: not nominated to any node, and not refused yet."""
+        found = self._known.get(pod.cls)
+        if found is None:
+            found = self._known[pod.cls] = self._changed(pod.cls)
+        return pod._replace(cls=found, nominated_node="", message="", reason="")
+
+    def _changed(self, cls: PodClass) -> PodClass:
+        labels = {**dict(cls.labels), **self._labels}
+        old = _read(cls, dict(cls.labels), self._before)
+        new = _read(cls, labels, self._after)
+        touched = {field: getattr(new, field) for field in _FIELDS if getattr(new, field) != getattr(old, field)}
+        if self._priority is not None:
+            touched |= {"priority": self._priority, "preemption_policy": ""}
+        if new.tolerations != old.tolerations:
+            added = [item for item in cls.tolerations if item not in old.tolerations]
+            touched["tolerations"] = (*new.tolerations, *added)
+        if labels != dict(cls.labels) and any(item.match_label_keys for item in new.constraints):
+            touched["constraints"] = new.constraints  # those of a stored pod select its own revision
+        return cls._replace(labels=tuple(sorted(labels.items())), owner=self._owner or cls.owner, **touched)
+
+
+def _read(cls: PodClass, labels: dict[str, str], spec: Plain) -> PodClass:
+    return read.pod_class(cls.namespace, {"labels": labels}, spec, {})
+
+
+def anew(pod: Pod, cluster: Cluster) -> Optional[Pod]:
+    """Return the pod that a controller creates for one that is gone; None for one that nobody controls.
+
+    It is made of the controller's present template, which need not be that of the old pod.
+    """
+    if pod.owner is None or pod.owner.kind in _NEVER_AGAIN:
+        return None
+    cls = current_class(pod, cluster)
+    labels = tuple(item for item in cls.labels if item[0] not in _OF_ITS_NODE)
+    if labels != cls.labels:
+        cls = cls._replace(labels=labels)
+    return pod._replace(
+        cls=cls,
+        uid=f"{pod.uid}/anew",
+        node_name="",
+        nominated_node="",
+        phase="Pending",
+        terminating=False,
+        finalizers=(),
+        message="",
+        reason="",
+    )
+
+
+_NEVER_AGAIN = ("Node",)  # mirror pods: the kubelet of their node makes them
+_OF_ITS_NODE = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+# What a template may change of a pod that waits; admission adds to some of it, which is no change.
+_COMPARED = (
+    "requests",
+    "node_selector",
+    "node_affinity",
+    "pod_affinity",
+    "pod_anti_affinity",
+    "tolerations",
+    "constraints",
+    "host_ports",
+)
+
+
+def current_class(pod: Pod, cluster: Cluster) -> PodClass:
+    """Return the class of the pods that a pod's controller makes now; the pod's own where the template is the same.
+
+    What the template does not say, and admission adds, is taken from the pod.
+    """
+    cls, owner = pod.cls, pod.owner
+    known = None if owner is None else cluster.controllers.get(OwnerKey(owner.kind, pod.namespace, owner.name))
+    if known is None or owner is None or owner.kind not in KINDS:
+        return cls
+    spec = known.workload.template.get("spec") or {}
+    if not spec.get("containers"):  # the facts do not have the template
+        return cls
+    made = _read(cls, dict(cls.labels), spec)
+    changed = _changed_fields(cls, made, is_daemon=owner.kind == "DaemonSet")
+    if not changed:
+        return cls
+    if "requests" in changed:
+        changed |= {"nonzero": made.nonzero, "scored": made.scored}
+    return cls._replace(**changed)
+
+
+def _changed_fields(cls: PodClass, made: PodClass, *, is_daemon: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    written, now = spec_of(cls), spec_of(made)
+    if _is_other_request(cls, made):
+        found["requests"] = made.requests
+    if not set(made.tolerations) <= set(cls.tolerations):
+        added = [item for item in cls.tolerations if item in DEFAULT_TOLERATIONS and item not in made.tolerations]
+        found["tolerations"] = (*made.tolerations, *added)
+    if made.host_ports != cls.host_ports:
+        found["host_ports"] = made.host_ports
+    if not set(made.node_selector) <= set(cls.node_selector):
+        found["node_selector"] = made.node_selector
+    if written.get("topologySpreadConstraints") != now.get("topologySpreadConstraints"):
+        found["constraints"] = made.constraints
+    of_pods = [fields(item.get("affinity")) for item in (written, now)]
+    if any(of_pods[0].get(name) != of_pods[1].get(name) for name in ("podAffinity", "podAntiAffinity")):
+        found |= {"pod_affinity": made.pod_affinity, "pod_anti_affinity": made.pod_anti_affinity}
+    if not is_daemon and made.node_affinity != cls.node_affinity:
+        found["node_affinity"] = made.node_affinity
+    return found
+
+
+def _is_other_request(cls: PodClass, made: PodClass) -> bool:
+    """Whether the template asks for another amount of something; what it does not name may be a default."""
+    own = dict(cls.requests)
+    return any(own.get(name) != amount for name, amount in made.requests if amount)
+
+
+def differences(old: PodClass, new: PodClass) -> list[str]:
+    """Return the names of the fields in which two classes differ, of those that a template decides."""
+    return [field for field in _COMPARED if getattr(old, field) != getattr(new, field)]

@@ -1,0 +1,253 @@
+"""Trying changes, and choosing among those that help.
+
+Every change is first applied to a copy of the cluster as it is at this moment, on which all pods that wait are
+scheduled: that is quick, and most changes help nobody. Of what is left the best are played to their end (`judge`):
+
+    the pod finds a node at this moment ── no ──▶ dropped
+    a pod waits once nothing moves any more, that need not ── yes ──▶ dropped
+
+Changes in pairs are tried where none alone is enough.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Optional
+
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.simulate.replicas import first
+from kubectl_spread.suggest import arrange
+from kubectl_spread.suggest import trial as trials
+from kubectl_spread.suggest.actions.manifest import SetRollout
+from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.hypothetical import Scene
+from kubectl_spread.suggest.judge import Judge
+from kubectl_spread.suggest.moves import MOVES
+from kubectl_spread.suggest.moves import rollout
+from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.suggestion import Suggestions
+from kubectl_spread.suggest.telling import told
+from kubectl_spread.suggest.tried import Tried
+
+MOST = 5
+BUDGET_S = 4.0  # of estimated time, so that the same is tried on every machine
+_MOST_PAIRS = 60
+
+# What a trial takes, about: each, and for every thousand nodes, bound pods, and pods to place.
+_COST_S, _NODES_S, _BOUND_S, _PLACED_S = 0.0015, 0.006, 0.0006, 0.2
+_PLAYED = 4  # what it takes to play a change, in trials
+
+
+def suggest(problem: Problem, *, most: int = MOST, budget_s: float = BUDGET_S) -> Suggestions:
+    """Return changes that let the pod be placed, those that do and give up the least first.
+
+    Args:
+        problem: the pod.
+        most: how many to give back.
+        budget_s: how long to look, in seconds of estimated time; what was not tried then is counted.
+    """
+    return _Search(problem, budget_s).run(most)
+
+
+class _Search:
+    def __init__(self, problem: Problem, budget_s: float) -> None:
+        self._problem = problem
+        self._left_s = budget_s
+        # Bound pods are in the columns; nobody looks for them among those of the cluster.
+        waiting = problem.cluster._replace(pods=tuple(problem.cluster.pending()))
+        self._scene = Scene(problem, waiting, problem.spec)
+        self._conflicts = [
+            frozenset(item.id for item in single)
+            for conflict in problem.explanation.conflicts
+            for single in conflict.singles()
+        ]
+        self._tried = 0
+        self._not_tried = 0
+        given = problem.given
+        self._others = frozenset(pod.key for pod in (*given.before, *given.after))
+        self._before = trials.run(self._scene, self._queue(self._scene), pick=first)
+        self._others &= self._before.placed.keys()
+        self._own = {pod.key for pod in given.own}
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self._problem)
+
+    def run(self, most: int) -> Suggestions:
+        if self._problem.pod.key in self._before.placed:
+            return Suggestions()
+        ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
+        best = arrange.arranged(self._climbed(ladder for ladder in ladders if self._may_be_enough(ladder)))
+        chosen, left = self._judged(best, most)
+        if not chosen:
+            pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
+            chosen, left = self._judged(arrange.arranged(self._climbed(pairs)), most)
+        items = tuple(told(item, item.judged, self._judge) for item in chosen if item.judged is not None)
+        harmful = sum(map(arrange.is_harmful, left))
+        return Suggestions(items, self._tried, len(items) + len(left), self._not_tried, harmful)
+
+    def _judged(self, best: list[Tried], most: int) -> tuple[list[Tried], list[Tried]]:
+        """Return the first changes that hold in the end, and those after them that nobody looked at.
+
+        What restarts or ends running pods, or loses data, is not among the usual few where anything else helps.
+        """
+        chosen: list[Tried] = []
+        hides_harm = most <= arrange.SHOWN
+        for number, item in enumerate(best):
+            if len(chosen) == most or (hides_harm and chosen and arrange.is_harmful(item)):
+                return chosen, best[number:]
+            held = self._held(item)
+            if held is not None:
+                chosen.append(held)
+        return chosen, []
+
+    def _held(self, item: Tried) -> Optional[Tried]:
+        """Return a change that holds in the end, or one like it that does more."""
+        size = item.ladder.size
+        steps = [item.at, *(at for at in (item.at + 1, 2 * item.at + 2, size - 1) if item.at < at < size)]
+        for at in dict.fromkeys(steps):
+            if self._left_s <= 0:
+                self._not_tried += 1
+                return None
+            other = item if at == item.at else self._try(item.ladder, at)
+            if other is None:
+                continue
+            self._left_s -= _PLAYED * self._cost_s(len(self._problem.given.own) + len(self._problem.given.running))
+            judged = self._judge.thorough(other.change, other.scene)
+            if judged is not None:
+                return other._replace(judged=judged)
+        return self._without_surge(item)
+
+    def _without_surge(self, item: Tried) -> Optional[Tried]:
+        """The same with room for its rollout: old pods go before new ones come."""
+        problem, change = self._problem, item.change
+        if not rollout.is_stuck_for_room(problem, change) or not problem.given.running:
+            return None
+        other = change._replace(
+            title=f"{change.title}, and {rollout.TITLE}",
+            actions=(*change.actions, SetRollout(())),
+            gives_up="; ".join(filter(None, (change.gives_up, rollout.GIVES_UP))),
+        )
+        scene = self._applied(other)
+        judged = None if scene is None else self._judge.thorough(other, scene)
+        return None if scene is None or judged is None else item._replace(change=other, scene=scene, judged=judged)
+
+    def _may_be_enough(self, ladder: Ladder) -> bool:
+        """Whether a change loosens something in every set of requirements that leaves no node by itself."""
+        change = ladder.step(0)
+        return change is not None and all(_loosens(change, conflict) for conflict in self._conflicts)
+
+    def _climbed(self, ladders: Iterable[Ladder]) -> list[Tried]:
+        return [item for ladder in ladders if (item := self._climb(ladder)) is not None]
+
+    def _climb(self, ladder: Ladder) -> Optional[Tried]:
+        """The first step that does as much as the last one does."""
+        low = self._try(ladder, 0)
+        if ladder.size == 1 or (low is not None and not low.waiting):
+            return low
+        best = self._try(ladder, ladder.size - 1)
+        if best is None or (low is not None and low.waiting <= best.waiting):
+            return low
+        under, at = 0, ladder.size - 1  # the step `under` does less, the step `at` as much
+        while at - under > 1:
+            middle = (under + at) // 2
+            item = self._try(ladder, middle)
+            if item is not None and item.waiting <= best.waiting:
+                best, at = item, middle
+            else:
+                under = middle
+        return best
+
+    def _try(self, ladder: Ladder, at: int) -> Optional[Tried]:
+        if self._left_s <= 0:
+            self._not_tried += 1
+            return None
+        change = ladder.step(at)
+        scene = None if change is None else self._applied(change)
+        if change is None or scene is None:
+            return None
+        queue = self._queue(scene)
+        self._left_s -= self._cost_s(len(queue))
+        self._tried += 1
+        trial = trials.run(scene, queue, pick=first, needed=self._problem.pod.key)
+        if not self._is_good(scene, trial):
+            return None
+        waiting = sum(pod.key in self._own for pod in trial.refused)
+        return Tried(change, scene, waiting, ladder, at)
+
+    def _applied(self, change: Change) -> Optional[Scene]:
+        try:
+            scene = change.apply(self._scene)
+        except (KeyError, IndexError, TypeError, ValueError):  # what an action is about is not there
+            return None
+        return None if change.is_of_manifest and scene == self._scene else scene  # it may be so already
+
+    def _is_good(self, scene: Scene, trial: trials.Trial) -> bool:
+        needed = {self._problem.pod.key, *self._others, *(pod.key for pod in scene.evicted)}
+        return needed <= trial.placed.keys()
+
+    def _queue(self, scene: Scene) -> list[Pod]:
+        """All pods that wait, those of higher priority first; of others those that find a node anyway."""
+        given = self._problem.given
+        before, after = ([pod for pod in pods if pod.key in self._others] for pods in (given.before, given.after))
+        return sorted([*before, *scene.own(), *after, *scene.evicted], key=lambda pod: -pod.cls.priority)
+
+    def _cost_s(self, pods: int) -> float:
+        columns = self._problem.columns
+        nodes, bound = columns.n / 1000, len(columns.bound_pods) / 1000
+        return _COST_S + nodes * _NODES_S + bound * _BOUND_S + pods / 1000 * _PLACED_S
+
+    def _pairs(self, ladders: list[Ladder]) -> Iterator[Ladder]:
+        """Two changes that together loosen something in every conflict, those that give up less first."""
+        pairs: list[tuple[int, int, Ladder, Ladder]] = []
+        for one, other in itertools.combinations(ladders, 2):
+            changes = one.step(0), other.step(0)
+            if changes[0] is None or changes[1] is None or changes[0].family == changes[1].family:
+                continue
+            if all(_loosens(changes[0], conflict) or _loosens(changes[1], conflict) for conflict in self._conflicts):
+                pairs.append((changes[0].rank + changes[1].rank, len(pairs), one, other))
+        for _, _, one, other in sorted(pairs, key=lambda pair: pair[:2]):
+            yield _together(one, other)
+
+
+def _different(ladders: Iterable[Ladder]) -> list[Ladder]:
+    """Ladders without those that begin as another one does, the ones that give up least first."""
+    by_start = {step.title: ladder for ladder in ladders if (step := ladder.step(0)) is not None}
+    return sorted(by_start.values(), key=_first_rank)
+
+
+def _first_rank(ladder: Ladder) -> tuple[int, int]:
+    change = ladder.step(0)
+    return (99, 0) if change is None else (change.rank, change.weight)
+
+
+def _loosens(change: Change, conflict: frozenset[str]) -> bool:
+    return not change.relaxes or bool(change.relaxes & conflict)
+
+
+def _together(one: Ladder, other: Ladder) -> Ladder:
+    """Both, the second as far as it goes; the first as far as needed."""
+
+    def step(at: int) -> Optional[Change]:
+        changes = one.step(at % one.size), other.step(other.size - 1)
+        if changes[0] is None or changes[1] is None:
+            return None
+        return changes[0]._replace(
+            title=f"{changes[0].title}, and {changes[1].title}",
+            actions=(*changes[0].actions, *changes[1].actions),
+            family=f"{changes[0].family}, {changes[1].family}",
+            rank=max(changes[0].rank, changes[1].rank),
+            damage=max(changes[0].damage, changes[1].damage),
+            fold="",
+            weight=changes[0].weight + changes[1].weight + min(changes[0].rank, changes[1].rank),
+            relaxes=frozenset(),
+            parts=2,
+            gives_up="; ".join(filter(None, (changes[0].gives_up, changes[1].gives_up))),
+            notes=(*changes[0].notes, *changes[1].notes),
+        )
+
+    return Ladder(one.size, step)

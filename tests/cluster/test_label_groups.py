@@ -1,0 +1,50 @@
+"""Groups that a selector matches are those that a look at every group finds."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_spread.cluster.label_groups import Group
+from kubectl_spread.cluster.label_groups import Groups
+from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import Selector
+
+WORDS = st.sampled_from(["a", "b", "c"])
+LABELS = st.dictionaries(WORDS, WORDS, max_size=2).map(lambda found: tuple(sorted(found.items())))
+GROUPS = st.lists(st.tuples(WORDS, LABELS, st.booleans()).map(lambda item: Group(*item)), max_size=10)
+REQUIREMENTS = st.one_of(
+    st.tuples(WORDS, st.just("In"), st.lists(WORDS, min_size=1, max_size=2).map(tuple)),
+    st.tuples(WORDS, st.sampled_from(["Exists", "DoesNotExist"]), st.just(())),
+).map(lambda item: Requirement(*item))
+SELECTORS = st.none() | st.lists(REQUIREMENTS, max_size=2).map(tuple)
+
+
+@given(GROUPS, GROUPS, GROUPS, WORDS, SELECTORS, st.integers(0, 12))
+def test_groups_are_found_by_label_as_by_search(
+    first: list[Group],
+    later: list[Group],
+    fresh: list[Group],
+    namespace: str,
+    requirements: tuple[Requirement, ...] | None,
+    known: int,
+) -> None:
+    """Also in groups that were made of others, which go on growing by themselves."""
+    base = Groups()
+    for group in first:
+        base.add(group)
+    groups = Groups(base)
+    for group in later:
+        base.add(group)
+    for group in fresh:
+        at = groups.add(group)
+        assert groups.all()[at] == group
+    every, selector = groups.all(), Selector(requirements)
+    known = min(known, len(every))
+    matched = [group.namespace == namespace and selector.matches(dict(group.labels)) for group in every]
+    counted = [found and not group.terminating for found, group in zip(matched, every, strict=True)]
+
+    assert every == list(dict.fromkeys([*first, *fresh]))
+    assert groups.matching(namespace, selector, known).tolist() == counted[known:]
+    assert groups.seen(namespace, selector).tolist() == matched
+    assert base.all() == list(dict.fromkeys([*first, *later]))

@@ -1,0 +1,116 @@
+"""What the profile, the config, its entries for some files and the command line come to."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.check_source import check_source
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.selection.policy import Choice
+from kubectl_spread.lint.selection.policy import FileChoice
+from kubectl_spread.lint.selection.policy import Policy
+from kubectl_spread.lint.selection.select import Profile
+from kubectl_spread.lint.selection.select import severities
+from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.source import SourceFile
+from tests.manifests import POD
+
+DEFAULT = Profile.DEFAULT.codes
+WEB = SourceFile("charts/web.yaml", "")
+OTHER = SourceFile("web.yaml", "")
+
+
+def for_charts(choice: Choice) -> FileChoice:
+    return FileChoice(Globs(os.getcwd(), ("charts/**",)), choice)
+
+
+def codes(prefix: str) -> frozenset[str]:
+    return frozenset(code for code in RULES if code.startswith(prefix))
+
+
+def test_a_profile_holds_the_next_smaller_one() -> None:
+    """Minimal has only errors, default no opinion, strict all."""
+    assert Profile.MINIMAL.codes < DEFAULT <= Profile.STRICT.codes
+    assert {Severity.ERROR} == {RULES[code].severity for code in Profile.MINIMAL.codes}
+    assert not any(RULES[code].is_opinion for code in DEFAULT)
+    assert frozenset(RULES) == Profile.STRICT.codes
+
+
+@pytest.mark.parametrize(
+    ("config", "in_charts", "flags", "expected"),
+    [
+        (Choice(), Choice(), Choice(), DEFAULT),
+        (Choice(select=("SPR1",)), Choice(), Choice(), codes("SPR1")),
+        (Choice(ignore=("SPR1",)), Choice(), Choice(), DEFAULT - codes("SPR1")),
+        (Choice(("SPR1",), ("SPR3",), ("SPR101",)), Choice(), Choice(), codes("SPR1") - {"SPR101"} | codes("SPR3")),
+        (Choice(select=("SPR101",), ignore=("SPR1",)), Choice(), Choice(), {"SPR101"}),
+        (Choice(select=("SPR101",)), Choice(ignore=("SPR1",)), Choice(), frozenset()),
+        (Choice(ignore=("SPR101",)), Choice(extend=("SPR1",)), Choice(), DEFAULT),
+        (Choice(ignore=("ALL",)), Choice(select=("SPR102",)), Choice(), {"SPR102"}),
+        (Choice(ignore=("SPR101",)), Choice(ignore=("SPR101",)), Choice(select=("SPR101",)), {"SPR101"}),
+        (Choice(select=("SPR1",)), Choice(), Choice(ignore=("SPR101",)), codes("SPR1") - {"SPR101"}),
+        (Choice(select=("SPR1",)), Choice(), Choice(extend=("SPR201",)), codes("SPR1") | {"SPR201"}),
+    ],
+)  # fmt: skip
+def test_who_speaks_later_goes_beyond(
+    config: Choice, in_charts: Choice, flags: Choice, expected: frozenset[str]
+) -> None:
+    policy = Policy(config=config, per_file=(for_charts(in_charts),), flags=flags)
+
+    assert expected - codes("SPR0") == policy.settings(WEB).codes - codes("SPR0")
+
+
+def test_an_entry_holds_for_its_files_alone() -> None:
+    policy = Policy(per_file=(for_charts(Choice(select=("SPR1",))),))
+
+    assert codes("SPR1") == policy.settings(WEB).codes
+    assert DEFAULT == policy.settings(OTHER).codes
+    assert codes("SPR1") == policy.codes([WEB])
+    assert DEFAULT == policy.codes([WEB, OTHER])
+    assert frozenset() == policy.codes([])
+
+
+def test_a_later_entry_goes_beyond_an_earlier_one() -> None:
+    policy = Policy(per_file=(for_charts(Choice(select=("SPR1",))), for_charts(Choice(ignore=("SPR101",)))))
+
+    assert codes("SPR1") - {"SPR101"} == policy.settings(WEB).codes
+
+
+def test_the_longer_word_has_the_severity() -> None:
+    """Wherever it stands; a name is as long as can be."""
+    error, warning, info = Severity
+    found = severities([("SPR101", info), ("SPR1", warning), ("max-skew-not-positive", error), ("ALL", info)])
+
+    assert (error, warning, info) == (found["SPR101"], found["SPR102"], found["SPR201"])
+
+
+def test_severities_and_versions_are_taken_from_who_speaks_last() -> None:
+    policy = Policy(
+        config=Choice(severity=(("SPR101", Severity.INFO), ("SPR102", Severity.INFO)), minor=30),
+        per_file=(for_charts(Choice(severity=(("SPR1", Severity.WARNING),), minor=28)),),
+        autoscaler="karpenter",
+    )
+
+    assert {"SPR101": Severity.INFO, "SPR102": Severity.INFO} == policy.settings(OTHER).severities
+    assert {Severity.WARNING} == set(policy.settings(WEB).severities.values())
+    assert TargetCluster(30, "karpenter") == policy.settings(OTHER).target
+    assert TargetCluster(28, "karpenter") == policy.settings(WEB).target
+    assert 31 == policy._replace(flags=Choice(minor=31)).settings(WEB).target.minor
+
+
+def test_a_rule_sees_the_target_of_the_file_that_it_asks_about() -> None:
+    """One file of the project is for an older cluster."""
+    texts = {name: POD.replace("SKEW", "1") for name in ("charts/web.yaml", "web.yaml")}
+    subjects = [
+        subject for name, text in texts.items() for subject in check_source(SourceFile(name, text), named=True).subjects
+    ]
+    policy = Policy(config=Choice(minor=30), per_file=(for_charts(Choice(minor=28)),))
+    project = Project(subjects, target=lambda source: policy.settings(source).target)
+
+    assert [28, 30] == [project.seen_from(subject.manifest).target.minor for subject in subjects]
+    assert [2, 2] == [len(project.seen_from(subject.manifest).subjects) for subject in subjects]
