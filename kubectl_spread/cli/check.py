@@ -55,9 +55,14 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 @click.command()
 @click.argument("files", nargs=-1, shell_complete=complete.files_or_targets, metavar="[FILE | TYPE/NAME]...")
 @click.option(
-    "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="File or directory to check; - is stdin."
+    "-f",
+    "--filename",
+    multiple=True,
+    type=FILE,
+    metavar="FILE",
+    help="File or directory to check; - is standard input. Repeatable.",
 )
-@click.option("-R", "--recursive", is_flag=True, help="Look into the directories below the ones named.")
+@click.option("-R", "--recursive", is_flag=True, help="Also check the directories below the named ones.")
 @kustomize_option
 @cluster_facts
 @click.option(
@@ -65,10 +70,12 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     "--namespace",
     metavar="NAME",
     shell_complete=complete.namespaces,
-    help="Namespace of objects that name none.  [default: default]",
+    help="Namespace of the running workloads, and of objects that name none.  [default: the context's, or default]",
 )
-@click.option("-A", "--all-namespaces", is_flag=True, help="Check what runs in every namespace.")
-@click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Check what runs with these labels.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Check the running workloads of all namespaces.")
+@click.option(
+    "-l", "--selector", "label_selector", metavar="SELECTOR", help="Check only running workloads with these labels."
+)
 @click.option(
     "-o",
     "--output",
@@ -76,13 +83,17 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     metavar="FORMAT[=FILE]",
     callback=outputs,
     shell_complete=complete_outputs,
-    help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; with = also the file it goes to.  [default: text]",
+    help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; with =FILE, written to that file. Repeatable.  [default: text]",
 )
-@click.option("--output-file", type=FILE, metavar="FILE", help="The file that a single output goes to.")
+@click.option("--output-file", type=FILE, metavar="FILE", help="File for the output, if there is only one format.")
 @choice_options
 @fix_options.fix_options
-@click.option("--statistics", is_flag=True, help="Say at the end how many findings each rule has.")
-@click.option("--show-files", is_flag=True, help="List the files that would be checked, and their roots; check none.")
+@click.option("--statistics", is_flag=True, help="Print the number of findings per rule at the end.")
+@click.option(
+    "--show-files",
+    is_flag=True,
+    help="List the files that would be checked and their project roots, without checking them.",
+)
 @colour_option
 @click.pass_context
 def command(
@@ -103,59 +114,58 @@ def command(
     show_files: bool,
     color: str,
 ) -> int:
-    """Check topology spread constraints in manifests, or of what runs.
+    """Check topology spread constraints in manifests or of running workloads.
 
-    Without cluster facts it says what the API server would reject, or what would fail later. With --live, --snapshot
-    or --topology it also places every replica of every workload, one after another by the scheduler's rules,
-    and says which stay Pending and why.
+    Without cluster facts, check reports what the API server would reject and what would go wrong later. With --live,
+    --snapshot or --topology, it also places every replica as kube-scheduler would, and reports which replicas stay
+    Pending and why.
 
-    Of a directory it takes the files that end in .yaml, .yml or .json; with -R also those below it, but for directories
-    that begin with a dot and links to directories. A file that is named may have any name. --show-files lists them.
+    In a directory, it reads the files that end in .yaml, .yml or .json; with -R also those in subdirectories, except
+    hidden and linked ones. A named file may have any extension. --show-files lists the files.
 
-    Without a file it checks the workloads that run in the live cluster or a snapshot: their constraints, whether
-    their pods keep to them, which pods are Pending and why, and whether the next rollout would find a node.
+    Without files, it checks the workloads that run in the live cluster or in a snapshot. It reports wrong constraints,
+    violated constraints, Pending pods with the reason, and rollouts that would get stuck.
 
     \b
     Exit codes:
       0  nothing to report
-      1  findings, or pods Pending or refused; with --fail-on warning or info also pods that are not predictable
-      2  wrong usage, or a config that cannot be followed
+      1  findings, or pods that stay Pending or are rejected; with --fail-on warning or info also unpredictable pods
+      2  wrong usage, or an invalid configuration file
       3  an input could not be read, or the cluster could not be reached
-    With -o sarif alone the reader of the report judges the findings: these exit
-    with 0, unless --fail-on is given.
+    With -o sarif as the only format, findings exit with 0 unless --fail-on is given.
 
     \b
     Examples:
-      # Manifests, a directory, standard input
+      # Check a file, a directory, standard input, a kustomization
       kubectl spread check web.yaml
-      kubectl spread check -R deploy/ --ignore SPR4,double-hard
+      kubectl spread check -R deploy/ --ignore SPR4,selector-missing
       helm template shop charts/shop | kubectl spread check -
       kubectl spread check -k overlays/production
 
     \b
-      # Would the replicas find nodes?
+      # Would all replicas be scheduled?
       kubectl spread check web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
       kubectl spread check web.yaml --snapshot facts.yaml -o json
       kubectl spread check web.yaml --live
 
     \b
-      # What runs: in a namespace, everywhere, one workload
+      # Check running workloads: of a namespace, of all namespaces, just one
       kubectl spread check -n shop
       kubectl spread check -A -l team=web --snapshot facts.yaml
       kubectl spread check deploy/web -n shop
 
     \b
-      # See what can be mended, then mend it
+      # Show the fixes, then apply them
       kubectl spread check -R deploy/ --diff
       kubectl spread check -R deploy/ --fix
 
     \b
-      # The whole project, as .kubectl-spread.yaml has it; only what is new
+      # Check the whole project, and report only new findings
       kubectl spread check --project --write-baseline spread-baseline.json
       kubectl spread check --project --baseline spread-baseline.json
 
     \b
-      # For code scanning, and for people
+      # Write SARIF for code scanning, and text to the terminal
       kubectl spread check -R deploy/ -o sarif=spread.sarif -o text
     """  # noqa: D301
     chosen = _chosen(output, output_file)

@@ -38,28 +38,35 @@ _WIDEST = 160
 @click.command()
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE NAME | TYPE/NAME]...")
 @click.option(
-    "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="Explain the pods of a manifest; - is stdin."
+    "-f",
+    "--filename",
+    multiple=True,
+    type=FILE,
+    metavar="FILE",
+    help="Explain the next pod of each workload in a manifest; - is standard input.",
 )
 @kustomize_option
 @cluster_facts
-@click.option("--message", metavar="TEXT", help="Explain a message that was pasted instead of a pod; - is stdin.")
+@click.option("--message", metavar="TEXT", help="Explain a pasted message instead of a pod; - is standard input.")
 @click.option(
     "-n",
     "--namespace",
     metavar="NAME",
     shell_complete=complete.namespaces,
-    help="Namespace of what is named.  [default: the context's]",
+    help="Namespace of the pod or workload.  [default: the context's]",
 )
-@click.option("--node", metavar="NODE", default="", help="Say everything about one node instead of all nodes.")
+@click.option(
+    "--node", metavar="NODE", default="", help="Show all details of one node instead of a summary of all nodes."
+)
 @click.option(
     "--suggestions",
     type=click.IntRange(0),
     default=3,
     show_default=True,
     metavar="N",
-    help="How many changes to suggest that let a Pending pod be placed; 0 looks for none.",
+    help="Number of changes to suggest for a Pending pod; 0 searches for none.",
 )
-@click.option("--wide", is_flag=True, help="Tell long lists whole.")
+@click.option("--wide", is_flag=True, help="Print long lists in full.")
 @click.option(
     "-o",
     "--output",
@@ -85,38 +92,38 @@ def command(
     output: str,
     color: str,
 ) -> int:
-    """Explain why a pod is Pending, or where it would fit.
+    """Explain why a pod is Pending, or why it runs where it does.
 
-    The verdict, the scheduler's message, the nodes by reason, each constraint's arithmetic by domain, and which
-    requirements together leave no node.
+    The answer has the verdict, the scheduler's message, the nodes grouped by reason, the arithmetic of each constraint,
+    the requirements that conflict, and changes that would help. Each suggested change was simulated first.
 
     \b
     Exit codes:
-      0  the pods run, or would fit
-      1  a pod stays Pending or is not predictable, or there is no such pod; a message is not understood
+      0  the pods run, or would be scheduled
+      1  a pod stays Pending, cannot be predicted or does not exist, or a message is not understood
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
 
     \b
     Examples:
-      # A pod of the cluster, or of what kubectl printed of one
+      # Explain a pod of the live cluster, or of a snapshot
       kubectl spread explain pod web-7d9f-x2x4 -n shop
       kubectl spread explain pod web-7d9f-x2x4 -n shop --snapshot facts.yaml
 
     \b
-      # The Pending pods of a workload, or its next one
+      # Explain the Pending pods of a workload, or its next pod if none is Pending
       kubectl spread explain deploy/web -n shop
 
     \b
-      # Everything about one node
+      # Why not on this node?
       kubectl spread explain pod web-7d9f-x2x4 -n shop --node n1
 
     \b
-      # The next pod of a manifest, before it exists
+      # Explain the next pod of a manifest before it is applied
       kubectl spread explain -f web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
 
     \b
-      # A message of the scheduler, an autoscaler or the API server, without any cluster
+      # Explain messages of the scheduler, an autoscaler or the API server; no cluster is needed
       kubectl get events -n shop --field-selector reason=FailedScheduling | kubectl spread explain --message -
     """  # noqa: D301
     if message is not None:

@@ -48,9 +48,11 @@ class FixOptions(NamedTuple):
 
 
 _OPTIONS = (
-    click.option("--fix", is_flag=True, help="Mend what can be mended without changing its meaning, in the files."),
-    click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff, also what may change where pods run."),
-    click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing."),
+    click.option("--fix", is_flag=True, help="Apply the fixes that keep a manifest's meaning to the files."),
+    click.option(
+        "--unsafe-fixes", is_flag=True, help="With --fix or --diff: also apply fixes that may change where pods run."
+    ),
+    click.option("--diff", is_flag=True, help="Print what --fix would change as a diff; write nothing."),
 )
 
 

@@ -24,31 +24,48 @@ _OF_THE_EXTRA = ("pygls", "lsprotocol")
 
 
 @click.command()
-@click.option("--stdio", is_flag=True, expose_value=False, help="Speak over standard input and output, as always.")
-@click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, prefixes or names, by commas.")
-@click.option("--extend-select", multiple=True, metavar="RULES", help="These rules besides the default ones.")
-@click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules; of two, the longer prefix counts.")
-@click.option("--config", type=FILE, metavar="FILE", help="The config.  [default: .kubectl-spread.yaml here or above]")
+@click.option(
+    "--stdio", is_flag=True, expose_value=False, help="Ignored: the server always uses standard input and output."
+)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    help="Run only these rules: codes, code prefixes or names, separated by commas.",
+)
+@click.option("--extend-select", multiple=True, metavar="RULES", help="Run these rules as well.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="RULES",
+    help="Skip these rules. The longer prefix wins: --ignore SPR2 --select SPR201 runs SPR201.",
+)
+@click.option(
+    "--config",
+    type=FILE,
+    metavar="FILE",
+    help="Configuration file.  [default: .kubectl-spread.yaml here or in a parent directory]",
+)
 def command(
     select: tuple[str, ...], extend_select: tuple[str, ...], ignore: tuple[str, ...], config: Optional[str]
 ) -> int:
-    """Serve an editor: findings while you type, their fixes, and what their rules mean.
+    """Start the language server: findings, fixes and rule pages in an editor.
 
-    A language server (LSP) for editors to start; see docs/editors.md. It needs kubectl-spread[lsp]. The documents that
-    are open are checked together, as the files of one `check` are.
+    Editors start this command themselves; docs/editors.md shows how to configure them. It needs the extra
+    kubectl-spread[lsp]. All open documents are checked together, like the files of one `check`.
 
     \b
     Exit codes:
-      0  the editor shut it down
-      1  the editor went without a word
+      0  the editor shut the server down
+      1  the editor closed the connection without a shutdown request
       2  wrong usage, or kubectl-spread[lsp] is not installed
-      3  what the editor sent were no messages of the protocol
+      3  the editor sent something else than messages of the protocol
 
     \b
     Examples:
-      # In the configuration of an editor
+      # Commands for an editor's configuration
       kubectl spread lsp
-      kubectl spread lsp --ignore SPR4,double-hard
+      kubectl spread lsp --ignore SPR4,selector-missing
     """  # noqa: D301
     judge = _judge(ChoiceOptions(select=select, extend_select=extend_select, ignore=ignore, config=config))
     if sys.stdin is None or sys.stdout is None:

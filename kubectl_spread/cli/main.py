@@ -24,13 +24,13 @@ _COMPLETE = "_KUBECTL_SPREAD_COMPLETE"  # set by a shell that asks, as click has
 
 class _Commands(LazyGroup):
     entries = {  # noqa: RUF012
-        "check": Entry("kubectl_spread.cli.check", "Check manifests; with cluster facts, place their replicas"),
-        "explain": Entry("kubectl_spread.cli.explain", "Explain why a pod is Pending, in numbers"),
-        "status": Entry("kubectl_spread.cli.status", "Show the pods that run against their constraints"),
-        "snapshot": Entry("kubectl_spread.cli.snapshot", "Write the cluster facts to one file, with or without names"),
-        "rule": Entry("kubectl_spread.cli.rule", "Explain the rules of check"),
-        "lsp": Entry("kubectl_spread.cli.lsp", "Serve an editor: findings, fixes and rules while you type"),
-        "version": Entry("kubectl_spread.cli.version", "Print the version, and the scheduler's that is followed"),
+        "check": Entry("kubectl_spread.cli.check", "Check manifests or running workloads"),
+        "explain": Entry("kubectl_spread.cli.explain", "Explain why a pod is Pending, or why it is where it is"),
+        "status": Entry("kubectl_spread.cli.status", "Show how running pods are spread over their domains"),
+        "snapshot": Entry("kubectl_spread.cli.snapshot", "Save the cluster facts to a file for other commands"),
+        "rule": Entry("kubectl_spread.cli.rule", "List the rules of check, or explain one"),
+        "lsp": Entry("kubectl_spread.cli.lsp", "Start the language server for editors"),
+        "version": Entry("kubectl_spread.cli.version", "Print the versions of program, scheduler rules and server"),
     }
 
 
@@ -45,19 +45,24 @@ class _Commands(LazyGroup):
 def commands(ctx: click.Context) -> None:
     """Check, dry-run and explain pod topology spread constraints.
 
+    Nothing in the cluster is ever changed. Every command has its own --help with examples.
+
     \b
     Examples:
       # Check manifests without a cluster
       kubectl spread check deploy/
 
     \b
-      # Would its replicas be scheduled on a cluster like this?
+      # Would all replicas be scheduled on a cluster like this?
       kubectl spread check web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
 
     \b
       # Why is this pod Pending?
-      kubectl get nodes,namespaces,pods,replicasets -A -o yaml > facts.yaml
-      kubectl spread explain pod web-7d9f-x2x4 -n shop --snapshot facts.yaml
+      kubectl spread explain pod web-7d9f-x2x4 -n shop
+
+    \b
+      # Which running workloads violate their constraints?
+      kubectl spread status -A
     """  # noqa: D301
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

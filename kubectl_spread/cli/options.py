@@ -71,55 +71,73 @@ class Facts(NamedTuple):
 
 _CONNECTION = (
     click.option(
-        "--kubeconfig", type=FILE, metavar="FILE", help="The only kubeconfig; else $KUBECONFIG or ~/.kube/config."
+        "--kubeconfig",
+        type=FILE,
+        metavar="FILE",
+        help="Kubeconfig file to use.  [default: $KUBECONFIG or ~/.kube/config]",
+    ),
+    click.option("--context", metavar="NAME", shell_complete=complete.contexts, help="Kubeconfig context to use."),
+    click.option("--cluster", metavar="NAME", shell_complete=complete.clusters, help="Kubeconfig cluster to use."),
+    click.option("--user", metavar="NAME", shell_complete=complete.users, help="Kubeconfig user to use."),
+    click.option("-s", "--server", metavar="URL", help="Address and port of the API server."),
+    click.option("--token", metavar="TOKEN", help="Bearer token for the API server."),
+    click.option(
+        "--certificate-authority", type=FILE, metavar="FILE", help="Certificate file of the API server's authority."
+    ),
+    click.option("--client-certificate", type=FILE, metavar="FILE", help="Client certificate file for TLS."),
+    click.option("--client-key", type=FILE, metavar="FILE", help="Client key file for TLS."),
+    click.option("--tls-server-name", metavar="NAME", help="Host name to expect in the API server's certificate."),
+    click.option(
+        "--insecure-skip-tls-verify", is_flag=True, help="Do not verify the API server's certificate (insecure)."
+    ),
+    click.option("--as", "impersonate", metavar="NAME", help="User or service account to impersonate."),
+    click.option("--as-uid", "impersonate_uid", metavar="UID", help="UID to impersonate."),
+    click.option(
+        "--as-group", "impersonate_group", multiple=True, metavar="NAME", help="Group to impersonate. Repeatable."
     ),
     click.option(
-        "--context", metavar="NAME", shell_complete=complete.contexts, help="The kubeconfig's context to use."
+        "--as-user-extra",
+        "impersonate_extra",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Extra user attribute to impersonate. Repeatable.",
     ),
     click.option(
-        "--cluster", metavar="NAME", shell_complete=complete.clusters, help="The kubeconfig's cluster to use."
-    ),
-    click.option("--user", metavar="NAME", shell_complete=complete.users, help="The kubeconfig's user to use."),
-    click.option("-s", "--server", metavar="URL", help="The API server."),
-    click.option("--token", metavar="TOKEN", help="The bearer token for the API server."),
-    click.option("--certificate-authority", type=FILE, metavar="FILE", help="Who signs the API server's certificate."),
-    click.option("--client-certificate", type=FILE, metavar="FILE", help="Our certificate."),
-    click.option("--client-key", type=FILE, metavar="FILE", help="Its key."),
-    click.option("--tls-server-name", metavar="NAME", help="The name in the API server's certificate."),
-    click.option("--insecure-skip-tls-verify", is_flag=True, help="Take any certificate of the API server."),
-    click.option("--as", "impersonate", metavar="NAME", help="Ask as this user or service account."),
-    click.option("--as-uid", "impersonate_uid", metavar="UID", help="Its uid."),
-    click.option("--as-group", "impersonate_group", multiple=True, metavar="NAME", help="A group of it."),
-    click.option("--as-user-extra", "impersonate_extra", multiple=True, metavar="KEY=VALUE", help="More of it."),
-    click.option(
-        "--request-timeout", metavar="DURATION", help="How long one request may take: 5s, 1m30s.  [default: 0]"
+        "--request-timeout", metavar="DURATION", help="Time limit for each request: 5s, 1m30s; 0 is none.  [default: 0]"
     ),
 )
 
 _OPTIONS = (
-    click.option("--live", is_flag=True, help="Cluster facts: the live cluster, as kubectl would find it."),
+    click.option("--live", is_flag=True, help="Read cluster facts from the live cluster that kubectl would use."),
     click.option(
         "--snapshot",
         multiple=True,
         type=FILE,
         metavar="PATH",
-        help="Cluster facts: a file or directory of what kubectl get -o yaml or json printed. Several make one.",
+        help="Read cluster facts from a file or directory: a snapshot, or output of kubectl get -o yaml. Repeatable.",
     ),
     click.option(
         "--topology",
         metavar="SPEC",
-        help="A made-up cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file of node groups.",
+        help="Make up a cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file of node groups.",
     ),
-    click.option("--scheduler-config", type=FILE, metavar="FILE", help="The scheduler's KubeSchedulerConfiguration."),
+    click.option("--scheduler-config", type=FILE, metavar="FILE", help="KubeSchedulerConfiguration file."),
     click.option(
         "--kubernetes-version",
         metavar="VERSION",
-        help="Whose rules to follow, 1.18 to 1.36 with or without a patch: 1.34, v1.34.2. Default: 1.36.",
+        help="Kubernetes version to follow, 1.18 to 1.36: 1.34 or v1.34.2.  [default: the cluster's, else 1.36]",
     ),
     click.option(
-        "--seed", type=int, metavar="N", help="Draw among nodes of equal score, the same for the same N; else by name."
+        "--seed",
+        type=int,
+        metavar="N",
+        help="Choose randomly among nodes of equal score, the same way for the same N.  [default: by name]",
     ),
-    click.option("--all-nodes", is_flag=True, help="In clusters of 100 nodes and more, score every node that fits."),
+    click.option(
+        "--all-nodes",
+        is_flag=True,
+        help="Score every feasible node. By default, 100 or more nodes are sampled as kube-scheduler does.",
+    ),
 )
 
 
@@ -159,7 +177,7 @@ def kustomize_option(function: F) -> F:
         multiple=True,
         type=FILE,
         metavar="DIR",
-        help="What kubectl kustomize makes of a directory.",
+        help="Render a directory with kubectl kustomize. Repeatable.",
     )(function)
 
 
@@ -170,7 +188,7 @@ def colour_option(function: F) -> F:
         type=click.Choice(["auto", "always", "never"]),
         default="auto",
         show_default=True,
-        help="When to colour the output.",
+        help="Colour the output.",
     )(function)
 
 

@@ -10,16 +10,22 @@ from kubectl_spread.cli.exit import Exit
 
 @click.command()
 @click.argument("rules", nargs=-1, metavar="[RULE]...", shell_complete=complete.rules)
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+@click.option(
+    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+)
 def command(rules: tuple[str, ...], output: str) -> int:
-    """Explain rules of check: what each finds, why, and what to do.
+    """List the rules of check, or explain some: what they find, why it matters, what to do.
 
-    RULE is a code, the beginning of codes, or a name. Without one, all rules are listed: opinions are followed where
-    they are selected, rules that need cluster facts with --snapshot or --topology, or domains in the config.
+    RULE is a code, a code prefix or a name. Without RULE, all rules are listed. Opinions run only if they are selected.
+    Rules that need cluster facts run with --live, --snapshot or --topology, or if the configuration has `domains`.
 
     \b
     Examples:
+      # List all rules
       kubectl spread rule
+
+    \b
+      # Explain one rule, two rules, all rules of a group
       kubectl spread rule SPR202
       kubectl spread rule selector-missing daemonset
       kubectl spread rule SPR2 -o json

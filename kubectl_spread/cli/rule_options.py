@@ -64,48 +64,70 @@ _OPTIONS = (
     click.option(
         "--fail-on",
         type=click.Choice([*LEVELS, "never"]),
-        help="Exit 1 on findings of this severity or worse.  [default: error]",
+        help="Exit with 1 on findings of this severity or worse.  [default: error]",
     ),
     click.option(
         "--profile",
         type=click.Choice(["minimal", "default", "strict"]),
-        help="The rules to begin with: only errors, the default ones, or opinions, too.",
+        help="Rule set to start from: only errors, the default rules, or also opinions.  [default: default]",
     ),
     click.option(
         "--select",
         multiple=True,
         metavar="RULES",
         shell_complete=rules,
-        help="Only these rules: codes, prefixes or names, by commas.",
+        help="Run only these rules: codes, code prefixes or names, separated by commas.",
     ),
-    click.option("--extend-select", multiple=True, metavar="RULES", shell_complete=rules, help="These rules besides."),
+    click.option(
+        "--extend-select", multiple=True, metavar="RULES", shell_complete=rules, help="Run these rules as well."
+    ),
     click.option(
         "--ignore",
         multiple=True,
         metavar="RULES",
         shell_complete=rules,
-        help="Not these rules; of two words, the longer one counts.",
+        help="Skip these rules. The longer prefix wins: --ignore SPR2 --select SPR201 runs SPR201.",
     ),
     click.option(
         "--severity",
         multiple=True,
         metavar="RULE=LEVEL",
         shell_complete=levels_of_rules,
-        help="How bad a rule's findings are: error, warning or info.",
+        help="Override a rule's severity: error, warning or info.",
     ),
-    click.option("--autoscaler", type=click.Choice(["cluster-autoscaler", "karpenter"]), help="What adds nodes."),
-    click.option("--exclude", multiple=True, metavar="GLOB", help="Pass over files and directories that are found."),
-    click.option("--force-exclude", is_flag=True, help="Pass over what is excluded even where it is named."),
-    click.option("--project", is_flag=True, help="Check the config's paths, or else all below its directory."),
     click.option(
-        "--baseline", type=FILE, metavar="FILE", help="Report only what is not in this file of known findings."
+        "--autoscaler",
+        type=click.Choice(["cluster-autoscaler", "karpenter"]),
+        help="Autoscaler that adds nodes; its rules run as well.",
     ),
-    click.option("--write-baseline", type=FILE, metavar="FILE", help="Write what is found to a file, as known."),
-    click.option("--no-ignores", is_flag=True, help="Report what comments, annotations, config and baseline accept."),
     click.option(
-        "--config", type=FILE, metavar="FILE", help="The config.  [default: .kubectl-spread.yaml here or above]"
+        "--exclude",
+        multiple=True,
+        metavar="GLOB",
+        help="Skip files and directories that match, unless they are named.",
     ),
-    click.option("--no-config", is_flag=True, help="Look for no config."),
+    click.option("--force-exclude", is_flag=True, help="Skip excluded files even if they are named."),
+    click.option(
+        "--project",
+        is_flag=True,
+        help="Check the paths of the configuration file; if it has none, everything below its directory.",
+    ),
+    click.option(
+        "--baseline", type=FILE, metavar="FILE", help="Report only findings that are not in this baseline file."
+    ),
+    click.option("--write-baseline", type=FILE, metavar="FILE", help="Write all findings to a baseline file."),
+    click.option(
+        "--no-ignores",
+        is_flag=True,
+        help="Also report findings that a comment, an annotation, the configuration or a baseline suppresses.",
+    ),
+    click.option(
+        "--config",
+        type=FILE,
+        metavar="FILE",
+        help="Configuration file.  [default: .kubectl-spread.yaml here or in a parent directory]",
+    ),
+    click.option("--no-config", is_flag=True, help="Ignore configuration files."),
 )
 
 

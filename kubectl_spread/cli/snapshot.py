@@ -26,33 +26,38 @@ _EXTENSIONS = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz", ".gz
 @click.command()
 @cluster_facts
 @click.option(
-    "-o", "--output", type=FILE, metavar="FILE", default="-", help="Where to: .json, .yaml, .gz; - is standard output."
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="FILE",
+    default="-",
+    help="File to write: .json or .yaml, also with .gz; - is standard output.  [default: -]",
 )
-@click.option("--redact", is_flag=True, help="Put stand-ins for names, labels' values and images.")
+@click.option("--redact", is_flag=True, help="Replace names, label values and images with placeholders.")
 @click.pass_context
 def command(ctx: click.Context, facts: FactOptions, output: str, redact: bool) -> int:
-    """Write the cluster facts to one file, which the other commands take as --snapshot.
+    """Save the cluster facts to a file that other commands read with --snapshot.
 
-    Only what the scheduler or this program reads is in it: never Secrets or ConfigMaps, environment or arguments. A
-    redacted one leads to the same verdicts; docs/snapshot.md says what stays in it.
+    The file holds only fields that the scheduler or this program reads: no Secrets, no ConfigMaps, no environment
+    variables, no arguments. A redacted snapshot leads to the same verdicts; docs/snapshot.md lists what is kept.
 
     \b
     Exit codes:
-      0  it is written
+      0  the snapshot was written
       2  wrong usage
-      3  an input could not be read, the cluster not be reached, or the file not be written
+      3  an input could not be read, the cluster could not be reached, or the file could not be written
 
     \b
     Examples:
-      # The live cluster
+      # Save the live cluster
       kubectl spread snapshot -o facts.json.gz
 
     \b
-      # What kubectl printed, less all that is not needed
+      # Keep only the needed fields of what kubectl printed
       kubectl spread snapshot --snapshot facts.yaml -o facts.json.gz
 
     \b
-      # For somebody who must not know the names
+      # Share a snapshot without names
       kubectl spread snapshot --redact -o facts.yaml.gz
     """  # noqa: D301
     if output != "-" and not output.startswith("/dev/") and not output.endswith(_EXTENSIONS):

@@ -70,20 +70,20 @@ class _Found(NamedTuple):
     shell_complete=complete.namespaces,
     help="Namespace of the workloads.  [default: the context's]",
 )
-@click.option("-A", "--all-namespaces", is_flag=True, help="The workloads of every namespace.")
-@click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Only workloads with these labels.")
-@click.option("-a", "--all", "shows_all", is_flag=True, help="Also workloads without constraints of their own.")
-@click.option("-w", "--watch", is_flag=True, help="Look again and again, and print what has changed.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Show the workloads of all namespaces.")
+@click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Show only workloads with these labels.")
+@click.option("-a", "--all", "shows_all", is_flag=True, help="Also show workloads without constraints of their own.")
+@click.option("-w", "--watch", is_flag=True, help="Keep reading the cluster, and print what changes.")
 @click.option(
     "--interval",
     type=click.FloatRange(min=0.1),
     default=5.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait before looking again.",
+    help="Time between two readings with --watch.",
 )
-@click.option("--no-headers", is_flag=True, help="Print no line of column names.")
-@click.option("-o", "--output", type=click.Choice(FORMATS), help="Output format; a table without it.")
+@click.option("--no-headers", is_flag=True, help="Do not print column headers.")
+@click.option("-o", "--output", type=click.Choice(FORMATS), help="Output format.  [default: a table]")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -98,35 +98,35 @@ def command(
     no_headers: bool,
     output: Optional[str],
 ) -> int:
-    """Show the pods that run against their spread constraints.
+    """Show how the running pods are spread, and which constraints are violated.
 
-    For each constraint the pods of each domain as the scheduler counts them now, and whether that is within maxSkew.
+    For each constraint, status prints the matching pods per domain as the scheduler counts them, and the skew.
 
     \b
     Exit codes:
-      0  every DoNotSchedule constraint holds, and no pod of these workloads is Pending; or -o prometheus, which tells
-      1  one does not hold or counts only some of the workload's pods, a pod is Pending, or what is named does not exist
+      0  every DoNotSchedule constraint holds and no pod is Pending; always with -o prometheus
+      1  a DoNotSchedule constraint is violated or counts only some of its pods, or a pod is Pending or does not exist
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
       130  -w was interrupted
 
     \b
     Examples:
-      # The workloads with constraints of a namespace, of all namespaces
+      # Workloads with constraints: of a namespace, of all namespaces of a snapshot
       kubectl spread status -n shop
       kubectl spread status -A --snapshot facts.yaml
 
     \b
-      # All Deployments, with what the scheduler's default constraints come to
+      # All Deployments, also those that have only the scheduler's default constraints
       kubectl spread status deploy -a
 
     \b
-      # One workload, in full; what changes
+      # One workload in full; changes as they happen
       kubectl spread status deploy/web -o wide
       kubectl spread status -A -w
 
     \b
-      # For a textfile collector, and an alert on kubectl_spread_constraint_violated
+      # Metrics for a textfile collector, to alert on kubectl_spread_constraint_violated
       kubectl spread status -A -o prometheus > spread.prom
     """  # noqa: D301
     asked_names, facts = named(targets, ctx, verb="show"), facts.or_live()

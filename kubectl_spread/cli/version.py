@@ -17,26 +17,28 @@ _PATIENCE = "5s"  # where no --request-timeout says otherwise
 
 
 @click.command()
-@click.option("--client", is_flag=True, help="Do not ask the server.")
+@click.option("--client", is_flag=True, help="Do not contact the API server.")
 @click.option("-o", "--output", type=click.Choice(["json"]), help="Output format.")
 @click.option(
     "--behaviours",
     metavar="VERSION",
-    help="Print how this release of kube-scheduler differs from 1.36; no server is asked.",
+    help="Print how this release of kube-scheduler differs from 1.36, without contacting the API server.",
 )
 @connection
 def command(output: str, behaviours: str, connection: Flags, *, client: bool) -> int:
-    """Print the version, that of the kube-scheduler whose rules are followed, and the server's.
+    """Print the versions of this program, of the kube-scheduler it follows, and of the API server.
 
-    The server is asked where a kubeconfig or a service account names one; one that cannot be reached is a warning.
+    The API server is contacted if a kubeconfig or a service account names one. If it cannot be reached, a warning says
+    so and the other versions are printed.
 
     \b
     Examples:
+      # All versions; only this program's, as JSON
       kubectl spread version
       kubectl spread version --client -o json
 
     \b
-      # What 1.30 does otherwise than 1.36
+      # How kube-scheduler 1.30 differs from 1.36
       kubectl spread version --behaviours 1.30
     """  # noqa: D301
     if behaviours is not None:

@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_spread.cli.main import run
 
-COMMANDS = [(), ("check",), ("explain",), ("lsp",), ("rule",), ("version",)]
+COMMANDS = [(), ("check",), ("explain",), ("lsp",), ("rule",), ("snapshot",), ("status",), ("version",)]
 
 
 def help_of(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> str:
@@ -33,7 +33,7 @@ def test_nothing_of_the_formatting_is_left(command: tuple[str, ...], capsys: pyt
     assert [] == [line for line in text.splitlines() if line != line.rstrip()]
 
 
-@pytest.mark.parametrize("command", [("check",), ("explain",)])
+@pytest.mark.parametrize("command", [("check",), ("explain",), ("lsp",), ("status",)])
 def test_every_exit_code_has_a_line(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     """From 0 to 3."""
     lines = help_of(command, capsys).splitlines()
