@@ -67,6 +67,23 @@ def _about_others(
 
 _SCHEDULER = ("KubeSchedulerConfiguration",)
 
+# Names that rules had before 0.1.0, and their present ones.
+RENAMED = {
+    "ca-one-at-a-time": "autoscaler-adds-single-nodes",
+    "capacity-type-halves": "even-split-over-capacity-types",
+    "counts-others": "counts-foreign-pods",
+    "descheduler-gap": "not-restored-by-descheduler",
+    "double-hard": "hard-zone-and-hostname",
+    "field-too-new": "field-unknown-to-version",
+    "group-inconsistent": "inconsistent-group",
+    "job-serial": "serial-job",
+    "key-pinned": "single-allowed-domain",
+    "live-skew": "running-skew-exceeded",
+    "pdb-vs-domain": "pdb-smaller-than-domain",
+    "server-too-old": "field-unknown-to-server",
+    "soft-shadowed": "soft-shadowed-by-hard",
+}
+
 RULES: dict[str, RuleMeta] = dict(
     (
         _rule("SPR001", "yaml-syntax", "a document is not YAML"),
@@ -132,7 +149,7 @@ RULES: dict[str, RuleMeta] = dict(
         ),
         _about_workloads(
             "SPR207",
-            "key-pinned",
+            "single-allowed-domain",
             "the pods may run in one domain only",
             Severity.WARNING,
             one_of=("nodeSelector", "affinity"),
@@ -158,7 +175,7 @@ RULES: dict[str, RuleMeta] = dict(
         ),
         _about_workloads(
             "SPR211",
-            "soft-shadowed",
+            "soft-shadowed-by-hard",
             "a ScheduleAnyway constraint prefers among domains that a DoNotSchedule one leaves equal",
             Severity.INFO,
             needs=("DoNotSchedule", "ScheduleAnyway"),
@@ -220,7 +237,7 @@ RULES: dict[str, RuleMeta] = dict(
         ),
         _about_workloads(
             "SPR304",
-            "double-hard",
+            "hard-zone-and-hostname",
             "zone and hostname are both DoNotSchedule with maxSkew 1",
             Severity.WARNING,
             needs=("DoNotSchedule", "topology.kubernetes.io/zone", "kubernetes.io/hostname"),
@@ -288,7 +305,7 @@ RULES: dict[str, RuleMeta] = dict(
         ),
         _about_workloads(
             "SPR313",
-            "capacity-type-halves",
+            "even-split-over-capacity-types",
             "a hard constraint asks for as many pods on demand as on spot",
             Severity.INFO,
             is_opinion=True,
@@ -333,7 +350,7 @@ RULES: dict[str, RuleMeta] = dict(
         ),
         _about_workloads(
             "SPR501",
-            "group-inconsistent",
+            "inconsistent-group",
             "workloads that are counted together have different constraints",
             Severity.WARNING,
             needs_whole=True,
@@ -355,7 +372,7 @@ RULES: dict[str, RuleMeta] = dict(
         ),
         _about_others(
             "SPR504",
-            "pdb-vs-domain",
+            "pdb-smaller-than-domain",
             "a PodDisruptionBudget lets fewer pods go than a zone holds",
             Severity.INFO,
             kinds=("PodDisruptionBudget",),
@@ -391,7 +408,7 @@ RULES: dict[str, RuleMeta] = dict(
         ),
         _about_workloads(
             "SPR508",
-            "job-serial",
+            "serial-job",
             "constraints on a Job that runs one pod at a time",
             Severity.INFO,
             one_of=("Job", "CronJob"),
@@ -413,7 +430,7 @@ RULES: dict[str, RuleMeta] = dict(
             needs=("affinity",),
             is_opinion=True,
         ),
-        _about_workloads("SPR601", "field-too-new", "a field is newer than the cluster"),
+        _about_workloads("SPR601", "field-unknown-to-version", "a field is newer than the cluster"),
         _about_workloads("SPR602", "deprecated-key", "topologyKey is a deprecated label", Severity.WARNING, fixes=SAFE),
         _about_workloads("SPR603", "private-key", "topologyKey has no prefix", Severity.INFO, is_opinion=True),
         _about_workloads(
@@ -464,7 +481,7 @@ RULES: dict[str, RuleMeta] = dict(
         ),
         _about_workloads(
             "SPR704",
-            "ca-one-at-a-time",
+            "autoscaler-adds-single-nodes",
             "cluster-autoscaler adds one node at a time for a hard zone constraint",
             Severity.INFO,
             is_opinion=True,
@@ -472,7 +489,7 @@ RULES: dict[str, RuleMeta] = dict(
         ),
         _about_workloads(
             "SPR705",
-            "descheduler-gap",
+            "not-restored-by-descheduler",
             "the descheduler does not restore what the constraint asks for",
             Severity.INFO,
             is_opinion=True,
@@ -542,10 +559,17 @@ RULES: dict[str, RuleMeta] = dict(
             needs_facts=True,
         ),
         _about_workloads(
-            "SPR908", "live-skew", "running pods are further apart than maxSkew", Severity.INFO, needs_facts=True
+            "SPR908",
+            "running-skew-exceeded",
+            "running pods are further apart than maxSkew",
+            Severity.INFO,
+            needs_facts=True,
         ),
         _about_workloads(
-            "SPR909", "server-too-old", "a field is newer than the API server, which drops it", needs_facts=True
+            "SPR909",
+            "field-unknown-to-server",
+            "a field is newer than the API server, which drops it",
+            needs_facts=True,
         ),
         _about_workloads(
             "SPR910",
@@ -563,7 +587,7 @@ RULES: dict[str, RuleMeta] = dict(
         ),
         _about_workloads(
             "SPR912",
-            "counts-others",
+            "counts-foreign-pods",
             "a hard constraint counts running pods of other workloads, unevenly spread",
             Severity.WARNING,
             needs_facts=True,

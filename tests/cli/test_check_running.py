@@ -56,7 +56,7 @@ shop/deployment/web:19:7: info SPR507 drops-default-spread
      |       ^^^^^^^^^^^^^^^^^^^^^^^^^
   hint: add a constraint over kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway
 
-shop/deployment/web:20:18: info SPR908 live-skew
+shop/deployment/web:20:18: info SPR908 running-skew-exceeded
   running pods have a skew of 2: `a` has 2, `b`, `c` 0, maxSkew is 1
   in Deployment shop/web
   20 |       - maxSkew: 1

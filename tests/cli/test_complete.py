@@ -21,12 +21,12 @@ def offered(*args: str, word: str) -> list[str]:
 @pytest.mark.parametrize("option", ["--select", "--ignore", "--extend-select"])
 def test_codes_and_names_are_offered(option: str) -> None:
     assert ["SPR304"] == offered("check", option, word="spr304")
-    assert ["double-hard"] == offered("check", option, word="double")
+    assert ["hard-zone-and-hostname"] == offered("check", option, word="hard-zone-and")
     assert ["SPR1,SPR304"] == offered("check", option, word="SPR1,SPR304")
 
 
 def test_the_rules_of_the_rule_command_are_offered() -> None:
-    assert ["double-hard"] == offered("rule", word="double")
+    assert ["hard-zone-and-hostname"] == offered("rule", word="hard-zone-and")
 
 
 def test_levels_are_offered_behind_a_rule() -> None:

@@ -277,14 +277,14 @@ def test_what_does_not_decode_is_told_whatever_the_config_says(check: Check) -> 
 
 def test_all_that_is_wrong_with_a_config_is_told(check: Check) -> None:
     """Exit 2, and nothing is checked."""
-    configure("selec: [SPR1]\nignore: [SPR1, duble-hard]\n")
+    configure("selec: [SPR1]\nignore: [SPR1, daemonsett]\n")
 
     ran = check(WEB)
 
     assert (2, []) == ran[:2]
     assert [
         "error: .kubectl-spread.yaml:1:1: unknown key `selec`: did you mean `select`?",
-        "error: .kubectl-spread.yaml:2:16: no rule is called `duble-hard`: did you mean `double-hard`?",
+        "error: .kubectl-spread.yaml:2:16: no rule is called `daemonsett`: did you mean `daemonset`?",
     ] == ran.err.splitlines()
     assert 1 == check(WEB, "--no-config").code
 

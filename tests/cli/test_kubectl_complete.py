@@ -41,7 +41,7 @@ def test_commands_are_offered_with_what_they_do() -> None:
         (("snapshot", "-o", ""), [":0"]),
         (("check", ""), [":0"]),
         (("check", "statef"), ["statefulset/", ":2"]),  # a file may begin so, too
-        (("rule", "double"), ["double-hard", ":4"]),
+        (("rule", "hard-zone-and"), ["hard-zone-and-hostname", ":4"]),
         ((), ["check"]),
     ],
 )

@@ -23,7 +23,7 @@ def codes(prefix: str) -> frozenset[str]:
         ([], [], DEFAULT),
         (["SPR1"], [], codes("SPR1")),
         (["spr101, SPR2"], [], codes("SPR2") | {"SPR101"}),
-        (["double-hard"], [], {"SPR304"}),
+        (["hard-zone-and-hostname"], [], {"SPR304"}),
         ([], ["SPR4"], DEFAULT - codes("SPR4")),
         ([], ["ALL"], frozenset()),
         (["SPR201"], ["SPR2"], {"SPR201"}),
@@ -31,7 +31,7 @@ def codes(prefix: str) -> frozenset[str]:
         (["SPR"], ["SPR1"], codes("SPR") - codes("SPR1")),
         (["all"], [], ALL),
         (["SPR1"], ["ALL"], codes("SPR1")),
-        (["SPR304"], ["double-hard"], frozenset()),
+        (["SPR304"], ["hard-zone-and-hostname"], frozenset()),
         ([""], [","], DEFAULT),
     ],
 )
@@ -61,8 +61,9 @@ def test_rules_about_an_autoscaler_are_followed_where_it_is_named(autoscaler: st
     ("word", "message"),
     [
         ("SPR999", "no rule is called `SPR999`"),
-        ("duble-hard", "no rule is called `duble-hard`: did you mean `double-hard`?"),
+        ("hard-zone-and-hostnam", "no rule is called `hard-zone-and-hostnam`: did you mean `hard-zone-and-hostname`?"),
         ("selector", "no rule is called `selector`"),
+        ("double-hard", "rule `double-hard` is now called `hard-zone-and-hostname`"),
     ],
 )
 def test_a_word_that_names_no_rule_is_wrong_usage(word: str, message: str) -> None:

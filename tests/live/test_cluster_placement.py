@@ -223,4 +223,4 @@ def test_a_constraint_that_no_longer_holds_is_told(scene: Scene, spread: Spread)
 
     assert (0, 1) == (before.code, after.code)
     assert ("violated", 2) == (web["constraints"][0]["status"], web["constraints"][0]["skew"])
-    assert "SPR908 live-skew" in checked.out
+    assert "SPR908 running-skew-exceeded" in checked.out

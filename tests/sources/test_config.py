@@ -56,7 +56,7 @@ def test_a_config_is_read(tmp_path: Path) -> None:
     """A list of one may be a text, words may stand together, and a version keeps its zero."""
     found = loaded(
         """\
-select: SPR1, double-hard
+select: SPR1, hard-zone-and-hostname
 ignore: [SPR101, 'spr102,SPR103']
 severity: {SPR204: error, daemonset: info}
 failOn: warning
@@ -82,7 +82,7 @@ podspecPaths:
 
     assert (
         Choice(
-            select=("SPR1", "double-hard"),
+            select=("SPR1", "hard-zone-and-hostname"),
             ignore=("SPR101", "spr102", "SPR103"),
             severity=(("SPR204", Severity.ERROR), ("daemonset", Severity.INFO)),
             minor=30,
@@ -140,7 +140,7 @@ def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
     assert [
         "1:1: unknown key `profil`: did you mean `profile`?",
         "2:9: select: must be text or a list, not a mapping",
-        "3:10: no rule is called `duble-hard`: did you mean `double-hard`?",
+        "3:10: no rule is called `daemonsett`: did you mean `daemonset`?",
         "3:22: ignore[1]: must be text, not a number: 5",
         "4:20: severity.SPR401: must be one of error, warning, info: off",
         "4:25: no rule is called `x`",
@@ -155,7 +155,7 @@ def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
         """\
 profil: strict
 select: {a: b}
-ignore: [duble-hard, 5]
+ignore: [daemonsett, 5]
 severity: {SPR401: off, x: fatal}
 failOn: eror
 kubernetesVersion: 1.99

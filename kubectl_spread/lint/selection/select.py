@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Optional
 
+from kubectl_spread.lint.catalogue import RENAMED
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Severity
 
@@ -43,6 +44,8 @@ class UnknownRuleError(Exception):
         self.word = word
 
     def __str__(self) -> str:
+        if self.word in RENAMED:
+            return f"rule `{self.word}` is now called `{RENAMED[self.word]}`"
         from kubectl_spread.lint.admission.hints import did_you_mean
 
         near = did_you_mean(self.word, (*RULES, *(rule.name for rule in RULES.values())))

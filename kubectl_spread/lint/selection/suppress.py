@@ -17,6 +17,7 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.lint.catalogue import RENAMED
 from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Fix
@@ -171,7 +172,11 @@ def in_vain(wishes: Iterable[Wish], used: Used, asked: Callable[[Wish], frozense
             yield _told(wish, "no rule is named, so nothing is ignored", hint)
         for word in wish.words:
             found = wish.codes(word)
-            if not found:
+            if word in RENAMED:
+                message = f"rule `{word}` is now called `{RENAMED[word]}`, so nothing is ignored"
+                told = _told(wish, message, f"write {RENAMED[word]}")
+                yield told._replace(repair=_renamed(word, wish))
+            elif not found:
                 yield _told(wish, f"no rule is called `{word}`", "see kubectl spread rule")
             elif found & asked(wish) and not any((wish, code) in used for code in found):
                 told = _told(wish, f"nothing here is {_said(word, found)}, so nothing is ignored", "remove it")
@@ -202,6 +207,16 @@ def _without(word: str, wish: Wish) -> Optional[Repair]:
             else Edit(start - len(before) + len(before.rstrip()), line_end, "")
         )
     return Repair(Fix(f"remove {word} from the suppression", (), is_safe=True), source, edits=(edit,))
+
+
+def _renamed(word: str, wish: Wish) -> Optional[Repair]:
+    """Write the present name of a rule in a comment that has its old one."""
+    source, (start, end) = wish.place
+    if not source.text.startswith("#", start):
+        return None
+    at = source.text.index(word, source.text.index("[", start), end)
+    edit = Edit(at, at + len(word), RENAMED[word])
+    return Repair(Fix(f"write {RENAMED[word]}", (), is_safe=True), source, edits=(edit,))
 
 
 def unexplained(wishes: Iterable[Suppression]) -> Iterator[Finding]:

@@ -33,9 +33,9 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rules.field_too_new import again
-from kubectl_spread.lint.rules.field_too_new import fate
-from kubectl_spread.lint.rules.field_too_new import too_new
+from kubectl_spread.lint.rules.field_unknown_to_version import again
+from kubectl_spread.lint.rules.field_unknown_to_version import fate
+from kubectl_spread.lint.rules.field_unknown_to_version import too_new
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.version import FIELD_SINCE
 
