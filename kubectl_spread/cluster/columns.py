@@ -46,11 +46,21 @@ T = TypeVar("T")
 class Topology(NamedTuple):
     """The domains of one label key.
 
-    codes: int32 (N,), index into `values`, -1 where the node lacks the label.
+    codes: int32 (N,), index into `values`, -1 where the node lacks the label. order: intp (D,), sorts the values.
+    sorted_values: the values in that order.
     """
 
     codes: Int32s
     values: tuple[str, ...]
+    order: NDArray[np.intp]
+    sorted_values: tuple[str, ...]
+
+    def by_value(self, numbers: Int64s) -> dict[str, int]:
+        """Return a number for each domain, int64 (D,), by the sorted values."""
+        values = self.values
+        return {
+            values[at]: number for at, number in zip(self.order.tolist(), numbers[self.order].tolist(), strict=True)
+        }
 
 
 class Columns:
@@ -373,7 +383,9 @@ class Columns:
     def _encode(self, key: str) -> Topology:
         codes: dict[str, int] = {}
         column = [codes.setdefault(node.labels[key], len(codes)) if key in node.labels else -1 for node in self.nodes]
-        return Topology(np.array(column, np.int32), tuple(codes))
+        values = tuple(codes)
+        order = np.array(sorted(range(len(values)), key=values.__getitem__), np.intp)
+        return Topology(np.array(column, np.int32), values, order, tuple(sorted(values)))
 
     def _group(self, class_at: int, *, terminating: bool) -> int:
         found = self._group_of.get((class_at, terminating))

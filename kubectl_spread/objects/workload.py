@@ -383,10 +383,13 @@ def deployer_name(owner: Workload) -> str:
     return owner.known_hash or f"{owner.name}-1"
 
 
+_SAFE_DIGITS = {ord(digit): "bcdfghjklmnpqrstvwxz2456789"[ord(digit) % 27] for digit in "0123456789"}
+
+
 def _template_hash(template: Plain) -> str:
     """A label value that changes with the template, in the alphabet of the real hash (rand.SafeEncodeString)."""
     import marshal  # json takes 3 ms to load, and every check needs this
     import zlib
 
     number = zlib.crc32(marshal.dumps(template, 2))  # a version without references, which depend on identity
-    return "".join("bcdfghjklmnpqrstvwxz2456789"[ord(digit) % 27] for digit in str(number))
+    return str(number).translate(_SAFE_DIGITS)

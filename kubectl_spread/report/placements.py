@@ -148,12 +148,11 @@ def _domains(placement: Placement) -> list[str]:
 
 
 def _counts(values: dict[str, int]) -> str:
-    shown = [f"{safe(value) or chr(34) * 2}={count}" for value, count in values.items()]
-    if len(shown) <= 2 * _MOST:
-        return " ".join(shown)
+    if len(values) <= 2 * _MOST:
+        return " ".join(f"{safe(value) or chr(34) * 2}={count}" for value, count in values.items())
     spread = Counter(values.values())
     parts = [f"{counted(number, 'domain')} with {count}" for count, number in sorted(spread.items(), reverse=True)]
-    return f"{len(shown)} domains: {', '.join(parts[:_MOST])}"
+    return f"{len(values)} domains: {', '.join(parts[:_MOST])}"
 
 
 def _groups(pending: tuple[PendingPod, ...]) -> list[list[PendingPod]]:

@@ -16,8 +16,9 @@ def render(report: CheckReport, *, colour: bool) -> str:
     if report.placements:
         from kubectl_spread.report import placements as placement_text  # numpy: 80 ms
 
+        out_of_reach = _out_of_reach(report.findings)
         for placement in report.placements:
-            told = _told(report.findings, placement.workload)
+            told = _told(out_of_reach, placement.workload)
             blocks.append(placement_text.lines(placement, colour=colour, told=told))
     if report.running is not None and any(report.running):
         from kubectl_spread.report import running  # numpy: 80 ms
@@ -30,12 +31,17 @@ def render(report: CheckReport, *, colour: bool) -> str:
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
-def _told(findings: list[Finding], workload: Workload) -> frozenset[str]:
-    """The fields of a workload of which a finding says already that they count a domain out of reach."""
-    return frozenset(
-        finding.path
-        for finding in findings
-        if finding.rule.code == _OUT_OF_REACH
-        and (finding.object.kind, finding.object.name) == (workload.kind, workload.name)
-        and finding.object.namespace in ("", workload.namespace)
-    )
+def _out_of_reach(findings: list[Finding]) -> dict[tuple[str, str, str], frozenset[str]]:
+    """Return the fields that findings call a domain out of reach, by kind, namespace and name of their object."""
+    found: dict[tuple[str, str, str], set[str]] = {}
+    for finding in findings:
+        if finding.rule.code == _OUT_OF_REACH:
+            key = finding.object.kind, finding.object.namespace, finding.object.name
+            found.setdefault(key, set()).add(finding.path)
+    return {key: frozenset(paths) for key, paths in found.items()}
+
+
+def _told(out_of_reach: dict[tuple[str, str, str], frozenset[str]], workload: Workload) -> frozenset[str]:
+    """Return the fields of a workload of which a finding says already that they count a domain out of reach."""
+    keys = ((workload.kind, namespace, workload.name) for namespace in ("", workload.namespace))
+    return frozenset().union(*(out_of_reach.get(key, frozenset()) for key in keys))

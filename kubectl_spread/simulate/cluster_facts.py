@@ -21,6 +21,7 @@ from kubectl_spread.cluster.stored import as_stored
 from kubectl_spread.explain.constraints.report import constraint_reports
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.constraints.report import passes_all_but_spread
+from kubectl_spread.explain.constraints.report import SharedDomains
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import AntiAffinity
 from kubectl_spread.objects.account import Impossible
@@ -58,6 +59,7 @@ from kubectl_spread.simulate.first_replica import domain_of
 from kubectl_spread.simulate.first_replica import Evidence
 from kubectl_spread.simulate.first_replica import own_matching
 from kubectl_spread.simulate.first_replica import passes
+from kubectl_spread.simulate.first_replica import Shared
 from kubectl_spread.simulate.first_replica import without_own
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.placement import Placement
@@ -104,6 +106,8 @@ class KnownCluster:
         self._evidence: dict[tuple[Any, ...], tuple[Workload, Optional[Evidence]]] = {}
         self._known: dict[tuple[Any, ...], tuple[Workload, Optional[Placement]]] = {}
         self._impossible: dict[tuple[Any, ...], tuple[Workload, Optional[Impossible]]] = {}
+        self._shared_reports = SharedDomains()
+        self._shared_domains: Shared = {}
         self._searched = 0
 
     @cached_property
@@ -133,7 +137,7 @@ class KnownCluster:
             return None
         position = found.positions.index(constraint.position)
         if position not in found.accounts and position in found.reports:
-            account = account_of(found.reports[position], found)
+            account = account_of(found.reports[position], found, self._shared_domains)
             # A combination of labels is not a node, and says nothing of how many there are.
             found.accounts[position] = account if self._keys is None else account._replace(sharing=())
         return found.accounts.get(position)
@@ -322,7 +326,7 @@ class KnownCluster:
         owner, positions = _as_known(owner, self._keys)
         own = tuple(self._own_pods.get(_key(owner), ()))
         alone = self._cluster._replace(pods=own)
-        pod = replica(as_running(as_stored(admitted(owner, alone), self._minor), alone), 0)
+        pod = self._first_replica(as_running(as_stored(admitted(owner, alone), self._minor), alone))
         cls = self._without_others(pod.cls, owner)
         profile = self._profiles.get(cls.scheduler_name)
         if not_evaluated(cls, profile, self._cluster):
@@ -330,10 +334,18 @@ class KnownCluster:
         filtered = self._scheduler.filter(pod._replace(cls=cls))
         if filtered.rejection is not None:
             return None
-        reports = {item.constraint.position: item for item in constraint_reports(cls, filtered) if not item.is_default}
+        made = constraint_reports(cls, filtered, shared=self._shared_reports)
+        reports = {item.constraint.position: item for item in made if not item.is_default}
         chosen, candidates = passes(filtered, (names.NODE_AFFINITY,)), passes(filtered, _ABOUT_THE_NODE)
         usable = without_own(passes_all_but_spread(filtered), filtered, own)
         return Evidence(owner, pod, cls, filtered, chosen, candidates, usable, own, reports, positions, {})
+
+    def _first_replica(self, owner: Workload) -> Pod:
+        """Create the first pod of a workload, unless it was created to be placed."""
+        known = self._placements.get(_key(owner))
+        if known is not None and known.first_replica is not None and known.workload == owner:
+            return known.first_replica
+        return replica(owner, 0)
 
     def _without_others(self, cls: PodClass, owner: Workload) -> PodClass:
         """The class without what other pods and claims yet to come decide."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
@@ -94,26 +95,30 @@ def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
 
     Default constraints take over the selectors of the controllers.
     """
-    made = {
-        OwnerKey(controller_of(owner).kind, owner.namespace, controller_of(owner).name): selected_by_controller(owner)
-        for owner in owners
-        if owner.selector is not None or (owner.kind == "Service" and not owner.is_foreign)
-    }
+    owner_selectors, top_owners = dict(cluster.owner_selectors), dict(cluster.owners)
+    for owner in owners:
+        if owner.selector is not None or (owner.kind == "Service" and not owner.is_foreign):
+            owner_selectors[_controller_key(owner)] = selected_by_controller(owner)
     keys = {OwnerKey(owner.kind, owner.namespace, owner.name): owner for owner in owners if owner.kind != "Pod"}
-    by_controller = {
-        OwnerKey(controller_of(owner).kind, owner.namespace, controller_of(owner).name): key
-        for key, owner in keys.items()
-        if controller_of(owner).name != owner.name
-    }
+    for key, owner in keys.items():
+        controller = _controller_key(owner)
+        if controller.name != owner.name:
+            top_owners[controller] = key
+    added = {key: Controller(owner) for key, owner in keys.items()}
     return cluster._replace(
-        owner_selectors={**cluster.owner_selectors, **made},
-        owners={**cluster.owners, **by_controller},
-        controllers={**{key: Controller(owner) for key, owner in keys.items()}, **cluster.controllers},
+        owner_selectors=owner_selectors, owners=top_owners, controllers={**added, **cluster.controllers}
     )
 
 
-def missing_replicas(owner: Workload, cluster: Cluster) -> Iterator[Pod]:
-    """The pods that a workload's controller has yet to see on a node."""
+def _controller_key(owner: Workload) -> OwnerKey:
+    controller = controller_of(owner)
+    return OwnerKey(controller.kind, owner.namespace, controller.name)
+
+
+def missing_replicas(
+    owner: Workload, cluster: Cluster, create: Callable[[Workload, int], Pod] = replica
+) -> Iterator[Pod]:
+    """Yield the pods that a workload's controller still has to create; `create` makes the one of an ordinal."""
     running = running_pods(owner, cluster)
     if owner.kind == "DaemonSet":
         covered = {pod.node_name for pod in running}
@@ -122,10 +127,10 @@ def missing_replicas(owner: Workload, cluster: Cluster) -> Iterator[Pod]:
     replicas = min(owner.replicas or 0, MAX_REPLICAS)
     if owner.kind in ("StatefulSet", "Pod", "LeaderWorkerSet") or owner.is_indexed:
         names = {pod.name for pod in running}
-        yield from (replica(owner, at) for at in range(replicas) if replica_name(owner, at) not in names)
+        yield from (create(owner, at) for at in range(replicas) if replica_name(owner, at) not in names)
     elif len(running) < replicas:
         # They differ in their names alone.
-        pod = replica(owner, len(running))
+        pod = create(owner, len(running))
         for at in range(len(running), replicas):
             name = replica_name(owner, at)
             yield pod._replace(name=name, uid=f"{owner.namespace}/{name}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.columns import Topology
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Domain
@@ -67,18 +69,26 @@ def without_own(usable: Bools, filtered: Filtered, own: tuple[Pod, ...]) -> Bool
     return usable
 
 
-def account_of(report: ConstraintReport, found: Evidence) -> Account:
-    """A constraint on the cluster without the workload's own pods."""
+Shared = dict[Hashable, tuple[Domain, ...]]
+
+
+def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> Account:
+    """Return a constraint on the cluster without the workload's own pods.
+
+    Args:
+        report: of the constraint; `domains` stays alive as long as `shared`.
+        found: what the plugins say of the workload.
+        shared: domains that were made before, by what they are made of.
+    """
     columns = found.filtered.columns
     topology = columns.topology(report.constraint.topology_key)
     has_key = topology.codes >= 0
-    size = len(topology.values)
-    order = np.array(sorted(range(size), key=topology.values.__getitem__), np.intp)  # that of the report's domains
-    chosen, usable, candidates = (
-        np.bincount(topology.codes[has_key & nodes], minlength=size)[order].tolist()
-        for nodes in (found.chosen, found.usable, found.candidates)
-    )
     own = own_matching(report, found)
+    nodes = (found.chosen, found.usable, found.candidates)
+    key = (id(report.domains), *(mask.tobytes() for mask in nodes), tuple(own.items()))
+    domains = shared.get(key)
+    if domains is None:
+        domains = shared[key] = _domains(report, nodes, own, topology)
     return Account(
         max_skew=report.constraint.max_skew,
         min_domains=report.min_domains,
@@ -87,22 +97,30 @@ def account_of(report: ConstraintReport, found: Evidence) -> Account:
         nodes_with_key=int(has_key.sum()),
         candidates=int(found.candidates.sum()),
         without_key=tuple(columns.nodes[node].name for node in np.flatnonzero(found.candidates & ~has_key)),
-        domains=tuple(
-            Domain(  # perf: by position, as there are as many as nodes, for every workload
-                domain.value,
-                domain.nodes,
-                of_chosen,
-                of_usable,
-                domain.matching - own.get(domain.value, 0) if own else domain.matching,
-                domain.eligible,
-                "" if of_usable else domain.unusable_because,
-                of_candidates,
-            )
-            for domain, of_chosen, of_usable, of_candidates in zip(
-                report.domains, chosen, usable, candidates, strict=True
-            )
-        ),
+        domains=domains,
         sharing=_sharing(report, found) if report.constraint.topology_key == HOSTNAME else (),
+    )
+
+
+def _domains(
+    report: ConstraintReport, nodes: tuple[Bools, Bools, Bools], own: dict[str, int], topology: Topology
+) -> tuple[Domain, ...]:
+    """Return the domains of a report; nodes: those that are chosen, usable, and candidates."""
+    size, has_key = len(topology.values), topology.codes >= 0
+    by_code = (np.bincount(topology.codes[has_key & mask], minlength=size) for mask in nodes)
+    numbers = (of_nodes[topology.order].tolist() for of_nodes in by_code)  # the report's domains are sorted
+    return tuple(
+        Domain(  # perf: by position, as there are as many as nodes
+            domain.value,
+            domain.nodes,
+            chosen,
+            usable,
+            domain.matching - own.get(domain.value, 0) if own else domain.matching,
+            domain.eligible,
+            "" if usable else domain.unusable_because,
+            candidates,
+        )
+        for domain, chosen, usable, candidates in zip(report.domains, *numbers, strict=True)
     )
 
 

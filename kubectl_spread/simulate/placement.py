@@ -92,13 +92,16 @@ class CreatedAgain(NamedTuple):
 class Placement(NamedTuple):
     """Where the pods of one workload went.
 
-    domains: topology key -> value -> the workload's pods there, for every key its constraints name. matching: the same
-    for all pods that the first constraint of that key selects, of this workload or not. unpredicted: pods that are
-    neither placed nor Pending. not_counted: other workloads with such pods, which these pods did not see, wherever
-    they are. not_predictable: what the workload's pods depend on and is not evaluated. not_created: pods that their
-    controller creates only once the pods before them run. evictions: pods of lower priority that make room for these.
-    on_missing_nodes: placed pods whose node does not exist. refused: pods that quotas and their like keep from being
-    created.
+    domains: topology key -> value -> the workload's pods, for each key of its constraints.
+    matching: the same for all pods that the first constraint of the key selects, of any workload.
+    unpredicted: pods that are neither placed nor Pending.
+    not_counted: other workloads with such pods; the placement leaves these pods out.
+    not_predictable: features that the pods use and that are not evaluated.
+    not_created: pods that their controller creates only after the pods before them run.
+    evictions: pods of lower priority that preemption evicts for the workload's pods.
+    on_missing_nodes: placed pods whose node does not exist.
+    refused: pods that admission refuses.
+    first_replica: the workload's first pod, as its controller creates it.
     """
 
     workload: Workload
@@ -118,6 +121,7 @@ class Placement(NamedTuple):
     evictions: tuple[Eviction, ...] = ()
     on_missing_nodes: tuple[str, ...] = ()
     refused: tuple[Refused, ...] = ()
+    first_replica: Optional[Pod] = None
 
     @property
     def replicas(self) -> int:

@@ -23,6 +23,7 @@ from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -166,7 +167,8 @@ class _Placing:
         self.owner = owner
         self._surroundings = surroundings
         self._new_claims = NewClaims(cluster)
-        self._coming = missing_replicas(owner, cluster)
+        self._first: Optional[Pod] = None
+        self._coming = missing_replicas(owner, cluster, create=self._replica)
         self._refusal = lasting_refusal(owner, cluster)
         self._refused: list[Refused] = []
         self.queue = Queue(owner.namespace, surroundings)
@@ -218,7 +220,7 @@ class _Placing:
             domains=_domains(self.owner, queue.placed, columns),
             certainty=self._certainty(),
             not_predictable=tuple(queue.beyond),
-            matching=_matching(self.owner, columns),
+            matching=_matching(self._replica(self.owner, 0).cls, columns),
             first=queue.first,
             moment=queue.moment if queue.pending else queue.first_moment,
             unpredicted=tuple(queue.unpredicted),
@@ -226,7 +228,16 @@ class _Placing:
             evictions=tuple(queue.evictions),
             refused=tuple(self._refused),
             on_missing_nodes=tuple(pod.pod for pod in queue.placed if pod.node not in columns.index),
+            first_replica=self._replica(self.owner, 0),
         )
+
+    def _replica(self, owner: Workload, ordinal: int) -> Pod:
+        """Create a pod of the workload; the first one is created once."""
+        if ordinal:
+            return replica(owner, ordinal)
+        if self._first is None:
+            self._first = replica(owner, 0)
+        return self._first
 
     def _without_new_claims(self, pod: Pod) -> Pod:
         known = self._new_claims.without(pod, self.owner)
@@ -244,30 +255,29 @@ def _priority(owner: Workload) -> int:
     return int((owner.template.get("spec") or {}).get("priority") or 0)
 
 
-def _matching(owner: Workload, columns: Columns) -> dict[str, dict[str, int]]:
-    cls = replica(owner, 0).cls
+def _matching(cls: PodClass, columns: Columns) -> dict[str, dict[str, int]]:
+    """Count all pods that the first constraint of each topology key selects, by the values of the key."""
     found: dict[str, dict[str, int]] = {}
     for constraint in cls.constraints:
+        if constraint.topology_key in found:
+            continue
         topology = columns.topology(constraint.topology_key)
         counter = MatchCounter(cls.namespace, effective_selector(constraint, dict(cls.labels)), columns)
         counter.catch_up()
         with_key = topology.codes >= 0
         counts = np.zeros(len(topology.values), np.int64)
         np.add.at(counts, topology.codes[with_key], counter.counts[with_key])
-        by_value = dict(zip(topology.values, counts.tolist(), strict=True))
-        found.setdefault(constraint.topology_key, dict(sorted(by_value.items())))
+        found[constraint.topology_key] = topology.by_value(counts)
     return found
 
 
 def _domains(owner: Workload, placed: list[PlacedPod], columns: Columns) -> dict[str, dict[str, int]]:
+    """Count the workload's pods by the values of each topology key that its constraints name."""
     constraints = mappings((owner.template.get("spec") or {}).get("topologySpreadConstraints"))
+    nodes = np.array([columns.index[pod.node] for pod in placed if pod.node in columns.index], np.intp)
     found: dict[str, dict[str, int]] = {}
     for key in dict.fromkeys(constraint.get("topologyKey") or "" for constraint in constraints):
         topology = columns.topology(key)
-        counts = dict.fromkeys(sorted(topology.values), 0)
-        for pod in placed:
-            code = topology.codes[columns.index[pod.node]] if pod.node in columns.index else -1
-            if code >= 0:
-                counts[topology.values[code]] += 1
-        found[key] = counts
+        codes = topology.codes[nodes]
+        found[key] = topology.by_value(np.bincount(codes[codes >= 0], minlength=len(topology.values)))
     return found

@@ -13,7 +13,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.simulate.binding import labelled
+from kubectl_spread.simulate.binding import TopologyLabels
 from kubectl_spread.simulate.refusals import QuotaUsage
 
 Pick = Callable[[NodeIndices], int]
@@ -32,6 +32,7 @@ class Surroundings:
         self.scheduler = scheduler
         self.profiles = profiles
         self.release = next(iter(profiles.values()))  # what the profiles have in common is that of the release
+        self._topology_labels = TopologyLabels(self.release)
         self.pick = pick
         self.explains = explains
         self.changes = 0
@@ -71,4 +72,4 @@ class Surroundings:
         return pod._replace(cls=cls, uid=f"{pod.uid}/again", node_name="", nominated_node="", phase="Pending")
 
     def _labelled(self, pod: Pod, node: int) -> Pod:
-        return labelled(pod, self.scheduler.columns.nodes[node].labels, self.release)
+        return self._topology_labels.add(pod, self.scheduler.columns.nodes[node].labels)

@@ -22,7 +22,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.unsupported import not_evaluated
-from kubectl_spread.simulate.binding import labelled
+from kubectl_spread.simulate.binding import TopologyLabels
 
 MOST_PODS = 2_000  # that are placed; with more of them nothing is said of the order
 _SECONDS = len("2006-01-02T15:04:05")
@@ -88,7 +88,7 @@ class _Run:
 
     def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool) -> None:
         self._cluster = cluster
-        self._release = next(iter(profiles.values()))
+        self._topology_labels = TopologyLabels(next(iter(profiles.values())))
         self._scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
         self._hopeless: set[PodClass] = set()  # refused since the last binding
         self._bound: dict[str, Pod] = {}
@@ -118,7 +118,7 @@ class _Run:
         self._has_ties |= len(hosts) > 1
         node = int(hosts[0])
         at = self._scheduler.columns.nodes[node]
-        bound = labelled(pod, at.labels, self._release)._replace(node_name=at.name)
+        bound = self._topology_labels.add(pod, at.labels)._replace(node_name=at.name)
         self._bound[pod.key] = bound
         self._scheduler.bind(bound, node)
         self._hopeless.clear()

@@ -13,7 +13,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.unsupported import not_evaluated
-from kubectl_spread.simulate.binding import labelled
+from kubectl_spread.simulate.binding import TopologyLabels
 from kubectl_spread.suggest.hypothetical import Scene
 
 Pick = Callable[[NodeIndices], int]
@@ -47,7 +47,7 @@ class _Run:
         problem = scene.problem
         sampler = problem.sampler.anew() if columns.nodes is problem.cluster.nodes else None
         self._scheduler = Scheduler(columns, problem.profiles, all_nodes=problem.given.all_nodes, sampler=sampler)
-        self._release = problem.release
+        self._topology_labels = TopologyLabels(problem.release)
         self._cluster = scene.cluster
         self._pick = pick
         self._placed: dict[str, str] = {}
@@ -99,7 +99,7 @@ class _Run:
         at = self._scheduler.columns.nodes[node]
         self._placed[pod.key] = at.name
         self._may_fit_now |= bool(self._refused)
-        self._scheduler.bind(labelled(pod, at.labels, self._release), node)
+        self._scheduler.bind(self._topology_labels.add(pod, at.labels), node)
         self._hopeless.clear()
 
     def _is_predictable(self, pod: Pod) -> bool:

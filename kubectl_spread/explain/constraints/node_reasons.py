@@ -34,6 +34,11 @@ class NodeReasons(NamedTuple):
     codes: Int64s
     sentences: tuple[str, ...]
 
+    @property
+    def key(self) -> tuple[bytes, tuple[str, ...]]:
+        """A value that is equal for equal reasons."""
+        return self.codes.tobytes() if self.sentences else b"", self.sentences
+
     def of(self, at: int) -> str:
         """The sentence of one node, empty where it needs none."""
         code = int(self.codes[at])

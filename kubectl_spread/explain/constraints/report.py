@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Callable
+from collections.abc import Hashable
 from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
@@ -118,6 +120,27 @@ class ConstraintReport(NamedTuple):
 _VALUE = operator.attrgetter("value")
 
 
+class _Domains(NamedTuple):
+    """The domains of a constraint, and the values of those that hold the minimum."""
+
+    reports: tuple[DomainReport, ...]
+    minimum_in: tuple[str, ...]
+
+
+class SharedDomains:
+    """Domain reports of one cluster by their numbers: workloads with equal numbers share one tuple."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, _Domains] = {}
+
+    def of(self, numbers: Hashable, make: Callable[[], _Domains]) -> _Domains:
+        """Return the domains of equal numbers, or make them."""
+        found = self._known.get(numbers)
+        if found is None:
+            found = self._known[numbers] = make()
+        return found
+
+
 class _Group(NamedTuple):
     """What constraints of one action are reported with.
 
@@ -134,6 +157,7 @@ class _Group(NamedTuple):
     is_detailed: bool
     is_hard: bool
     is_built_in: bool  # they are the scheduler's own defaults
+    shared: Optional[SharedDomains]
 
 
 def constraint_reports(
@@ -143,6 +167,7 @@ def constraint_reports(
     is_detailed: bool = False,
     refusing: Sequence[Requirement] = (),
     profile: Optional[Profile] = None,
+    shared: Optional[SharedDomains] = None,
 ) -> tuple[ConstraintReport, ...]:
     """Hard constraints as the plugin counted them; soft ones of the pod counted the same way, among themselves.
 
@@ -152,6 +177,7 @@ def constraint_reports(
         is_detailed: with the pods behind the counts, which takes the longer the more pods run.
         refusing: the pod's requirements, to be named where they keep it out of a domain.
         profile: whose soft default constraints are told, where some node fits; none are without it.
+        shared: where reports of equal domains are looked up, unless they are detailed.
     """
     if filtered.rejection is not None:
         return ()
@@ -174,7 +200,7 @@ def constraint_reports(
     reports: list[ConstraintReport] = []
     for accounts, is_hard in ((hard, True), (soft, False)):
         keys = tuple(counts.constraint.topology_key for counts in accounts)
-        group = _Group(cls, filtered, usable, keys, known, unusable, is_detailed, is_hard, is_built_in)
+        group = _Group(cls, filtered, usable, keys, known, unusable, is_detailed, is_hard, is_built_in, shared)
         reports += [_constraint(counts, group) for counts in accounts]
     return tuple(sorted(reports, key=lambda report: report.constraint.position))
 
@@ -195,12 +221,11 @@ def passes_all_but_spread(filtered: Filtered) -> Bools:
 
 def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
     columns, topology = group.filtered.columns, counts.topology
-    lowest = counts.eligible & (counts.match_num == counts.min_match_num)
-    minimum_in = [topology.values[at] for at in np.flatnonzero(lowest).tolist()]
     why_not = node_reasons.not_counted(counts.constraint, group.keys, group.known, columns)
     found = matching_pods.NOTHING
     if group.is_detailed:
         found = matching_pods.behind(counts, group.cls, columns, why_not)
+    domains = _shared_domains(counts, group, why_not, found)
     report = ConstraintReport(
         constraint=_written(counts.constraint, group.cls, is_hard=group.is_hard),
         is_default=not group.cls.constraints,
@@ -208,11 +233,11 @@ def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
         self_match=bool(counts.constraint.self_match_num),
         min_domains=counts.constraint.min_domains,
         global_minimum=counts.global_min,
-        minimum_in=tuple(sorted(minimum_in)),
+        minimum_in=domains.minimum_in,
         eligible_domains=counts.domains_num,
         without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(topology.codes < 0)),
         ignored_pods=int(counts.on_nodes[~counts.included].sum()),
-        domains=_domains(counts, group, why_not, found),
+        domains=domains.reports,
     )
     return _detailed(report, counts, group, why_not, found) if group.is_detailed else report
 
@@ -269,7 +294,20 @@ def _written(constraint: Constraint, cls: PodClass, *, is_hard: bool) -> Topolog
     )
 
 
-def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: Behind) -> tuple[DomainReport, ...]:
+def _shared_domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: Behind) -> _Domains:
+    """Look up the domains of equal numbers; detailed reports are always made."""
+    if group.shared is None or group.is_detailed:
+        return _domains(counts, group, why_not, found)
+    constraint = counts.constraint
+    numbers = (
+        *(constraint.topology_key, constraint.max_skew, constraint.self_match_num, counts.global_min),
+        *(counts.included.tobytes(), counts.eligible.tobytes(), counts.match_num.tobytes(), group.usable.tobytes()),
+        *(why_not.key, group.unusable.key),
+    )
+    return group.shared.of(numbers, lambda: _domains(counts, group, why_not, found))
+
+
+def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: Behind) -> _Domains:
     topology = counts.topology
     size = len(topology.values)
     with_key = topology.codes >= 0
@@ -299,7 +337,10 @@ def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: B
     )
     if group.is_detailed:
         domains = _with_pods(domains, _node_names(topology.codes, size, group.filtered.columns), found)
-    return tuple(sorted(domains, key=_VALUE))  # no two have the same
+    domains.sort(key=_VALUE)  # no two have the same
+    least = counts.min_match_num
+    lowest = tuple(domain.value for domain in domains if domain.eligible and domain.matching == least)
+    return _Domains(tuple(domains), lowest)
 
 
 def _with_pods(
