@@ -4,7 +4,8 @@ SpreadError
 ├── SourceError      an input could not be read: exit code 3
 ├── ClusterError     the cluster could not be reached, or does not let us read: exit code 3
 ├── ConfigError      the configuration cannot be followed: exit code 2
-└── NotFoundError    the cluster facts hold no such object: exit code 1
+├── NotFoundError    the cluster facts hold no such object: exit code 1
+└── RefusedError     kubectl or the API server would refuse a step: exit code 1
 
 What is wrong with a user's manifest or cluster is a value (`Finding`, `Status`, `Problem`), never an
 exception; a wrong command line is click's `UsageError`.
@@ -52,3 +53,7 @@ class ConfigError(SpreadError):
 
 class NotFoundError(SpreadError):
     """The cluster facts hold no object of that name."""
+
+
+class RefusedError(SpreadError):
+    """kubectl or the API server would refuse a step; `str()` is the line that kubectl prints."""

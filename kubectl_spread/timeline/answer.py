@@ -85,8 +85,16 @@ class Outcome:
     """One steady state."""
 
     def __init__(
-        self, view: View, state: State, *, path: Callable[[], tuple[Move, ...]], is_steady: bool = True
+        self,
+        view: View,
+        state: State,
+        *,
+        path: Callable[[], tuple[Move, ...]],
+        is_steady: bool = True,
+        before: Optional[Outcome] = None,
     ) -> None:
+        """`before` is the outcome of the step before, from which this one came."""
+        self.before = before
         self._view = view
         self._path = path
         self.state = state
@@ -124,6 +132,14 @@ class Outcome:
     def cluster(self) -> Cluster:
         """Return the nodes, the storage and the pods as they are then; pods that took no part are as they were."""
         return self._view.cluster(self.state)
+
+    def revision_of(self, key: OwnerKey) -> int:
+        """Return the number of the revision that a workload's pods should have; 0 where it does not exist."""
+        return self._view.revision_of(self.state, key)
+
+    def domains_of(self, topology_key: str) -> dict[str, str]:
+        """Return the domain of each node that has a label, by the node's name."""
+        return self._view.domains_of(self.state, topology_key)
 
     def trace(self) -> tuple[Event, ...]:
         """Return what happened on the way, the shortest that was found."""
@@ -253,6 +269,21 @@ class View:
         """Return the domains of a key, sorted."""
         nodes = self.world.facts[state.facts].nodes
         return sorted({node.labels[topology_key] for node in nodes if node is not None and topology_key in node.labels})
+
+    def revision_of(self, state: State, key: OwnerKey) -> int:
+        """Return the number of the revision that a workload's pods should have; 0 where it does not exist."""
+        owner = self.world.find_owner(key)
+        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
+        return 0 if own is None else self.number(self.world.specs[own.spec].rev)
+
+    def domains_of(self, state: State, topology_key: str) -> dict[str, str]:
+        """Return the domain of each node that has a label, by the node's name."""
+        nodes = self.world.facts[state.facts].nodes
+        return {
+            node.name: node.labels[topology_key]
+            for node in nodes
+            if node is not None and topology_key in node.labels
+        }
 
     def event(self, move: Move) -> Event:
         """Return a move in the terms of objects."""

@@ -42,6 +42,7 @@ def everything(
     canonical: Canonical,
     max_states: int,
     deadline: Optional[float] = None,
+    is_enough: Callable[[int], bool] = lambda _: False,
 ) -> Found:
     """Visit every state, nearest first, until there are no more or a limit is reached.
 
@@ -51,12 +52,14 @@ def everything(
         canonical: the state that stands for all that are the same but for interchangeable nodes.
         max_states: how many states are visited at most.
         deadline: a `time.monotonic()` at which to stop.
+        is_enough: is told how many states were visited, and says whether to stop.
     """
     came_from: dict[State, Optional[State]] = {canonical(start): None for start in starts}
     queue = deque(came_from)
     steady: list[State] = []
     while queue:
-        if len(came_from) > max_states or (deadline is not None and time.monotonic() > deadline):
+        is_late = deadline is not None and time.monotonic() > deadline
+        if is_late or len(came_from) > max_states or is_enough(len(came_from)):
             return Found(tuple(steady), False, len(came_from), came_from)
         state = queue.popleft()
         steps = moves.after(state)

@@ -308,8 +308,18 @@ class Moves:
                 yield partial(self.settled, draft)
         elif item[0] == "delete":
             yield from self._deletions(state, item)
+        elif item[0] == "drain" and item[3]:
+            yield from self._drained(state, item)
         else:
             yield from self._evictions(state, item)
+
+    def _drained(self, state: State, item: Any) -> Iterator[Way]:
+        """Delete the pods of a node without asking budgets."""
+        left = self._to_evict(state, item)
+        if not left and not self._is_draining(state, item):
+            yield partial(Step, (), _without(state, item))
+        for pod in dict.fromkeys(left):
+            yield partial(self._deleted, state, (pod,))
 
     def _deletions(self, state: State, item: Any) -> Iterator[Way]:
         """Delete one of several pods; those that are gone are passed over."""
@@ -333,7 +343,7 @@ class Moves:
     def _is_draining(self, state: State, item: Any) -> bool:
         """Return whether a drained node still has pods that are on their way out."""
         return item[0] == "drain" and any(
-            pod.node == item[1] and pod.end in (*_ENDING, End.HELD) and not self._is_daemon(state, pod)
+            pod.node == item[1] and pod.end in (*_ENDING, End.HELD) and self._is_taken(state, item, pod)
             for pod in state.pods
         )
 
@@ -343,11 +353,17 @@ class Moves:
         return [
             pod
             for pod in state.pods
-            if pod.node == item[1] and pod.end == End.ALIVE and not self._is_daemon(state, pod)
+            if pod.node == item[1] and pod.end == End.ALIVE and self._is_taken(state, item, pod)
         ]
 
-    def _is_daemon(self, state: State, pod: P) -> bool:
-        return pod.owner >= 0 and isinstance(state.sets[pod.owner], daemonset.Own)
+    def _is_taken(self, state: State, item: Any, pod: P) -> bool:
+        """Return whether a drain takes a pod of its node: neither a DaemonSet's nor a mirror pod."""
+        if pod.owner >= 0 and isinstance(state.sets[pod.owner], daemonset.Own):
+            return False
+        cls, selector = self._world.classes[pod.cls], item[2]
+        if cls.owner is not None and cls.owner.kind in ("DaemonSet", "Node"):
+            return False
+        return selector is None or bool(selector.matches(dict(cls.labels)))
 
     def _by_nodes(self, state: State) -> Iterator[Way]:
         """Let the garbage collector and taints remove pods."""

@@ -85,6 +85,7 @@ class StepAnswer(NamedTuple):
     worst_skew: dict[tuple[OwnerKey, str], int]
     symmetry: Symmetry
     is_endless: bool = False
+    before: tuple[Outcome, ...] = ()  # where the step began
 
     @property
     def is_complete(self) -> bool:
@@ -109,6 +110,20 @@ class StepAnswer(NamedTuple):
         return {domain: found[kind] for domain, kind in domains.items()}
 
 
+class Watch:
+    """What a caller on another thread sees of the search, and how it ends the search: `is_stopped` is set."""
+
+    def __init__(self) -> None:
+        self.step = 0  # the one that is played, from 0
+        self.states = 0  # visited in it
+        self.is_stopped = False
+
+    def saw(self, states: int) -> bool:
+        """Take note of how many states were visited; return whether to stop."""
+        self.states = states
+        return self.is_stopped
+
+
 class Answer(NamedTuple):
     """What became of all steps; notes: what was not simulated."""
 
@@ -128,6 +143,7 @@ def play(
     limits: Optional[Limits] = None,
     kubelet: Optional[Kubelet] = None,
     bound: Optional[Columns] = None,
+    watch: Optional[Watch] = None,
 ) -> Answer:
     """Play steps one after the other, each until nothing is left to happen.
 
@@ -138,6 +154,7 @@ def play(
         limits: how far to go.
         kubelet: how pods behave.
         bound: the bound pods of the cluster, and others perhaps, as columns; they are left as they are.
+        watch: shows how far the search is, and can end it.
     """
     cluster = with_owners(cluster)
     ops = _expanded(cluster, written)
@@ -145,7 +162,15 @@ def play(
     while True:
         try:
             return _Player(
-                cluster, profiles, ops, limits or Limits(), touched=touched, nodes=nodes, kubelet=kubelet, bound=bound
+                cluster,
+                profiles,
+                ops,
+                limits or Limits(),
+                touched=touched,
+                nodes=nodes,
+                kubelet=kubelet,
+                bound=bound,
+                watch=watch or Watch(),
             ).run()
         except Involved as involved:
             if involved.keys <= touched and involved.nodes <= nodes:
@@ -207,7 +232,9 @@ class _Player:
         nodes: Collection[str],
         kubelet: Optional[Kubelet],
         bound: Optional[Columns],
+        watch: Watch,
     ) -> None:
+        self._watch = watch
         loaded = load(cluster, profiles, touched=touched, nodes=nodes, kubelet=kubelet, patience_s=limits.patience_s)
         self._world: World = loaded.world
         self._world.bound = bound
@@ -241,25 +268,33 @@ class _Player:
 
     def run(self) -> Answer:
         starts: tuple[State, ...] = (self._start,)
+        befores: tuple[Outcome, ...] = (self._beginning(),)
         found: list[StepAnswer] = []
         is_exact = True
-        for ops in self._ops:
+        for number, ops in enumerate(self._ops):
+            self._watch.step, self._watch.states = number, 0
             first = len(self._world.ops)
             self._world.ops += ops
             todo = tuple(("op", first + at) for at in range(len(ops)))
             begun = [self._begun(start, todo) for start in starts]
-            step = self._step(begun, is_exact=is_exact)
+            step = self._step(begun, befores, is_exact=is_exact)
             found.append(step)
             is_exact = step.is_exact and len(step.outcomes) <= _MOST_STARTS
-            starts = tuple(item.state for item in step.outcomes[:_MOST_STARTS])
+            befores = step.outcomes[:_MOST_STARTS]
+            starts = tuple(item.state for item in befores)
         return Answer(tuple(found), tuple(self._world.notes))
+
+    def _beginning(self) -> Outcome:
+        """Return the facts as they are, before anything happens."""
+        view = View(self._world, self._start, message=lambda *_: "")
+        return Outcome(view, self._start, path=tuple)
 
     def _begun(self, start: State, todo: tuple[object, ...]) -> State:
         """Return the beginning of a step: what controllers had to do without it is done."""
         pods = tuple(sorted(pod._replace(is_new=False) if pod.is_new else pod for pod in start.pods))
         return self._moves.settled(Draft(self._world, start._replace(pods=pods, todo=todo))).state
 
-    def _step(self, starts: list[State], *, is_exact: bool) -> StepAnswer:
+    def _step(self, starts: list[State], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
         view = View(self._world, starts[0], message=self._message) if starts else None
         if view is None:
             return StepAnswer(
@@ -269,12 +304,13 @@ class _Player:
         found = self._look(starts, symmetries)
         states = [state for item in found for state in item.came_from]
         outcomes: dict[State, Outcome] = {}
-        for item, start, symmetry in zip(found, starts, symmetries, strict=True):
+        for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=True):
             own = View(self._world, start, message=self._message)
             for state in (*item.steady, *item.loops):
                 path = _Path((self._moves, self._hasty), symmetry, start, item, state)
                 is_steady = state not in item.loops
-                outcomes.setdefault(state._replace(), Outcome(own, state, path=path, is_steady=is_steady))
+                if state not in outcomes:
+                    outcomes[state] = Outcome(own, state, path=path, is_steady=is_steady, before=before)
         return StepAnswer(
             tuple(outcomes.values()),
             is_exact and all(item.is_exhaustive for item in found),
@@ -284,6 +320,7 @@ class _Player:
             answer.skews(view, states),
             symmetries[0],
             any(item.loops for item in found),
+            befores,
         )
 
     def _message(self, pod: P, state: State) -> str:
@@ -305,6 +342,7 @@ class _Player:
                     canonical=symmetry.canonical,
                     max_states=limits.max_states,
                     deadline=deadline,
+                    is_enough=self._watch.saw,
                 )
                 if item.is_exhaustive:
                     found.append(item)
@@ -329,7 +367,8 @@ class _Player:
                 came_from.setdefault(state, last)
             steady.update(dict.fromkeys(one.steady))
             loops.update(dict.fromkeys(one.loops))
-            if deadline is not None and time.monotonic() > deadline + _GRACE_S:
+            self._watch.states = len(came_from)
+            if self._watch.is_stopped or (deadline is not None and time.monotonic() > deadline + _GRACE_S):
                 break
         return Found(tuple(steady), False, len(came_from), came_from, runs=done, loops=tuple(loops))
 

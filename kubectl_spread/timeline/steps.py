@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from typing import Optional
 from typing import Union
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -10,6 +11,7 @@ from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.taints import Taint
 
 
@@ -96,9 +98,14 @@ class PatchSome(NamedTuple):
 
 
 class Drain(NamedTuple):
-    """Nodes are cordoned; then the pods of one after the other are evicted, but for DaemonSets'."""
+    """Nodes are cordoned; then the pods of one after the other are evicted, but for DaemonSets'.
+
+    selector: takes the pods that go; None for all. is_deleting: pods are deleted, whatever budgets say.
+    """
 
     nodes: tuple[str, ...]
+    selector: Optional[Selector] = None
+    is_deleting: bool = False
 
 
 class Cordon(NamedTuple):

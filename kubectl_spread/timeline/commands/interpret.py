@@ -1,0 +1,40 @@
+"""From a command to operations of the engine, in the situation that earlier commands left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kubectl_spread.timeline.commands import drain
+from kubectl_spread.timeline.commands import nodes
+from kubectl_spread.timeline.commands import rollout
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import Situation
+
+Handler = Callable[[Command, Situation, str], Effect]
+
+_HANDLERS: dict[str, Handler] = {
+    "rollout restart": rollout.restart,
+    "rollout undo": rollout.undo,
+    "rollout pause": rollout.pause,
+    "rollout resume": rollout.resume,
+    "drain": drain.drain,
+    "cordon": nodes.cordon,
+    "uncordon": nodes.uncordon,
+}
+
+
+def effect(command: Command, situation: Situation, namespace: str) -> Effect:
+    """Return what a command does, and let the situation be as it is once the command was accepted.
+
+    Args:
+        command: the command.
+        situation: it changes.
+        namespace: of objects where the command names none.
+
+    Raises:
+        StepError: kubectl would print its usage.
+        RefusedError: kubectl or the API server would refuse it.
+        ClusterError: the facts cannot say.
+    """
+    return _HANDLERS[command.verb.name](command, situation, command.value("namespace") or namespace)

@@ -1,0 +1,56 @@
+"""kubectl cordon and uncordon."""
+
+from __future__ import annotations
+
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.targets import Target
+from kubectl_spread.timeline.nodes import cordoned
+
+
+def named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
+    """Return the nodes that cordon, uncordon or drain name; `node/NAME` is taken, too.
+
+    Raises:
+        StepError: none is named, or names stand beside a selector.
+        RefusedError: one does not exist.
+    """
+    words = command.arguments
+    if command.has("selector"):
+        if words:
+            raise StepError("error: cannot specify both a node name and a --selector option".removeprefix("error: "))
+        wanted = targets.selector(command.value("selector"))
+        return tuple(node.name for node in situation.cluster.nodes if wanted.matches(node.labels))
+    if not words:
+        raise StepError(f"USAGE: {command.verb.name} {command.verb.arguments}")
+    names = tuple(_name(word) for word in words)
+    for name in names:
+        targets.require(Target("Node", "", name), situation.cluster)
+    return names
+
+
+def _name(word: str) -> str:
+    kind, slash, name = word.partition("/")
+    if slash and (targets.kind_of(kind) != "Node" or not name):
+        raise StepError(f"{word} is no node")
+    return name if slash else word
+
+
+def cordon(command: Command, situation: Situation, namespace: str) -> Effect:
+    """Let no further pods be scheduled onto nodes."""
+    return cordoning(named_nodes(command, situation), situation, is_cordoned=True)
+
+
+def uncordon(command: Command, situation: Situation, namespace: str) -> Effect:
+    """Let pods be scheduled onto nodes again."""
+    return cordoning(named_nodes(command, situation), situation, is_cordoned=False)
+
+
+def cordoning(names: tuple[str, ...], situation: Situation, *, is_cordoned: bool) -> Effect:
+    """Return what it means that nodes are cordoned or uncordoned."""
+    situation.put_nodes(cordoned(situation.node(name), is_cordoned=is_cordoned) for name in names)
+    return Effect((steps.Cordon(names, is_cordoned),))

@@ -1,0 +1,194 @@
+"""Command lines of kubectl to commands: arguments and flags as kubectl's parser (pflag) reads them."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kubectl_spread.timeline.commands.grammar import Flag
+from kubectl_spread.timeline.commands.grammar import GROUPS
+from kubectl_spread.timeline.commands.grammar import OTHERS
+from kubectl_spread.timeline.commands.grammar import Takes
+from kubectl_spread.timeline.commands.grammar import Use
+from kubectl_spread.timeline.commands.grammar import Verb
+from kubectl_spread.timeline.commands.grammar import VERBS
+
+_TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
+_PREFIXES = (("kubectl", "spread", "simulate"), ("kubectl",), ("k",), ("oc",))
+
+
+class StepError(Exception):
+    """A step that kubectl or this program would refuse before anything happens; `str()` says why."""
+
+
+class Command(NamedTuple):
+    """One command: its verb, its arguments, and the flags that count, each with all its values."""
+
+    verb: Verb
+    arguments: tuple[str, ...]
+    flags: dict[str, tuple[str, ...]]
+    text: str
+
+    def value(self, name: str, default: str = "") -> str:
+        """Return the last value of a flag."""
+        return self.flags.get(name, (default,))[-1]
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """Return every value of a flag."""
+        return self.flags.get(name, ())
+
+    def has(self, name: str) -> bool:
+        """Return whether a flag is set, and not to false."""
+        return self.value(name, "false") not in _FALSE
+
+
+def parse_text(text: str) -> Command:
+    """Parse a command that is written as one text, quoted as in a shell.
+
+    Raises:
+        StepError: it is no command that can be simulated.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise StepError(f"{str(error).lower()}: {text}") from None
+    return parse(words)
+
+
+def parse(words: Sequence[str]) -> Command:
+    """Parse the words of a command; a leading `kubectl` is left out.
+
+    Raises:
+        StepError: it is no command that can be simulated.
+    """
+    given = list(_without_prefix(words))
+    verb, rest = _verb(given)
+    taken = split(verb, rest)
+    if taken.others:
+        raise StepError(_unknown_flag(taken.others[0], verb))
+    return Command(verb, taken.arguments, taken.flags, shlex.join(given))
+
+
+def _without_prefix(words: Sequence[str]) -> Sequence[str]:
+    for prefix in _PREFIXES:
+        if tuple(words[: len(prefix)]) == prefix:
+            return words[len(prefix) :]
+    return words
+
+
+def _verb(words: Sequence[str]) -> tuple[Verb, Sequence[str]]:
+    """Return the verb and what follows it; kubectl takes flags before the verb, too."""
+    at = next((at for at, word in enumerate(words) if not word.startswith("-")), None)
+    if at is None:
+        raise StepError(f"there is no step; known are {', '.join(VERBS)}")
+    first = words[at]
+    if first not in GROUPS:
+        return verb_named(first), [*words[:at], *words[at + 1 :]]
+    second = words[at + 1] if len(words) > at + 1 else ""
+    return verb_named(f"{first} {second}".strip()), [*words[:at], *words[at + 2 :]]
+
+
+def verb_named(name: str) -> Verb:
+    """Return a verb.
+
+    Raises:
+        StepError: there is none of that name, with the nearest one.
+    """
+    if name in VERBS:
+        return VERBS[name]
+    if name in OTHERS:
+        raise StepError(f"`{name}` is not simulated: {OTHERS[name]}")
+    known = [verb for verb in VERBS if verb.startswith(f"{name} ")] or list(VERBS)
+    near = "" if len(known) < len(VERBS) else nearest(name, known)
+    hint = f"did you mean `{near}`?" if near else f"known are {', '.join(known)}"
+    raise StepError(f"unknown step `{name}`; {hint}")
+
+
+class Taken(NamedTuple):
+    """The arguments and flags of a verb; `others`: words that are no flags of it."""
+
+    arguments: tuple[str, ...]
+    flags: dict[str, tuple[str, ...]]
+    others: tuple[str, ...]
+
+
+def split(verb: Verb, words: Sequence[str]) -> Taken:
+    """Return the arguments and flags of a verb.
+
+    Raises:
+        StepError: a value is missing, or a flag is not simulated.
+    """
+    arguments: list[str] = []
+    flags: dict[str, list[str]] = {}
+    others: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            arguments += left
+            break
+        if word == "-" or not word.startswith("-"):
+            arguments.append(word)
+            continue
+        found = _flags_of(word, verb, left)
+        if found is None:
+            others.append(word)
+            continue
+        for flag, value in found:
+            if flag.use is Use.REFUSED:
+                raise StepError(f"--{flag.name} of `{verb.name}` is not simulated")
+            flags.setdefault(flag.name, []).append(value)
+    return Taken(tuple(arguments), {name: tuple(values) for name, values in flags.items()}, tuple(others))
+
+
+def _flags_of(word: str, verb: Verb, left: list[str]) -> list[tuple[Flag, str]] | None:
+    """Return the flags of a word with their values, taken from `left` where needed; None if one is not known."""
+    if word.startswith("--"):
+        name, equals, value = word[2:].partition("=")
+        flag = verb.flag(name) if len(name) > 1 else None
+        return None if flag is None else [(flag, _value(flag, value if equals else None, left))]
+    return _short_flags(word[1:], verb, left)
+
+
+def _short_flags(letters: str, verb: Verb, left: list[str]) -> list[tuple[Flag, str]] | None:
+    """Read `-Rf FILE`, `-lapp=web`, `-n=shop`."""
+    found: list[tuple[Flag, str]] = []
+    while letters:
+        flag = verb.flag(letters[0])
+        if flag is None or not flag.short:
+            return None
+        rest = letters[1:]
+        if flag.takes is Takes.VALUE:
+            return [*found, (flag, _value(flag, rest.removeprefix("=") if rest else None, left))]
+        if rest.startswith("="):
+            return [*found, (flag, _value(flag, rest[1:], left))]
+        found.append((flag, "true"))
+        letters = rest
+    return found
+
+
+def _value(flag: Flag, given: str | None, left: list[str]) -> str:
+    if flag.takes is Takes.VALUE:
+        if given is None and not left:
+            raise StepError(f"flag needs an argument: --{flag.name}")
+        return left.pop(0) if given is None else given
+    if given is None:
+        return "true"
+    if flag.takes is Takes.NOTHING and given not in (*_TRUE, *_FALSE):
+        raise StepError(f'invalid argument "{given}" for "--{flag.name}" flag: it takes true or false')
+    return given
+
+
+def _unknown_flag(word: str, verb: Verb) -> str:
+    name = word.partition("=")[0]
+    near = nearest(name, [f"--{flag.name}" for flag in verb.flags if flag.use is not Use.REFUSED])
+    return f"unknown flag {name} of `{verb.name}`" + (f"; did you mean `{near}`?" if near else "")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the known word that is nearest; empty where none is near."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return near[0] if near else ""

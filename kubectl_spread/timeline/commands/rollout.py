@@ -1,0 +1,149 @@
+"""kubectl rollout restart, undo, pause and resume.
+
+Source: staging/src/k8s.io/kubectl/pkg/cmd/rollout; pkg/polymorphichelpers/objectrestarter.go, rollback.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.situation import controller_of
+from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import plain_of
+from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.targets import full_name
+from kubectl_spread.timeline.commands.targets import Target
+
+Plain = dict[str, Any]
+
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
+_ROLLED = ("Deployment", "StatefulSet", "DaemonSet")
+
+
+def restart(command: Command, situation: Situation, namespace: str) -> Effect:
+    """Give templates another annotation, so that all pods are replaced."""
+    found = targets.named(command, situation, namespace).targets
+    done = Effect()
+    for target in found:
+        targets.only([target], _ROLLED, "restarting")
+        plain = known(target, situation)
+        if target.kind == "Deployment" and plain["spec"].get("paused"):
+            what = "can't restart paused deployment (run rollout resume first)"
+            raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {what}')
+        done += changed(situation, target, with_template(plain, _restarted(plain, len(situation.history(target.key)))))
+    return done
+
+
+def _restarted(plain: Plain, times: int) -> Plain:
+    template = plain["spec"].get("template") or {}
+    metadata = template.get("metadata") or {}
+    annotations = {**(metadata.get("annotations") or {}), RESTARTED_AT: f"simulated, revision {times + 1}"}
+    return {**template, "metadata": {**metadata, "annotations": annotations}}
+
+
+def undo(command: Command, situation: Situation, namespace: str) -> Effect:
+    """Go back to the template before, or to that of a revision."""
+    found = targets.named(command, situation, namespace).targets
+    text = command.value("to-revision", "0")
+    if not text.isdecimal():
+        raise StepError(f'invalid argument "{text}" for "--to-revision" flag: it takes a number')
+    done = Effect()
+    for target in found:
+        targets.only([target], _ROLLED, "rollback")
+        plain = known(target, situation)
+        if plain["spec"].get("paused"):
+            resume_first = (
+                "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
+            )
+            raise RefusedError(f"error: {resume_first}")
+        template = _template_before(target, situation, int(text))
+        if template.get("spec"):
+            done += changed(situation, target, with_template(plain, template))
+        else:
+            situation.unknown.add(target.key)
+            done += Effect((steps.Undo(target.key),), frozenset([target.key]))
+    return done
+
+
+def _template_before(target: Target, situation: Situation, revision: int) -> Plain:
+    """Return an earlier template; an empty one where the facts have only its pods."""
+    history = situation.history(target.key)
+    earlier = history[:-1]
+    if not revision:
+        if earlier:
+            return earlier[-1]
+        if target.kind == "Deployment":
+            raise RefusedError(f'error: no rollout history found for deployment "{target.name}"')
+        raise RefusedError("error: no last revision to roll back to in the cluster facts, which hold no ControllerRevisions")
+    found = _numbered(target, situation, revision)
+    if found is None:
+        raise RefusedError("error: unable to find specified revision %d in history" % revision)
+    return found
+
+
+def _numbered(target: Target, situation: Situation, revision: int) -> Plain | None:
+    """Return the template of a revision by its number in the rollout history."""
+    cluster = situation.cluster
+    for made, owner in cluster.owners.items():
+        controller = cluster.controllers.get(made)
+        if owner == target.key and controller is not None and controller.revision == str(revision):
+            return controller.workload.template
+    history = situation.history(target.key)
+    return history[revision - 1] if target.key not in cluster.owners.values() and revision <= len(history) else None
+
+
+def pause(command: Command, situation: Situation, namespace: str) -> Effect:
+    """Let a Deployment's template changes wait."""
+    return _paused(command, situation, namespace, is_paused=True)
+
+
+def resume(command: Command, situation: Situation, namespace: str) -> Effect:
+    """Let a paused Deployment go on."""
+    return _paused(command, situation, namespace, is_paused=False)
+
+
+def _paused(command: Command, situation: Situation, namespace: str, *, is_paused: bool) -> Effect:
+    found = targets.named(command, situation, namespace).targets
+    targets.only(found, ("Deployment",), "pausing" if is_paused else "resuming")
+    done = Effect()
+    for target in found:
+        plain = known(target, situation)
+        if bool(plain["spec"].get("paused")) == is_paused:
+            what = "is already paused" if is_paused else "is not paused"
+            raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {what}')
+        done += changed(situation, target, {**plain, "spec": {**plain["spec"], "paused": is_paused}})
+    return done
+
+
+def known(target: Target, situation: Situation) -> Plain:
+    """Return a workload as an object of the API.
+
+    Raises:
+        RefusedError: its template is not known, or another controller sets it back.
+    """
+    if target.key in situation.unknown:
+        raise RefusedError(
+            f"error: the template that {full_name(target.kind)} {target.name} went back to is not in the cluster facts"
+        )
+    owner = situation.cluster.owners.get(target.key)
+    if owner is not None:
+        raise RefusedError(f"error: {owner.kind} {owner.name} controls {target.kind} {target.name}, and sets it back")
+    return plain_of(situation.cluster.controllers[target.key])
+
+
+def with_template(plain: Plain, template: Plain) -> Plain:
+    """Return a workload with another template."""
+    return {**plain, "spec": {**plain["spec"], "template": template}}
+
+
+def changed(situation: Situation, target: Target, plain: Plain) -> Effect:
+    """Return what it means that a workload is another."""
+    before = situation.cluster.controllers[target.key]
+    after = controller_of(plain)._replace(conditions=before.conditions, labels=before.labels)
+    return Effect((situation.put(after),), frozenset([OwnerKey(*target)]))

@@ -1,0 +1,141 @@
+"""What later commands find: the cluster's workloads and nodes once earlier commands were accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from typing import Any
+from typing import NamedTuple
+
+from kubectl_spread.cluster.ownership import pods_of
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Controller
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.workload import REVISION_LABEL_OF
+from kubectl_spread.objects.workload import workload
+from kubectl_spread.timeline import steps
+
+Plain = dict[str, Any]
+Reader = Callable[[tuple[str, ...], bool, str], "list[Plain]"]  # paths, whether recursively, the default namespace
+
+
+class Effect(NamedTuple):
+    """What a command does: operations of the engine, and the objects that it is about.
+
+    refusal: what kubectl prints where it stops halfway, as a drain that meets pods it may not evict. notes: what the
+    user should know about the command besides.
+    """
+
+    ops: tuple[steps.Op, ...] = ()
+    concerns: frozenset[OwnerKey] = frozenset()
+    refusal: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __add__(self, other: tuple[Any, ...]) -> Effect:  # type: ignore[override]
+        """Return both, one after the other."""
+        more = Effect(*other)
+        return Effect(
+            (*self.ops, *more.ops),
+            self.concerns | more.concerns,
+            self.refusal or more.refusal,
+            tuple(dict.fromkeys((*self.notes, *more.notes))),
+        )
+
+
+class Situation:
+    """The cluster as commands find it; pods are those of the beginning."""
+
+    def __init__(self, cluster: Cluster, read: Reader) -> None:
+        self.cluster = cluster
+        self.read = read
+        self._histories: dict[OwnerKey, list[Plain]] = {}
+        self.lost: set[str] = set()  # names of nodes that do not answer
+        self.unknown: set[OwnerKey] = set()  # workloads whose template is not known any more
+
+    def put(self, controller: Controller) -> steps.Apply:
+        """Let a workload be another, or new; return the operation."""
+        owner = controller.workload
+        key = OwnerKey(owner.kind, owner.namespace, owner.name)
+        before = self.cluster.controllers.get(key)
+        if before is not None:
+            self.history(key)
+        self.cluster = self.cluster._replace(controllers={**self.cluster.controllers, key: controller})
+        if owner.kind in REVISION_LABEL_OF:
+            self._remember(key, owner.template)
+        return steps.Apply(controller)
+
+    def remove(self, key: OwnerKey) -> None:
+        """Let a workload be gone."""
+        controllers = {known: item for known, item in self.cluster.controllers.items() if known != key}
+        self.cluster = self.cluster._replace(controllers=controllers)
+        self._histories.pop(key, None)
+
+    def put_nodes(self, nodes: Iterable[Node]) -> None:
+        """Let nodes be others of the same names, or new."""
+        by_name = {node.name: node for node in self.cluster.nodes} | {node.name: node for node in nodes}
+        self.cluster = self.cluster._replace(nodes=tuple(sorted(by_name.values(), key=lambda node: node.name)))
+
+    def remove_nodes(self, names: Iterable[str]) -> None:
+        """Let nodes be gone."""
+        gone = set(names)
+        self.cluster = self.cluster._replace(nodes=tuple(node for node in self.cluster.nodes if node.name not in gone))
+
+    def node(self, name: str) -> Node:
+        """Return a node that exists."""
+        return next(node for node in self.cluster.nodes if node.name == name)
+
+    def history(self, key: OwnerKey) -> list[Plain]:
+        """Return the templates that a workload had, the latest last."""
+        if key not in self._histories:
+            self._histories[key] = [*self._recorded(key)]
+            self._remember(key, self.cluster.controllers[key].workload.template)
+        return self._histories[key]
+
+    def _recorded(self, key: OwnerKey) -> list[Plain]:
+        """Return the templates of a Deployment's ReplicaSets, the oldest first; an empty one is not in the facts."""
+        cluster = self.cluster
+        sets = [
+            cluster.controllers[made]
+            for made, owner in cluster.owners.items()
+            if owner == key and made in cluster.controllers
+        ]
+        sets.sort(key=lambda item: (int(item.revision) if item.revision.isdecimal() else 0, item.workload.name))
+        return [item.workload.template for item in sets]
+
+    def _remember(self, key: OwnerKey, template: Plain) -> None:
+        from kubectl_spread.timeline.world import same_template  # numpy: 80 ms
+
+        known = self._histories.setdefault(key, [])
+        for at, item in enumerate(known):
+            if same_template(item, template):
+                del known[at]
+                break
+        known.append(template)
+
+    def pods_of(self, key: OwnerKey) -> list[str]:
+        """Return the names of a workload's pods in the beginning."""
+        return [pod.name for pod in pods_of(key, self.cluster)]
+
+
+def plain_of(controller: Controller) -> Plain:
+    """Return a workload as an object of the API, as far as the facts have it."""
+    owner = controller.workload
+    groups = KINDS[owner.kind].groups
+    metadata: Plain = {"name": owner.name, "namespace": owner.namespace}
+    metadata |= {"labels": dict(controller.labels)} if controller.labels else {}
+    metadata |= {"annotations": dict(controller.annotations)} if controller.annotations else {}
+    version = owner.api_version or (f"{min(groups)}/v1" if "" not in groups else "v1")
+    return {"apiVersion": version, "kind": owner.kind, "metadata": metadata, "spec": controller.spec}
+
+
+def controller_of(plain: Plain) -> Controller:
+    """Return a workload from an object of the API that decodes."""
+    metadata = plain.get("metadata") or {}
+    return Controller(
+        workload(plain, str(plain["kind"])),
+        spec=plain.get("spec") or {},
+        labels=dict(metadata.get("labels") or {}),
+        annotations=dict(metadata.get("annotations") or {}),
+    )

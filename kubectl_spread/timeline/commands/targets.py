@@ -1,0 +1,248 @@
+"""Objects that a command names: TYPE NAME, TYPE/NAME, a selector, all, or a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.errors import ClusterError
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.objects import selector_text
+from kubectl_spread.objects.kinds import kind_named
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import nearest
+from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.situation import Situation
+
+_MIXED = (
+    "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form "
+    "(e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'"
+)
+# Kinds without a pod template that commands may name: words, and the full name in messages.
+_OTHERS = {
+    "Node": (("node", "nodes", "no"), "nodes"),
+    "PodDisruptionBudget": (
+        ("poddisruptionbudget", "poddisruptionbudgets", "pdb"),
+        "poddisruptionbudgets.policy",
+    ),
+}
+# Words for kinds that never move a pod by themselves.
+_IDLE = frozenset(
+    "configmap configmaps cm secret secrets ingress ingresses ing serviceaccount serviceaccounts sa role roles "
+    "rolebinding rolebindings endpoints ep event events ev lease leases networkpolicy networkpolicies netpol".split()
+)
+
+
+class Target(NamedTuple):
+    """One object."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def key(self) -> OwnerKey:
+        return OwnerKey(self.kind, self.namespace, self.name)
+
+
+class Named(NamedTuple):
+    """What a command names, and the arguments that are no names: KEY=VALUE and their like."""
+
+    targets: tuple[Target, ...]
+    rest: tuple[str, ...] = ()
+
+
+def full_name(kind: str) -> str:
+    """Return a kind as the API server names it in messages: `deployments.apps`."""
+    if kind in _OTHERS:
+        return _OTHERS[kind][1]
+    entry = KINDS[kind]
+    group = min(entry.groups, default="")
+    return f"{entry.names[1]}.{group}" if group else entry.names[1]
+
+
+def short_name(target: Target) -> str:
+    """Return an object as kubectl prints it: `deployment.apps/web`."""
+    plural, dot, group = full_name(target.kind).partition(".")
+    return f"{plural.removesuffix('s')}{dot}{group}/{target.name}"
+
+
+def kind_of(word: str) -> str:
+    """Return the kind that a word names.
+
+    Raises:
+        StepError: there is none, or it never moves a pod.
+    """
+    for kind, (words, full) in _OTHERS.items():
+        if word.lower() in (*words, full):
+            return kind
+    found = kind_named(word)
+    if found is not None and found != "PodTemplate":
+        return found
+    if word.lower().partition(".")[0] in _IDLE:
+        raise StepError(f"{word} never move a pod, so there is nothing to simulate")
+    known = [*(name for words, _ in _OTHERS.values() for name in words)]
+    known += [name for entry in KINDS.values() for name in entry.names]
+    near = nearest(word.lower(), known)
+    raise StepError(f'the server doesn\'t have a resource type "{word}"' + (f"; did you mean `{near}`?" if near else ""))
+
+
+def named(command: Command, situation: Situation, namespace: str, *, has_pairs: bool = False) -> Named:
+    """Return what a command names.
+
+    Args:
+        command: the command.
+        situation: what there is.
+        namespace: of the objects.
+        has_pairs: whether KEY=VALUE and KEY- follow the names.
+
+    Raises:
+        StepError: kubectl would print its usage.
+        RefusedError: an object does not exist.
+    """
+    words, rest = _parted(command.arguments) if has_pairs else (command.arguments, ())
+    if command.has("filename"):
+        if words:
+            raise StepError("when paths, URLs, or stdin is provided as input, you may not specify resource arguments")
+        return Named(_of_files(command, situation, namespace), rest)
+    if not words:
+        raise StepError(f"one or more resources must be specified as <resource> <name> or <resource>/<name>: "
+                        f"`{command.verb.name} {command.verb.arguments}`")  # fmt: skip
+    where = "" if command.has("all-namespaces") else namespace
+    if command.has("selector") or command.has("all"):
+        return Named(_selected(command, words, situation, where), rest)
+    targets = tuple(Target(kind, "" if kind == "Node" else namespace, name) for kind, name in _pairs(words))
+    for target in targets:
+        require(target, situation.cluster)
+    return Named(targets, rest)
+
+
+def _parted(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split arguments where the first KEY=VALUE or KEY- is (GetResourcesAndPairs)."""
+    at = next((at for at, word in enumerate(words) if "=" in word or word.endswith("-")), len(words))
+    return tuple(words[:at]), tuple(words[at:])
+
+
+def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Return kind and name of each object."""
+    slashed = ["/" in word for word in words]
+    if any(slashed):
+        if not all(slashed):
+            raise StepError(_MIXED)
+        return [_slashed(word) for word in words]
+    kinds = [kind_of(word) for word in words[0].split(",")]
+    if len(words) < 2:
+        raise StepError("resource(s) were provided, but no name was specified")
+    return [(kind, name) for kind in kinds for name in words[1:]]
+
+
+def _slashed(word: str) -> tuple[str, str]:
+    kind, _, name = word.partition("/")
+    if not kind or not name or "/" in name:
+        raise StepError("arguments in resource/name form must have a single resource and name")
+    return kind_of(kind), name
+
+
+def _selected(command: Command, words: Sequence[str], situation: Situation, namespace: str) -> tuple[Target, ...]:
+    """Return all objects of some kinds that a selector takes."""
+    if len(words) > 1 or "/" in words[0]:
+        what = "a selector" if command.has("selector") else "--all"
+        raise StepError(f"name cannot be provided when {what} is specified")
+    wanted = selector(command.value("selector"))
+    found: list[Target] = []
+    for kind in (kind_of(word) for word in words[0].split(",")):
+        found += [item for item, labels in existing(kind, situation.cluster, namespace) if wanted.matches(dict(labels))]
+    return tuple(found)
+
+
+def selector(text: str) -> Selector:
+    """Return a selector as -l takes it.
+
+    Raises:
+        StepError: it is none.
+    """
+    try:
+        return selector_text.parse(text)
+    except selector_text.SelectorError as error:
+        raise StepError(str(error)) from None
+
+
+def existing(kind: str, cluster: Cluster, namespace: str) -> list[tuple[Target, Labels]]:
+    """Return the objects of a kind with their labels; of all namespaces where `namespace` is empty."""
+    if kind == "Node":
+        return [(Target(kind, "", node.name), node.labels) for node in cluster.nodes]
+    if kind == "Pod":
+        pods = (pod for pod in cluster.pods if namespace in ("", pod.namespace))
+        return [(Target(kind, pod.namespace, pod.name), dict(pod.cls.labels)) for pod in pods]
+    if kind == "PodDisruptionBudget":
+        return [(Target(kind, item.namespace, item.name), {}) for item in cluster.budgets]
+    return [
+        (Target(*key), controller.labels)
+        for key, controller in sorted(cluster.controllers.items())
+        if key.kind == kind and namespace in ("", key.namespace)
+    ]
+
+
+def require(target: Target, cluster: Cluster) -> None:
+    """Let an object exist.
+
+    Raises:
+        RefusedError: it does not, in kubectl's words.
+        ClusterError: the facts cannot say.
+    """
+    if any(item == target for item, _ in existing(target.kind, cluster, target.namespace)):
+        return
+    if target.kind == "Pod" and _is_of_a_set(target, cluster):
+        return
+    if target.namespace and "Namespace" in cluster.complete and target.namespace not in cluster.namespaces:
+        raise RefusedError(f'Error from server (NotFound): namespaces "{target.namespace}" not found')
+    if any(item.kind == target.kind and item.namespace != target.namespace for item in cluster.unread):
+        raise ClusterError(f'may not list {full_name(target.kind)}, so whether "{target.name}" exists is not known')
+    if any(cluster.top_owner(pod) == target.key for pod in cluster.pods):
+        raise RefusedError(
+            f'error: the cluster facts hold pods of {full_name(target.kind)} "{target.name}", but not the object itself'
+        )
+    raise RefusedError(f'Error from server (NotFound): {full_name(target.kind)} "{target.name}" not found')
+
+
+def _is_of_a_set(target: Target, cluster: Cluster) -> bool:
+    """Return whether a pod is one that a StatefulSet makes."""
+    name, _, ordinal = target.name.rpartition("-")
+    found = cluster.controllers.get(OwnerKey("StatefulSet", target.namespace, name))
+    if found is None or not ordinal.isdecimal():
+        return False
+    first = found.workload.first_ordinal
+    return first <= int(ordinal) < first + (found.workload.replicas or 0)
+
+
+def _of_files(command: Command, situation: Situation, namespace: str) -> tuple[Target, ...]:
+    """Return the objects that files name; those that never move a pod are left out."""
+    found = []
+    for plain in situation.read(command.values("filename"), command.has("recursive"), namespace):
+        kind = str(plain.get("kind"))
+        if kind not in KINDS and kind not in _OTHERS:
+            continue
+        metadata = plain.get("metadata") or {}
+        target = Target(kind, "" if kind == "Node" else metadata.get("namespace") or namespace, metadata.get("name") or "")
+        if not command.has("ignore-not-found"):
+            require(target, situation.cluster)
+        found.append(target)
+    return tuple(found)
+
+
+def only(targets: Iterable[Target], kinds: Iterable[str], verb: str) -> None:
+    """Let all targets be of kinds that a verb takes.
+
+    Raises:
+        RefusedError: one is not.
+    """
+    known = set(kinds)
+    for target in targets:
+        if target.kind not in known:
+            raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {verb} is not supported')

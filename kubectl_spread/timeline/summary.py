@@ -1,0 +1,376 @@
+"""What a step's outcomes have in common and where they differ, per workload, domain and revision."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.timeline.answer import Event
+from kubectl_spread.timeline.answer import Outcome
+from kubectl_spread.timeline.answer import PodState
+from kubectl_spread.timeline.answer import WorkloadState
+from kubectl_spread.timeline.run import StepAnswer
+
+
+class Verdict(Enum):
+    """Whether a step, or a workload in it, completes: in all outcomes that were found, in some, or in none."""
+
+    COMPLETES = "completes"
+    MAY_GET_STUCK = "mayGetStuck"
+    GETS_STUCK = "getsStuck"
+
+
+class Range(NamedTuple):
+    """The fewest and the most over all outcomes."""
+
+    least: int
+    most: int
+
+
+class Domain(NamedTuple):
+    """Pods of a workload in one domain; `revisions`: after the step, by the number of the revision."""
+
+    value: str
+    before: Range
+    after: Range
+    revisions: dict[int, Range]
+
+
+class Spread(NamedTuple):
+    """Pods of a workload by the domains of one topology key.
+
+    Skews are the pods of the fullest domain less those of the emptiest. on_the_way: the largest; None where no
+    constraint of the workload has the key.
+    """
+
+    topology_key: str
+    domains: tuple[Domain, ...]
+    before: Range
+    after: Range
+    on_the_way: Optional[int]
+
+
+class WorkloadSummary(NamedTuple):
+    """A workload that takes part.
+
+    is_concerned: the step is about it, or changed it. revision: the number of the one that it should have. restarted:
+    pods of the beginning that are gone. fewest_ready: on the way.
+    """
+
+    key: OwnerKey
+    verdict: Verdict
+    is_concerned: bool
+    was_complete: bool
+    desired: Range
+    ready_before: Range
+    ready: Range
+    updated: Range
+    pending: Range
+    not_created: Range
+    restarted: Range
+    fewest_ready: int
+    revision: int
+    revisions: tuple[int, ...]
+    spreads: tuple[Spread, ...]
+
+
+class Waiting(NamedTuple):
+    """Pods that stay Pending with one message; outcomes: in how many."""
+
+    owner: Optional[OwnerKey]
+    pod: str
+    is_new: bool
+    message: str
+    pods: Range
+    outcomes: int
+
+
+class Refused(NamedTuple):
+    """An eviction that a budget refuses for ever; outcomes: in how many."""
+
+    owner: Optional[OwnerKey]
+    pod: str
+    node: str
+    cause: str
+    outcomes: int
+
+
+class Ending(NamedTuple):
+    """One distinct outcome; counts: pods by workload, topology key, domain and revision."""
+
+    is_complete: bool
+    is_endless: bool
+    counts: dict[OwnerKey, dict[str, dict[str, dict[int, int]]]]
+    pending: tuple[PodState, ...]
+
+
+class StepSummary(NamedTuple):
+    """One step.
+
+    is_exact: all outcomes were found. is_endless: in some outcome pods are replaced for ever. states: visited. runs: at
+    random. lost: pods without a controller that are gone afterwards, which nobody makes again. witness: a shortest way
+    to an outcome that does not complete, of this step and those before.
+    """
+
+    verdict: Verdict
+    is_exact: bool
+    is_endless: bool
+    states: int
+    runs: int
+    workloads: tuple[WorkloadSummary, ...]
+    waiting: tuple[Waiting, ...]
+    refused: tuple[Refused, ...]
+    lost: tuple[str, ...]
+    endings: tuple[Ending, ...]
+    witness: tuple[tuple[Event, ...], ...]
+    end: Optional[Ending] = None  # of the witness
+
+
+def summarize(step: StepAnswer, concerns: Iterable[OwnerKey]) -> StepSummary:
+    """Return what is to be told of a step.
+
+    Args:
+        step: what the engine found.
+        concerns: the workloads that the step is about.
+    """
+    summary = _Summary(step, frozenset(concerns))
+    return summary.make()
+
+
+class _Summary:
+    def __init__(self, step: StepAnswer, concerns: frozenset[OwnerKey]) -> None:
+        self.step = step
+        self.outcomes = step.outcomes
+        self.before = step.before
+        self.keys = tuple(sorted({key for item in (*self.outcomes, *self.before) for key in item.workloads}))
+        self.concerns = frozenset(key for key in self.keys if key in concerns or self._has_changed(key))
+        self.bad = tuple(item for item in self.outcomes if not self._is_fine(item))
+
+    def make(self) -> StepSummary:
+        step = self.step
+        return StepSummary(
+            _verdict(len(self.outcomes) - len(self.bad), len(self.outcomes)),
+            step.is_exact,
+            step.is_endless,
+            step.states,
+            step.runs,
+            tuple(self._workload(key) for key in self.keys),
+            tuple(self._waiting()),
+            tuple(self._refused()),
+            self._lost(),
+            self._endings(),
+            _witness(self.bad[0]) if self.bad else (),
+            self._ending(self.bad[0]) if self.bad else None,
+        )
+
+    def _has_changed(self, key: OwnerKey) -> bool:
+        before = {_pods_of(item, key) for item in self.before}
+        return any(_pods_of(item, key) not in before or item.restarts.get(key) for item in self.outcomes)
+
+    def _was_complete(self, key: OwnerKey) -> bool:
+        return all(key not in item.workloads or item.workloads[key].is_complete for item in self.before)
+
+    def _is_fine(self, outcome: Outcome) -> bool:
+        """Return whether a step completes in an outcome; what was stuck before and has nothing to do with it may be."""
+        if not outcome.is_steady or outcome.blocked:
+            return False
+        if any(pod.owner not in outcome.workloads for pod in outcome.newly_pending):
+            return False
+        return all(
+            state.is_complete and not state.pending
+            for key, state in outcome.workloads.items()
+            if key in self.concerns or self._was_complete(key)
+        )
+
+    def _workload(self, key: OwnerKey) -> WorkloadSummary:
+        after = [item.workloads[key] for item in self.outcomes if key in item.workloads]
+        before = [item.workloads[key] for item in self.before if key in item.workloads]
+        complete = sum(state.is_complete and not state.pending for state in after)
+        complete += sum(key not in item.workloads for item in self.outcomes)  # it was deleted
+        if self.step.is_endless:
+            complete -= sum(not item.is_steady and item.workloads[key].is_complete for item in self.outcomes)
+        numbers = {pod.number for item in self.outcomes for pod in item.pods if pod.owner == key and pod.number}
+        return WorkloadSummary(
+            key,
+            _verdict(max(0, complete), len(self.outcomes)),
+            key in self.concerns,
+            self._was_complete(key),
+            _over(after or before, lambda state: state.desired),
+            _over(before, lambda state: state.ready),
+            _over(after, lambda state: state.ready),
+            _over(after, lambda state: state.updated),
+            _over(after, lambda state: state.pending),
+            _over(after, lambda state: state.not_created),
+            _range(item.restarts.get(key, 0) for item in self.outcomes),
+            self.step.fewest_ready.get(key, 0),
+            max((item.revision_of(key) for item in self.outcomes), default=0),
+            tuple(sorted(numbers)),
+            tuple(self._spread(key, topology_key) for topology_key in self._topology_keys(key)),
+        )
+
+    def _topology_keys(self, key: OwnerKey) -> list[str]:
+        """Return the keys of a workload's constraints; without any the zone, or the node where there are no zones."""
+        found = sorted(topology for owner, topology in self.step.worst_skew if owner == key)
+        if found or key.kind == "DaemonSet":
+            return found
+        return [next((name for name in (ZONE, HOSTNAME) if self._values(name)), HOSTNAME)]
+
+    def _values(self, topology_key: str) -> list[str]:
+        return sorted(
+            {
+                value
+                for item in (*self.before, *self.outcomes)
+                for value in item.domains_of(topology_key).values()
+            }
+        )
+
+    def _spread(self, key: OwnerKey, topology_key: str) -> Spread:
+        values = self._values(topology_key)
+        before = [_counts(item, key, topology_key) for item in self.before]
+        after = [_counts(item, key, topology_key) for item in self.outcomes]
+        totals = [Counter({value: sum(item[value].values()) for value in item}) for item in after]
+        kinds = self.step.symmetry.alike(topology_key)
+        domains = tuple(
+            Domain(
+                value,
+                _range(sum(item[value].values()) if value in item else 0 for item in before),
+                self._alike(value, values, kinds, totals),
+                self._by_revision(value, values, kinds, after),
+            )
+            for value in values
+        )
+        return Spread(
+            topology_key,
+            domains,
+            _range(_skew(Counter({value: sum(item[value].values()) for value in item})) for item in before),
+            _range(map(_skew, totals)),
+            self.step.worst_skew.get((key, topology_key)),
+        )
+
+    def _alike(
+        self, value: str, values: Sequence[str], kinds: dict[str, object], totals: Sequence[Counter[str]]
+    ) -> Range:
+        """Return the range of a domain, which is that of all domains that nothing tells apart."""
+        same = [other for other in values if kinds.get(other, other) == kinds.get(value, value)]
+        return _range(item[other] for item in totals for other in same if other in item)
+
+    def _by_revision(
+        self, value: str, values: Sequence[str], kinds: dict[str, object], after: Sequence[Counts]
+    ) -> dict[int, Range]:
+        same = [other for other in values if kinds.get(other, other) == kinds.get(value, value)]
+        numbers = sorted({number for item in after for counts in item.values() for number in counts})
+        return {
+            number: _range(item[other][number] for item in after for other in same if other in item)
+            for number in numbers
+        }
+
+    def _waiting(self) -> Iterable[Waiting]:
+        by_message: dict[tuple[object, ...], list[int]] = {}
+        names: dict[tuple[object, ...], PodState] = {}
+        for outcome in self.outcomes:
+            found: Counter[tuple[object, ...]] = Counter()
+            for pod in outcome.pending:
+                kind = (pod.owner, pod.message, pod.is_original, "" if pod.owner else pod.name)
+                found[kind] += 1
+                names.setdefault(kind, pod)
+            for kind, number in found.items():
+                by_message.setdefault(kind, []).append(number)
+        for kind, numbers in by_message.items():
+            pod = names[kind]
+            fewest = min(numbers) if len(numbers) == len(self.outcomes) else 0
+            pods = Range(fewest, max(numbers))
+            yield Waiting(pod.owner, pod.name, not pod.is_original, pod.message, pods, len(numbers))
+
+    def _refused(self) -> Iterable[Refused]:
+        found: Counter[tuple[Optional[OwnerKey], str, str, str]] = Counter()
+        for outcome in self.outcomes:
+            found.update({(item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked})
+        return (Refused(*item, number) for item, number in found.items())
+
+    def _lost(self) -> tuple[str, ...]:
+        """Return the names of pods without a controller that are gone in some outcome."""
+        there = {pod.name for item in self.before for pod in item.pods if pod.owner is None}
+        gone = {
+            name
+            for outcome in self.outcomes
+            for name in there - {pod.name for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
+        }
+        return tuple(sorted(gone))
+
+    def _endings(self) -> tuple[Ending, ...]:
+        """Return the outcomes that a user can tell apart."""
+        found: dict[str, Ending] = {}
+        for outcome in self.outcomes:
+            ending = self._ending(outcome)
+            told = (ending.is_complete, ending.counts, sorted((pod.name, pod.message) for pod in ending.pending))
+            found.setdefault(repr(told), ending)
+        return tuple(found.values())
+
+    def _ending(self, outcome: Outcome) -> Ending:
+        counts = {
+            key: {
+                topology_key: {
+                    value: dict(sorted(numbers.items()))
+                    for value, numbers in sorted(_counts(outcome, key, topology_key).items())
+                }
+                for topology_key in self._topology_keys(key)
+            }
+            for key in self.keys
+            if key in self.concerns
+        }
+        return Ending(outcome not in self.bad, not outcome.is_steady, counts, outcome.pending)
+
+
+def _pods_of(outcome: Outcome, key: OwnerKey) -> tuple[tuple[object, ...], ...]:
+    return tuple(
+        sorted((pod.number, pod.node, pod.is_ready, pod.is_terminating) for pod in outcome.pods if pod.owner == key)
+    )
+
+
+def _witness(outcome: Outcome) -> tuple[tuple[Event, ...], ...]:
+    """Return what happened on the way to an outcome, one part for each step."""
+    found: list[tuple[Event, ...]] = []
+    at: Optional[Outcome] = outcome
+    while at is not None and at.before is not None:
+        found.append(at.trace())
+        at = at.before
+    return tuple(reversed(found))
+
+
+Counts = dict[str, Counter[int]]  # pods by domain and number of the revision
+
+
+def _counts(outcome: Outcome, key: OwnerKey, topology_key: str) -> Counts:
+    domains = outcome.domains_of(topology_key)
+    found: Counts = {value: Counter() for value in domains.values()}
+    for pod in outcome.pods:
+        if pod.owner == key and not pod.is_terminating and pod.node in domains:
+            found[domains[pod.node]][pod.number] += 1
+    return found
+
+
+def _skew(totals: Counter[str]) -> int:
+    return max(totals.values(), default=0) - min(totals.values(), default=0)
+
+
+def _verdict(complete: int, outcomes: int) -> Verdict:
+    if not outcomes or not complete:
+        return Verdict.GETS_STUCK
+    return Verdict.COMPLETES if complete == outcomes else Verdict.MAY_GET_STUCK
+
+
+def _over(states: Iterable[WorkloadState], number: Callable[[WorkloadState], int]) -> Range:
+    return _range(map(number, states))
+
+
+def _range(numbers: Iterable[int]) -> Range:
+    found = list(numbers)
+    return Range(min(found, default=0), max(found, default=0))
