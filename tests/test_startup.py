@@ -66,6 +66,8 @@ def imported_by(*args: str) -> set[str]:
         ("check", "--help"),
         ("check", "--bogus"),
         ("lsp", "--help"),
+        ("simulate", "--help"),
+        ("simulate", "drain", "a", "--bogus"),
         ("version", "--client"),
     ],
 )

@@ -70,6 +70,34 @@ def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
     return [_item(found) for found in _types() if found.startswith(incomplete)]
 
 
+def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """A verb with its second word, then what kubectl would complete: TYPE/NAME, or the name of a node."""
+    from kubectl_spread.timeline.commands.grammar import GROUPS
+    from kubectl_spread.timeline.commands.grammar import VERBS
+
+    before = tuple(ctx.params.get(param.name or "") or ())
+    if not before:
+        words = {verb.split()[0]: "" if " " in verb else found.summary for verb, found in VERBS.items()}
+        return [_item(word, summary) for word, summary in words.items() if word.startswith(incomplete)]
+    if len(before) == 1 and before[0] in GROUPS:
+        seconds = {verb.split()[1]: found.summary for verb, found in VERBS.items() if verb.startswith(f"{before[0]} ")}
+        return [_item(word, summary) for word, summary in seconds.items() if word.startswith(incomplete)]
+    if before[0] in ("drain", "cordon", "uncordon"):
+        return [_item(name) for name in _names(ctx, "Node") if name.startswith(incomplete)]
+    return _targets_after(before[2 if before[0] in GROUPS else 1 :], ctx, incomplete)
+
+
+def _targets_after(before: tuple[str, ...], ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    from kubectl_spread.objects.kinds import kind_named
+
+    word, slash, name = incomplete.partition("/")
+    if slash:
+        return [_item(f"{word}/{found}") for found in _names(ctx, kind_named(word)) if found.startswith(name)]
+    if before and "/" not in before[0]:
+        return [_item(found) for found in _names(ctx, kind_named(before[0])) if found.startswith(incomplete)]
+    return [_item(found) for found in _types() if found.startswith(incomplete)]
+
+
 def files_or_targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Files and `TYPE/`; TYPE/NAME where a type is written and there is no such directory."""
     import os

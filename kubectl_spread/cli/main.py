@@ -26,6 +26,7 @@ class _Commands(LazyGroup):
     entries = {  # noqa: RUF012
         "check": Entry("kubectl_spread.cli.check", "Check manifests or running workloads"),
         "explain": Entry("kubectl_spread.cli.explain", "Explain why a pod is Pending, or why it is where it is"),
+        "simulate": Entry("kubectl_spread.cli.simulate", "Simulate a kubectl command and what happens after it"),
         "status": Entry("kubectl_spread.cli.status", "Show how running pods are spread over their domains"),
         "snapshot": Entry("kubectl_spread.cli.snapshot", "Save the cluster facts to a file for other commands"),
         "rule": Entry("kubectl_spread.cli.rule", "List the rules of check, or explain one"),

@@ -280,9 +280,7 @@ class View:
         """Return the domain of each node that has a label, by the node's name."""
         nodes = self.world.facts[state.facts].nodes
         return {
-            node.name: node.labels[topology_key]
-            for node in nodes
-            if node is not None and topology_key in node.labels
+            node.name: node.labels[topology_key] for node in nodes if node is not None and topology_key in node.labels
         }
 
     def event(self, move: Move) -> Event:

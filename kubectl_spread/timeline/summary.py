@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
@@ -145,6 +146,19 @@ def summarize(step: StepAnswer, concerns: Iterable[OwnerKey]) -> StepSummary:
     return summary.make()
 
 
+class _Waits(NamedTuple):
+    """Pending pods that are told as one."""
+
+    owner: Optional[OwnerKey]
+    pod: str
+    is_new: bool
+    message: str
+
+
+def _waits(pod: PodState) -> _Waits:
+    return _Waits(pod.owner, pod.name, not pod.is_original, pod.message)
+
+
 class _Summary:
     def __init__(self, step: StepAnswer, concerns: frozenset[OwnerKey]) -> None:
         self.step = step
@@ -225,11 +239,7 @@ class _Summary:
 
     def _values(self, topology_key: str) -> list[str]:
         return sorted(
-            {
-                value
-                for item in (*self.before, *self.outcomes)
-                for value in item.domains_of(topology_key).values()
-            }
+            {value for item in (*self.before, *self.outcomes) for value in item.domains_of(topology_key).values()}
         )
 
     def _spread(self, key: OwnerKey, topology_key: str) -> Spread:
@@ -272,24 +282,16 @@ class _Summary:
             for number in numbers
         }
 
-    def _waiting(self) -> Iterable[Waiting]:
-        by_message: dict[tuple[object, ...], list[int]] = {}
-        names: dict[tuple[object, ...], PodState] = {}
+    def _waiting(self) -> Iterator[Waiting]:
+        numbers: dict[_Waits, list[int]] = {}
         for outcome in self.outcomes:
-            found: Counter[tuple[object, ...]] = Counter()
-            for pod in outcome.pending:
-                kind = (pod.owner, pod.message, pod.is_original, "" if pod.owner else pod.name)
-                found[kind] += 1
-                names.setdefault(kind, pod)
-            for kind, number in found.items():
-                by_message.setdefault(kind, []).append(number)
-        for kind, numbers in by_message.items():
-            pod = names[kind]
-            fewest = min(numbers) if len(numbers) == len(self.outcomes) else 0
-            pods = Range(fewest, max(numbers))
-            yield Waiting(pod.owner, pod.name, not pod.is_original, pod.message, pods, len(numbers))
+            for kind, number in Counter(map(_waits, outcome.pending)).items():
+                numbers.setdefault(kind, []).append(number)
+        for kind, found in numbers.items():
+            fewest = min(found) if len(found) == len(self.outcomes) else 0
+            yield Waiting(*kind, Range(fewest, max(found)), len(found))
 
-    def _refused(self) -> Iterable[Refused]:
+    def _refused(self) -> Iterator[Refused]:
         found: Counter[tuple[Optional[OwnerKey], str, str, str]] = Counter()
         for outcome in self.outcomes:
             found.update({(item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked})
@@ -374,3 +376,33 @@ def _over(states: Iterable[WorkloadState], number: Callable[[WorkloadState], int
 def _range(numbers: Iterable[int]) -> Range:
     found = list(numbers)
     return Range(min(found, default=0), max(found, default=0))
+
+
+class Played(NamedTuple):
+    """A step as the user wrote it, and what became of it.
+
+    refusal: what kubectl prints where it stops halfway. notes: about the step itself.
+    """
+
+    text: str
+    summary: StepSummary
+    refusal: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether kubectl does all of it, and it completes in every outcome that was found."""
+        return not self.refusal and self.summary.verdict is Verdict.COMPLETES
+
+
+class Simulation(NamedTuple):
+    """All steps, and what was not simulated; is_interrupted: the user ended the search."""
+
+    steps: tuple[Played, ...]
+    notes: tuple[str, ...] = ()
+    is_interrupted: bool = False
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether every step completes in every outcome that was found."""
+        return all(step.is_fine for step in self.steps)

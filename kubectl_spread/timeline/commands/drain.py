@@ -12,9 +12,9 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import nodes
@@ -37,7 +37,7 @@ class Choice(NamedTuple):
     is_forced: bool
 
 
-def drain(command: Command, situation: Situation, namespace: str) -> Effect:
+def drain(command: Command, situation: Situation) -> Effect:
     """Cordon nodes, then evict their pods; a node with pods that kubectl does not evict unasked stays cordoned."""
     names = nodes.named_nodes(command, situation)
     text = command.value("pod-selector")

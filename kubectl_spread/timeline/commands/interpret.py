@@ -11,7 +11,7 @@ from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.situation import Effect
 from kubectl_spread.timeline.commands.situation import Situation
 
-Handler = Callable[[Command, Situation, str], Effect]
+Handler = Callable[[Command, Situation], Effect]
 
 _HANDLERS: dict[str, Handler] = {
     "rollout restart": rollout.restart,
@@ -24,17 +24,17 @@ _HANDLERS: dict[str, Handler] = {
 }
 
 
-def effect(command: Command, situation: Situation, namespace: str) -> Effect:
+def effect(command: Command, situation: Situation) -> Effect:
     """Return what a command does, and let the situation be as it is once the command was accepted.
 
     Args:
         command: the command.
         situation: it changes.
-        namespace: of objects where the command names none.
 
     Raises:
         StepError: kubectl would print its usage.
         RefusedError: kubectl or the API server would refuse it.
         ClusterError: the facts cannot say.
     """
-    return _HANDLERS[command.verb.name](command, situation, command.value("namespace") or namespace)
+    situation.namespace = command.value("namespace") or situation.default_namespace
+    return _HANDLERS[command.verb.name](command, situation)

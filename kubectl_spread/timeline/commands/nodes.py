@@ -40,12 +40,12 @@ def _name(word: str) -> str:
     return name if slash else word
 
 
-def cordon(command: Command, situation: Situation, namespace: str) -> Effect:
+def cordon(command: Command, situation: Situation) -> Effect:
     """Let no further pods be scheduled onto nodes."""
     return cordoning(named_nodes(command, situation), situation, is_cordoned=True)
 
 
-def uncordon(command: Command, situation: Situation, namespace: str) -> Effect:
+def uncordon(command: Command, situation: Situation) -> Effect:
     """Let pods be scheduled onto nodes again."""
     return cordoning(named_nodes(command, situation), situation, is_cordoned=False)
 

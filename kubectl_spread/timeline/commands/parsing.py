@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -107,6 +106,25 @@ def verb_named(name: str) -> Verb:
     raise StepError(f"unknown step `{name}`; {hint}")
 
 
+def verb_of(words: Sequence[str]) -> Verb:
+    """Return the verb that words begin with.
+
+    Raises:
+        StepError: there is none.
+    """
+    return _verb(_without_prefix(words))[0]
+
+
+def words_taken(word: str, verb: Verb, following: Sequence[str]) -> int | None:
+    """Return how many of the following words belong to a word that is a flag of a verb; None if it is none."""
+    left = list(following)
+    try:
+        found = _flags_of(word, verb, left)
+    except StepError:
+        return 0  # `parse` says what is wrong
+    return None if found is None else len(following) - len(left)
+
+
 class Taken(NamedTuple):
     """The arguments and flags of a verb; `others`: words that are no flags of it."""
 
@@ -190,5 +208,7 @@ def _unknown_flag(word: str, verb: Verb) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return the known word that is nearest; empty where none is near."""
+    import difflib  # 3 ms
+
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return near[0] if near else ""

@@ -26,9 +26,9 @@ RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 _ROLLED = ("Deployment", "StatefulSet", "DaemonSet")
 
 
-def restart(command: Command, situation: Situation, namespace: str) -> Effect:
+def restart(command: Command, situation: Situation) -> Effect:
     """Give templates another annotation, so that all pods are replaced."""
-    found = targets.named(command, situation, namespace).targets
+    found = targets.named(command, situation, takes_all=True).targets
     done = Effect()
     for target in found:
         targets.only([target], _ROLLED, "restarting")
@@ -47,9 +47,9 @@ def _restarted(plain: Plain, times: int) -> Plain:
     return {**template, "metadata": {**metadata, "annotations": annotations}}
 
 
-def undo(command: Command, situation: Situation, namespace: str) -> Effect:
+def undo(command: Command, situation: Situation) -> Effect:
     """Go back to the template before, or to that of a revision."""
-    found = targets.named(command, situation, namespace).targets
+    found = targets.named(command, situation, takes_all=True).targets
     text = command.value("to-revision", "0")
     if not text.isdecimal():
         raise StepError(f'invalid argument "{text}" for "--to-revision" flag: it takes a number')
@@ -80,10 +80,12 @@ def _template_before(target: Target, situation: Situation, revision: int) -> Pla
             return earlier[-1]
         if target.kind == "Deployment":
             raise RefusedError(f'error: no rollout history found for deployment "{target.name}"')
-        raise RefusedError("error: no last revision to roll back to in the cluster facts, which hold no ControllerRevisions")
+        raise RefusedError(
+            "error: no last revision to roll back to in the cluster facts, which hold no ControllerRevisions"
+        )
     found = _numbered(target, situation, revision)
     if found is None:
-        raise RefusedError("error: unable to find specified revision %d in history" % revision)
+        raise RefusedError(f"error: unable to find specified revision {revision} in history")
     return found
 
 
@@ -98,18 +100,18 @@ def _numbered(target: Target, situation: Situation, revision: int) -> Plain | No
     return history[revision - 1] if target.key not in cluster.owners.values() and revision <= len(history) else None
 
 
-def pause(command: Command, situation: Situation, namespace: str) -> Effect:
+def pause(command: Command, situation: Situation) -> Effect:
     """Let a Deployment's template changes wait."""
-    return _paused(command, situation, namespace, is_paused=True)
+    return _paused(command, situation, is_paused=True)
 
 
-def resume(command: Command, situation: Situation, namespace: str) -> Effect:
+def resume(command: Command, situation: Situation) -> Effect:
     """Let a paused Deployment go on."""
-    return _paused(command, situation, namespace, is_paused=False)
+    return _paused(command, situation, is_paused=False)
 
 
-def _paused(command: Command, situation: Situation, namespace: str, *, is_paused: bool) -> Effect:
-    found = targets.named(command, situation, namespace).targets
+def _paused(command: Command, situation: Situation, *, is_paused: bool) -> Effect:
+    found = targets.named(command, situation, takes_all=True).targets
     targets.only(found, ("Deployment",), "pausing" if is_paused else "resuming")
     done = Effect()
     for target in found:

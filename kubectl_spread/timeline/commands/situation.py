@@ -33,7 +33,7 @@ class Effect(NamedTuple):
     refusal: str = ""
     notes: tuple[str, ...] = ()
 
-    def __add__(self, other: tuple[Any, ...]) -> Effect:  # type: ignore[override]
+    def __add__(self, other: tuple[Any, ...]) -> Effect:
         """Return both, one after the other."""
         more = Effect(*other)
         return Effect(
@@ -45,10 +45,14 @@ class Effect(NamedTuple):
 
 
 class Situation:
-    """The cluster as commands find it; pods are those of the beginning."""
+    """The cluster as commands find it; pods are those of the beginning.
 
-    def __init__(self, cluster: Cluster, read: Reader) -> None:
+    namespace: of what the command names; default_namespace: where the command itself names none.
+    """
+
+    def __init__(self, cluster: Cluster, read: Reader, namespace: str) -> None:
         self.cluster = cluster
+        self.namespace = self.default_namespace = namespace
         self.read = read
         self._histories: dict[OwnerKey, list[Plain]] = {}
         self.lost: set[str] = set()  # names of nodes that do not answer

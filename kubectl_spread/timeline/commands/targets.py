@@ -34,8 +34,33 @@ _OTHERS = {
 }
 # Words for kinds that never move a pod by themselves.
 _IDLE = frozenset(
-    "configmap configmaps cm secret secrets ingress ingresses ing serviceaccount serviceaccounts sa role roles "
-    "rolebinding rolebindings endpoints ep event events ev lease leases networkpolicy networkpolicies netpol".split()
+    [
+        "configmap",
+        "configmaps",
+        "cm",
+        "secret",
+        "secrets",
+        "ingress",
+        "ingresses",
+        "ing",
+        "serviceaccount",
+        "serviceaccounts",
+        "sa",
+        "role",
+        "roles",
+        "rolebinding",
+        "rolebindings",
+        "endpoints",
+        "ep",
+        "event",
+        "events",
+        "ev",
+        "lease",
+        "leases",
+        "networkpolicy",
+        "networkpolicies",
+        "netpol",
+    ]
 )
 
 
@@ -90,32 +115,36 @@ def kind_of(word: str) -> str:
     known = [*(name for words, _ in _OTHERS.values() for name in words)]
     known += [name for entry in KINDS.values() for name in entry.names]
     near = nearest(word.lower(), known)
-    raise StepError(f'the server doesn\'t have a resource type "{word}"' + (f"; did you mean `{near}`?" if near else ""))
+    raise StepError(
+        f'the server doesn\'t have a resource type "{word}"' + (f"; did you mean `{near}`?" if near else "")
+    )
 
 
-def named(command: Command, situation: Situation, namespace: str, *, has_pairs: bool = False) -> Named:
+def named(command: Command, situation: Situation, *, has_pairs: bool = False, takes_all: bool = False) -> Named:
     """Return what a command names.
 
     Args:
         command: the command.
         situation: what there is.
-        namespace: of the objects.
         has_pairs: whether KEY=VALUE and KEY- follow the names.
+        takes_all: whether a type alone names all objects of it.
 
     Raises:
         StepError: kubectl would print its usage.
         RefusedError: an object does not exist.
     """
+    namespace = situation.namespace
     words, rest = _parted(command.arguments) if has_pairs else (command.arguments, ())
     if command.has("filename"):
         if words:
             raise StepError("when paths, URLs, or stdin is provided as input, you may not specify resource arguments")
-        return Named(_of_files(command, situation, namespace), rest)
+        return Named(_of_files(command, situation), rest)
     if not words:
         raise StepError(f"one or more resources must be specified as <resource> <name> or <resource>/<name>: "
                         f"`{command.verb.name} {command.verb.arguments}`")  # fmt: skip
     where = "" if command.has("all-namespaces") else namespace
-    if command.has("selector") or command.has("all"):
+    is_type = len(words) == 1 and "/" not in words[0]
+    if command.has("selector") or command.has("all") or (takes_all and is_type):
         return Named(_selected(command, words, situation, where), rest)
     targets = tuple(Target(kind, "" if kind == "Node" else namespace, name) for kind, name in _pairs(words))
     for target in targets:
@@ -221,15 +250,18 @@ def _is_of_a_set(target: Target, cluster: Cluster) -> bool:
     return first <= int(ordinal) < first + (found.workload.replicas or 0)
 
 
-def _of_files(command: Command, situation: Situation, namespace: str) -> tuple[Target, ...]:
+def _of_files(command: Command, situation: Situation) -> tuple[Target, ...]:
     """Return the objects that files name; those that never move a pod are left out."""
     found = []
+    namespace = situation.namespace
     for plain in situation.read(command.values("filename"), command.has("recursive"), namespace):
         kind = str(plain.get("kind"))
         if kind not in KINDS and kind not in _OTHERS:
             continue
         metadata = plain.get("metadata") or {}
-        target = Target(kind, "" if kind == "Node" else metadata.get("namespace") or namespace, metadata.get("name") or "")
+        target = Target(
+            kind, "" if kind == "Node" else metadata.get("namespace") or namespace, metadata.get("name") or ""
+        )
         if not command.has("ignore-not-found"):
             require(target, situation.cluster)
         found.append(target)

@@ -1,0 +1,284 @@
+"""`kubectl spread simulate`."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import signal
+from collections.abc import Iterator
+from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
+from typing import Union
+
+import click
+
+from kubectl_spread.cli import complete
+from kubectl_spread.cli.complete import FILE
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.options import cluster_facts
+from kubectl_spread.cli.options import colour_option
+from kubectl_spread.cli.options import FactOptions
+from kubectl_spread.cli.options import Facts
+from kubectl_spread.cli.options import kustomize_option
+from kubectl_spread.cli.options import kustomized
+from kubectl_spread.cli.options import named_facts
+from kubectl_spread.cli.options import open_session
+from kubectl_spread.cli.options import wants_colour
+from kubectl_spread.cli.progress import Progress
+from kubectl_spread.cli.progress import progress
+from kubectl_spread.cli.stderr import complain
+from kubectl_spread.cli.stderr import flush
+from kubectl_spread.cli.step_words import StepCommand
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.report.table import safe
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import parse
+from kubectl_spread.timeline.commands.parsing import parse_text
+from kubectl_spread.timeline.commands.parsing import StepError
+
+if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.cli.simulating import Found
+    from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.sources.files import Input
+    from kubectl_spread.sources.live.reading import Session
+    from kubectl_spread.timeline.run import Watch
+
+_WIDTH, _WIDEST = 120, 160
+_MAX_STATES = 20_000
+_SAMPLES = 100
+
+
+class Outcomes(NamedTuple):
+    """How much is looked at, as --outcomes says it."""
+
+    mode: str
+    samples: int = _SAMPLES
+
+
+def _outcomes(_ctx: click.Context, _param: click.Parameter, text: str) -> Outcomes:
+    mode, equals, number = text.partition("=")
+    if mode in ("all", "first") and not equals:
+        return Outcomes(mode)
+    if mode == "sample" and (not equals or (number.isascii() and number.isdecimal() and 0 < int(number) <= 1_000_000)):
+        return Outcomes(mode, int(number or _SAMPLES))
+    raise click.BadParameter(f"{text} is none of all, first and sample=N")
+
+
+def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optional[float]:
+    from kubectl_spread.sources.live import durations
+
+    found = durations.seconds(text)
+    if found is None:
+        raise click.BadParameter(f"{text} is no duration; write it as 30s or 2m")
+    return found or None
+
+
+@click.command(cls=StepCommand)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, shell_complete=complete.steps, metavar="STEP...")
+@click.option(
+    "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="Create the workloads of a manifest first."
+)
+@kustomize_option
+@cluster_facts
+@click.option("--then", multiple=True, metavar="STEP", help="A further step, once nothing moves any more.")
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    shell_complete=complete.namespaces,
+    help="Namespace of what is named.  [default: the context's]",
+)
+@click.option(
+    "--outcomes",
+    default="all",
+    show_default=True,
+    callback=_outcomes,
+    metavar="all|first|sample=N",
+    help="Find every outcome, follow one run, or follow N random runs.",
+)
+@click.option(
+    "--max-states",
+    type=click.IntRange(1),
+    default=_MAX_STATES,
+    show_default=True,
+    metavar="N",
+    help="After so many states of a step, follow random runs instead.",
+)
+@click.option(
+    "--timeout",
+    default="60s",
+    show_default=True,
+    callback=_seconds,
+    metavar="DURATION",
+    help="After so long in a step, follow random runs instead; 0 waits for ever.",
+)
+@click.option("--wide", is_flag=True, help="Print long lists in full.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
+@colour_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    words: tuple[str, ...],
+    filename: tuple[str, ...],
+    kustomize: tuple[str, ...],
+    facts: FactOptions,
+    then: tuple[str, ...],
+    namespace: Optional[str],
+    outcomes: Outcomes,
+    max_states: int,
+    timeout: Optional[float],
+    *,
+    wide: bool,
+    output: str,
+    color: str,
+) -> int:
+    """Simulate a kubectl command, and what controllers and the scheduler do afterwards.
+
+    Put it before the command you are about to run. It finds every way the cluster can settle: whether the command
+    completes, where the pods go, what stays Pending and why, and which evictions a budget refuses. Nothing is changed.
+
+    \b
+    Steps:
+      rollout restart|undo|pause|resume, scale, set image, apply, patch, delete, drain, cordon, uncordon, taint, label,
+      with kubectl's own arguments and flags; and
+      lose KEY=VALUE        all nodes with a label stop answering; after 300 s their pods are evicted
+      restore KEY=VALUE     they answer again
+      add-nodes KEY=VALUE,count=N,cpu=4,memory=16Gi
+                            nodes join the cluster
+
+    \b
+    Exit codes:
+      0  every step completes in every outcome that was found
+      1  a step may not complete, or kubectl would refuse it
+      2  wrong usage
+      3  an input could not be read, or the cluster could not be reached
+
+    \b
+    Examples:
+      # Will the rollout finish?
+      kubectl spread simulate rollout restart deploy/web -n shop
+
+    \b
+      # What does the drain block?
+      kubectl spread simulate drain node-a1 --ignore-daemonsets --delete-emptydir-data
+
+    \b
+      # One step after another
+      kubectl spread simulate drain node-a1 --ignore-daemonsets --then 'uncordon node-a1' --snapshot facts.yaml
+
+    \b
+      # On a made-up cluster, with the workloads of a manifest
+      kubectl spread simulate rollout restart deploy/web -f web.yaml --topology zones=3,nodes=2
+    """  # noqa: D301
+    commands = _commands(words, then, ctx)
+    facts = facts.or_live()
+    session = open_session(facts)
+    namespace = namespace or (session.target.namespace if session is not None else "default")
+    with progress("reading the cluster facts") as under_way:
+        from kubectl_spread.cli import simulating  # numpy: 80 ms
+        from kubectl_spread.timeline.run import Limits
+        from kubectl_spread.timeline.run import Mode
+        from kubectl_spread.timeline.run import Watch
+
+        known = named_facts(facts) if session is None else _live(facts, session)
+        given = [*_given(filename), *kustomized(kustomize)]
+        limits = Limits(Mode(outcomes.mode), max_states, outcomes.samples, timeout, facts.seed or 0)
+        asked = simulating.Asked(commands, limits, namespace)
+        watch = _watch(under_way, len(commands), Watch)
+        try:
+            with _interruptible(watch):
+                found = simulating.simulate(known, given, asked, watch)
+        except StepError as error:
+            raise click.UsageError(str(error), ctx) from None
+        except RefusedError as error:
+            click.echo(safe(str(error)), err=True)
+            return Exit.FINDINGS
+    _print(found, known.cluster, output, colour=wants_colour(color), is_wide=wide)
+    flush()
+    for unreadable in found.errors:
+        complain(unreadable)
+    if found.simulation.is_interrupted:
+        return Exit.INTERRUPTED
+    if found.errors:
+        return Exit.UNREADABLE
+    return Exit.CLEAN if found.simulation.is_fine else Exit.FINDINGS
+
+
+def _commands(words: tuple[str, ...], then: tuple[str, ...], ctx: click.Context) -> tuple[Command, ...]:
+    if not words:
+        raise click.UsageError("name a step, such as `rollout restart deploy/web`", ctx)
+    try:
+        return (parse(words), *map(parse_text, then))
+    except StepError as error:
+        raise click.UsageError(str(error), ctx) from None
+
+
+def _live(facts: FactOptions, session: Session) -> Facts:
+    """Read everything that may take part in what happens."""
+    from kubectl_spread.cli import live
+    from kubectl_spread.sources.live.resources import Question
+
+    return live.load(facts, session, Question("", is_overview=True, fallback=session.target.namespace))
+
+
+def _given(paths: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
+    from kubectl_spread.sources.files import inputs
+
+    yield from inputs(paths, recursive=False)
+
+
+def _watch(under_way: Progress, steps: int, kind: type[Watch]) -> Watch:
+    """Return a watch that shows on the terminal how far the search is."""
+
+    class Shown(kind):  # type: ignore[misc, valid-type]
+        def saw(self, states: int) -> bool:
+            number = f"step {self.step + 1}: " if steps > 1 else ""
+            under_way.stage = f"{number}{states:,} states visited; Ctrl-C ends the search"
+            return bool(super().saw(states))
+
+    return Shown()
+
+
+@contextlib.contextmanager
+def _interruptible(watch: Watch) -> Iterator[None]:
+    """Let Ctrl-C end the search; a second one ends the program."""
+
+    def stop(_number: int, _frame: object) -> None:
+        watch.is_stopped = True
+        signal.signal(signal.SIGINT, before)
+
+    try:
+        before = signal.signal(signal.SIGINT, stop)
+    except ValueError:  # not on the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _print(found: Found, cluster: Cluster, output: str, *, colour: bool, is_wide: bool) -> None:
+    if output == "json":
+        from kubectl_spread.report.json import dumps
+        from kubectl_spread.report.simulation.document import document
+
+        click.echo(dumps(document(found.simulation, found.errors, cluster.unread)))
+        return
+    from kubectl_spread.report.simulation import text
+
+    width = min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)
+    click.echo(text.render(found.simulation, width=width, colour=colour, is_wide=is_wide), color=True)
+    if cluster.unread:
+        from kubectl_spread.report import unread
+
+        click.echo(f"\n{unread.line(cluster.unread)}")

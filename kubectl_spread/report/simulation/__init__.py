@@ -1,0 +1,1 @@
+"""Answers of `simulate`: as text, as JSON, and as a story."""

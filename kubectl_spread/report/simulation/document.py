@@ -1,0 +1,169 @@
+"""The JSON document of `simulate`; its schema is schemas/simulation.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.errors import SourceError
+from kubectl_spread.report.json import API_VERSION
+from kubectl_spread.report.simulation import story
+from kubectl_spread.report.unread import document as unread_document
+from kubectl_spread.timeline.answer import Event
+from kubectl_spread.timeline.summary import Ending
+from kubectl_spread.timeline.summary import Played
+from kubectl_spread.timeline.summary import Range
+from kubectl_spread.timeline.summary import Simulation
+from kubectl_spread.timeline.summary import Spread
+from kubectl_spread.timeline.summary import WorkloadSummary
+
+Plain = dict[str, Any]
+
+_MOST_ENDINGS = 100
+
+
+def document(simulation: Simulation, errors: Iterable[SourceError] = (), unread: Iterable[Unread] = ()) -> Plain:
+    """Return a Simulation."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Simulation",
+        "completes": simulation.is_fine,
+        "interrupted": simulation.is_interrupted,
+        "steps": [_step(step, simulation.steps[:at]) for at, step in enumerate(simulation.steps)],
+        "notes": list(simulation.notes),
+        "errors": [
+            {"file": error.source, "message": error.message, "line": error.line, "column": error.column}
+            for error in errors
+        ],
+        "unread": unread_document(unread),
+    }
+
+
+def _step(played: Played, before: tuple[Played, ...]) -> Plain:
+    summary = played.summary
+    return {
+        "step": played.text,
+        "verdict": summary.verdict.value,
+        "exact": summary.is_exact,
+        "endless": summary.is_endless,
+        "states": summary.states,
+        "runs": summary.runs,
+        "refusal": played.refusal or None,
+        "notes": list(played.notes),
+        "workloads": [_workload(item) for item in summary.workloads],
+        "pending": [
+            {
+                "object": _key(item.owner),
+                "pod": item.pod,
+                "new": item.is_new,
+                "message": item.message,
+                "pods": _range(item.pods),
+                "outcomes": item.outcomes,
+            }
+            for item in summary.waiting
+        ],
+        "blockedEvictions": [
+            {
+                "object": _key(item.owner),
+                "pod": item.pod,
+                "node": item.node,
+                "message": item.cause,
+                "outcomes": item.outcomes,
+            }
+            for item in summary.refused
+        ],
+        "lostPods": list(summary.lost),
+        "outcomeCount": len(summary.endings),
+        "outcomes": [_ending(item) for item in summary.endings[:_MOST_ENDINGS]],
+        "witness": _witness(played, before),
+    }
+
+
+def _workload(item: WorkloadSummary) -> Plain:
+    return {
+        "object": item.key._asdict(),
+        "verdict": item.verdict.value,
+        "concerned": item.is_concerned,
+        "completeBefore": item.was_complete,
+        "replicas": item.desired.most,
+        "ready": {"before": _range(item.ready_before), "after": _range(item.ready), "fewest": item.fewest_ready},
+        "updated": _range(item.updated),
+        "pending": _range(item.pending),
+        "notCreated": _range(item.not_created),
+        "restarted": _range(item.restarted),
+        "revision": item.revision,
+        "domains": [_spread(spread) for spread in item.spreads],
+    }
+
+
+def _spread(spread: Spread) -> Plain:
+    return {
+        "topologyKey": spread.topology_key,
+        "skew": {"before": _range(spread.before), "after": _range(spread.after), "worst": spread.on_the_way},
+        "domains": [
+            {
+                "value": domain.value,
+                "before": _range(domain.before),
+                "after": _range(domain.after),
+                "revisions": [
+                    {"revision": number, **_range(found)} for number, found in domain.revisions.items() if found.most
+                ],
+            }
+            for domain in spread.domains
+        ],
+    }
+
+
+def _ending(ending: Ending) -> Plain:
+    return {
+        "completes": ending.is_complete,
+        "endless": ending.is_endless,
+        "workloads": [
+            {
+                "object": key._asdict(),
+                "domains": {
+                    topology_key: {value: sum(numbers.values()) for value, numbers in counts.items()}
+                    for topology_key, counts in by_key.items()
+                },
+            }
+            for key, by_key in ending.counts.items()
+        ],
+        "pending": [{"pod": pod.name, "object": _key(pod.owner), "message": pod.message} for pod in ending.pending],
+    }
+
+
+def _witness(played: Played, before: tuple[Played, ...]) -> Optional[Plain]:
+    summary = played.summary
+    if not any(summary.witness):
+        return None
+    texts = [""] * (len(summary.witness) - len(before) - 1) + [step.text for step in (*before, played)]
+    told = [story.sentences(events, text) for events, text in zip(summary.witness, texts, strict=False)]
+    return {
+        "shortest": summary.is_exact,
+        "text": [sentence for part in told for sentence in part],
+        "events": [_event(event) for part in summary.witness for event in part],
+    }
+
+
+def _event(event: Event) -> Plain:
+    return {
+        "event": event.kind.value,
+        "object": _key(event.owner),
+        "pod": event.pod or None,
+        "revision": event.revision or None,
+        "node": event.node or None,
+        "size": event.size if event.kind.value == "scaled" else None,
+        "others": event.others,
+        "message": event.text or None,
+    }
+
+
+def _key(key: Optional[OwnerKey]) -> Optional[Plain]:
+    return None if key is None else key._asdict()
+
+
+def _range(found: Range) -> Plain:
+    return {"min": found.least, "max": found.most}

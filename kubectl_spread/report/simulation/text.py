@@ -1,0 +1,193 @@
+"""A simulation's answer for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+
+from kubectl_spread.report.layout import table
+from kubectl_spread.report.layout import wrapped
+from kubectl_spread.report.simulation import story
+from kubectl_spread.report.simulation.words import certainty
+from kubectl_spread.report.simulation.words import name
+from kubectl_spread.report.simulation.words import plural
+from kubectl_spread.report.simulation.words import pods
+from kubectl_spread.report.simulation.words import share
+from kubectl_spread.report.simulation.words import span
+from kubectl_spread.report.simulation.words import VERDICTS
+from kubectl_spread.report.table import paint
+from kubectl_spread.timeline.summary import Domain
+from kubectl_spread.timeline.summary import Played
+from kubectl_spread.timeline.summary import Range
+from kubectl_spread.timeline.summary import Simulation
+from kubectl_spread.timeline.summary import Spread
+from kubectl_spread.timeline.summary import StepSummary
+from kubectl_spread.timeline.summary import Verdict
+from kubectl_spread.timeline.summary import Waiting
+from kubectl_spread.timeline.summary import WorkloadSummary
+
+_STYLES = {Verdict.COMPLETES: "green", Verdict.MAY_GET_STUCK: "yellow", Verdict.GETS_STUCK: "red"}
+_MOST_DOMAINS = 12
+_MOST_SENTENCES = 40
+_ENDS = 15  # of a long story, from its beginning and from its end
+
+
+def render(simulation: Simulation, *, width: int, colour: bool, is_wide: bool = False) -> str:
+    """Return the answer; `is_wide`: long lists are told whole."""
+    blocks: list[list[str]] = []
+    for at, step in enumerate(simulation.steps, 1):
+        number = f"Step {at}: " if len(simulation.steps) > 1 else ""
+        blocks += _Step(step, simulation, at=at, width=width, colour=colour, is_wide=is_wide).blocks(number)
+    if simulation.is_interrupted:
+        blocks.append(wrapped("The search was interrupted: this is what is known so far.", width))
+    if simulation.notes:
+        lines = [line for note in simulation.notes for line in wrapped(note, width, indent="  ", hanging="  ")]
+        blocks.append(["Not simulated:", *lines])
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+class _Step:
+    def __init__(
+        self, played: Played, simulation: Simulation, *, at: int, width: int, colour: bool, is_wide: bool
+    ) -> None:
+        self.played = played
+        self.summary: StepSummary = played.summary
+        self.simulation = simulation
+        self.at = at
+        self.width = width
+        self.colour = colour
+        self.is_wide = is_wide
+
+    def blocks(self, number: str) -> Iterator[list[str]]:
+        """Yield the parts, those without lines left out."""
+        yield [f"{number}{self.played.text}: {self._verdict()}"]
+        parts: list[Iterable[str]] = [self._refusal(), self.played.notes and self._wrapped(self.played.notes)]
+        parts += [self._workload(item) for item in self.summary.workloads if item.is_concerned]
+        parts += [self._others(), self._waiting(), self._refused(), self._lost(), self._story()]
+        parts.append(wrapped(certainty(self.summary), self.width))
+        for part in parts:
+            lines = list(part)
+            if lines:
+                yield lines
+
+    def _verdict(self) -> str:
+        verdict = self.summary.verdict
+        if self.played.refusal:
+            return paint("kubectl stops before it is done", "red", colour=self.colour)
+        return paint(VERDICTS[verdict], _STYLES[verdict], colour=self.colour)
+
+    def _wrapped(self, texts: Iterable[str]) -> list[str]:
+        return [line for text in texts for line in wrapped(text, self.width, hanging="  ")]
+
+    def _refusal(self) -> list[str]:
+        return self._wrapped(self.played.refusal.splitlines())
+
+    def _workload(self, item: WorkloadSummary) -> Iterator[str]:
+        verdict = paint(VERDICTS[item.verdict], _STYLES[item.verdict], colour=self.colour)
+        yield f"{name(item.key)} {verdict}"
+        yield from wrapped(self._numbers(item), self.width, indent="  ", hanging="  ")
+        for spread in item.spreads:
+            yield ""
+            yield from self._spread(item, spread)
+
+    def _numbers(self, item: WorkloadSummary) -> str:
+        wanted = item.desired.most
+        parts = [f"{span(item.ready)} of {plural(wanted, 'pod')} ready"]
+        if item.fewest_ready < min(item.ready_before.least, item.ready.least):
+            parts.append(f"as few as {item.fewest_ready} on the way")
+        if item.restarted.most:
+            parts.append(f"{pods(item.restarted)} of before gone")
+        if item.pending.most:
+            parts.append(f"{span(item.pending)} Pending")
+        if item.not_created.most:
+            parts.append(f"{span(item.not_created)} not created")
+        return ", ".join(parts)
+
+    def _spread(self, item: WorkloadSummary, spread: Spread) -> list[str]:
+        old = self._is_mixed(item, spread)
+        head = (spread.topology_key, "before", "after", *(("old", "new") if old else ()))
+        rows = [(domain.value, span(domain.before), span(domain.after), *(_revisions(item, domain) if old else ()))
+                for domain in spread.domains]  # fmt: skip
+        shown = rows
+        if len(rows) > _MOST_DOMAINS and not self.is_wide:
+            used = [row for row in rows if set(row[1:]) != {"0"}]
+            shown = used[:_MOST_DOMAINS]
+        lines = table([head, *shown], self.width, indent="  ")
+        if len(shown) < len(rows):
+            lines.append(f"  and {plural(len(rows) - len(shown), 'more domain')}")
+        return [*lines, *wrapped(_skew(spread), self.width, indent="  ", hanging="  ")]
+
+    def _is_mixed(self, item: WorkloadSummary, spread: Spread) -> bool:
+        """Return whether some outcome has pods of an earlier revision."""
+        return any(
+            number != item.revision and found.most
+            for domain in spread.domains
+            for number, found in domain.revisions.items()
+        )
+
+    def _others(self) -> list[str]:
+        stuck = [
+            name(item.key)
+            for item in self.summary.workloads
+            if not item.is_concerned and item.verdict is not Verdict.COMPLETES
+        ]
+        if not stuck:
+            return []
+        return wrapped(f"Not complete before either, and not changed by this step: {', '.join(stuck)}", self.width)
+
+    def _waiting(self) -> Iterator[str]:
+        found = [item for item in self.summary.waiting if self._is_told(item)]
+        if found:
+            yield "Pending:"
+        for item in found:
+            whose = f"{pods(item.pods)} of {name(item.owner)}" if item.owner is not None else f"pod {item.pod}"
+            where = share(item.outcomes, len(self._outcomes()))
+            told = f"{whose}{f', {where}' if where else ''}"
+            yield from wrapped(told, self.width, indent="  ", hanging="  ")
+            if item.message:
+                yield from wrapped(item.message, self.width, indent="    ")
+
+    def _outcomes(self) -> range:
+        return range(max((item.outcomes for item in self.summary.waiting), default=0))
+
+    def _is_told(self, item: Waiting) -> bool:
+        return item.pods.most > 0
+
+    def _refused(self) -> Iterator[str]:
+        if self.summary.refused:
+            yield "Evictions that a budget refuses for ever:"
+        for item in self.summary.refused:
+            told = f"{item.pod} on {item.node}: {item.cause}"
+            yield from wrapped(told, self.width, indent="  ", hanging="  ")
+
+    def _lost(self) -> list[str]:
+        if not self.summary.lost:
+            return []
+        return self._wrapped([f"Gone, and no controller creates them again: {', '.join(self.summary.lost)}"])
+
+    def _story(self) -> Iterator[str]:
+        witness = self.summary.witness
+        if not any(witness):
+            return
+        texts = [""] * (len(witness) - self.at) + [step.text for step in self.simulation.steps[: self.at]]
+        parts = [story.sentences(events, text) for events, text in zip(witness, texts[-len(witness) :], strict=True)]
+        lines = list(story.numbered(parts))
+        yield "The shortest way to get stuck:" if self.summary.is_exact else "A way to get stuck:"
+        if len(lines) > _MOST_SENTENCES and not self.is_wide:
+            cut = len(lines) - 2 * _ENDS
+            lines = [*lines[:_ENDS], f"... {cut} more; --wide tells all of them", *lines[-_ENDS:]]
+        for line in lines:
+            yield from wrapped(line, self.width, indent="  ", hanging="   ")
+
+
+def _revisions(item: WorkloadSummary, domain: Domain) -> tuple[str, str]:
+    old = [found for number, found in domain.revisions.items() if number != item.revision]
+    new = domain.revisions.get(item.revision, Range(0, 0))
+    return span(Range(sum(found.least for found in old), sum(found.most for found in old))), span(new)
+
+
+def _skew(spread: Spread) -> str:
+    parts = [f"{span(spread.before)} before", f"{span(spread.after)} at the end"]
+    if spread.on_the_way is not None:
+        parts.insert(1, f"at most {spread.on_the_way} on the way")
+    return f"skew: {', '.join(parts)}"

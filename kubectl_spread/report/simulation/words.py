@@ -1,0 +1,59 @@
+"""Words that the forms of a simulation's answer share."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.timeline.summary import Range
+from kubectl_spread.timeline.summary import StepSummary
+from kubectl_spread.timeline.summary import Verdict
+
+VERDICTS = {
+    Verdict.COMPLETES: "completes",
+    Verdict.MAY_GET_STUCK: "may get stuck",
+    Verdict.GETS_STUCK: "gets stuck",
+}
+
+
+def span(found: Range) -> str:
+    """Return `2`, or `1 to 2`."""
+    return str(found.least) if found.least == found.most else f"{found.least} to {found.most}"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return `1 pod`, `2 pods`, with commas between thousands."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def pods(found: Range) -> str:
+    """Return `1 pod`, `1 to 2 pods`."""
+    return f"{span(found)} pod" if found == Range(1, 1) else f"{span(found)} pods"
+
+
+def name(key: Optional[OwnerKey]) -> str:
+    """Return `Deployment shop/web`."""
+    return "" if key is None else f"{key.kind} {key.namespace}/{key.name}"
+
+
+def share(part: int, whole: int) -> str:
+    """Return in how many outcomes something is so."""
+    if part == whole:
+        return "in every outcome" if whole > 1 else ""
+    return f"in {part:,} of {whole:,} outcomes"
+
+
+def certainty(step: StepSummary) -> str:
+    """Return how much was looked at, and what is therefore not known."""
+    number = len(step.endings)
+    if step.is_exact:
+        found = "There is one outcome" if number == 1 else f"There are {number:,} different outcomes, all of them found"
+        return f"{found} ({plural(step.states, 'state')} visited)."
+    if not step.runs:
+        return f"The search ended after {plural(step.states, 'state')}; other outcomes are possible."
+    if step.runs == 1:
+        return f"One possible run ({plural(step.states, 'state')} visited); other outcomes are possible."
+    return (
+        f"{plural(number, 'different outcome')} in {step.runs:,} random runs ({plural(step.states, 'state')} visited). "
+        "There are too many states to look at all of them, so other outcomes are possible."
+    )
