@@ -95,7 +95,7 @@ def test_the_schema_refuses_what_the_api_server_refuses(constraint: dict[str, An
 
 FILES = sorted(
     path
-    for folder in ("examples", "tests/lint/published")
+    for folder in ("examples", "tests/examples/cases", "tests/lint/published")
     for path in (ROOT / folder).rglob("*")
     if path.suffix in (".yaml", ".json")
 )

@@ -24,8 +24,9 @@ from tests.suggest.problems import problems
 
 Plain = dict[str, Any]
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-FOLDERS = sorted(file.parent for file in EXAMPLES.glob("*/*/expect.yaml"))
+SCENARIOS = Path(__file__).parents[2] / "examples" / "scenarios"
+MORE = Path(__file__).parent / "cases"
+FOLDERS = sorted(file.parent for folder in (SCENARIOS, MORE) for file in folder.glob("*/expect.yaml"))
 
 
 class Case(NamedTuple):
@@ -359,22 +360,20 @@ def test_every_file_of_an_example_is_used(folder: Path) -> None:
     assert sorted(used) == sorted(folder.rglob("*"))
 
 
-@pytest.mark.parametrize("group", ["pains", "seeds"])
-def test_every_example_has_expectations(group: str) -> None:
+@pytest.mark.parametrize("group", [SCENARIOS, MORE], ids=lambda it: it.name)
+def test_every_example_has_expectations(group: Path) -> None:
     """Each folder of examples is run."""
-    expected = sorted(folder for folder in FOLDERS if folder.parent.name == group)
+    expected = sorted(folder for folder in FOLDERS if folder.parent == group)
 
-    assert expected == sorted((EXAMPLES / group).iterdir())
+    assert expected == sorted(group.iterdir())
 
 
-@pytest.mark.parametrize(
-    "folder", [folder for folder in FOLDERS if folder.parent.name == "pains"], ids=lambda it: it.name
-)
-def test_every_pain_has_words_expected_of_explain_or_check(folder: Path) -> None:
-    """Each case says what `explain` tells of its cause, or what `check` finds."""
-    told = [case.says or case.findings or case.offline for case in _cases(folder)]
+@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if folder.parent == SCENARIOS], ids=lambda it: it.name)
+def test_every_scenario_expects_a_sentence_of_explain_or_a_finding(folder: Path) -> None:
+    """Each scenario expects that `explain` names the cause, or that `check` finds it."""
+    expected = [case.says or case.findings or case.offline for case in _cases(folder)]
 
-    assert any(told)
+    assert any(expected)
 
 
 @examples()

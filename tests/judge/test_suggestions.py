@@ -21,13 +21,14 @@ _CASES = [
     for path in sorted((_ROOT / "tests" / "cases" / "explain").iterdir())
     if path.name.removesuffix(".gz").endswith((".yaml", ".json")) and not path.name.startswith("o15")
 ]
-_PAINS = sorted((_ROOT / "examples" / "pains").glob("*/snapshot.yaml"))
+_SCENARIOS = sorted((_ROOT / "examples" / "scenarios").glob("*/snapshot.yaml"))
 
-# The API server refuses the manifests of 68.
+# The API server refuses the manifests of one scenario.
 EXAMPLES = [
     path.parent
-    for path in sorted((_ROOT / "examples").glob("*/*/cluster.yaml"))
-    if path.parent.name != "68-refused-values"
+    for folder in ("examples/scenarios", "tests/examples/cases")
+    for path in sorted((_ROOT / folder).glob("*/cluster.yaml"))
+    if path.parent.name != "refused-values"
 ]
 
 # `python -m tests.bench.suggestions` judges more suggestions of each, 300 clusters, and more ways.
@@ -46,7 +47,7 @@ def no_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def snapshots() -> dict[str, Path]:
     """Snapshots in which pods are Pending, by name."""
     found = {path.name.partition(".")[0]: path for path in _CASES}
-    found |= {path.parent.name: path for path in _PAINS}
+    found |= {path.parent.name: path for path in _SCENARIOS}
     return {name: path for name, path in found.items() if judging.has_pending(judging.load(path))}
 
 

@@ -28,7 +28,8 @@ from kubectl_spread.text.source import Span
 
 pytestmark = pytest.mark.slow
 
-FOLDERS = (Path(__file__).parent / "published", Path(__file__).parents[2] / "examples")
+ROOT = Path(__file__).parents[2]
+FOLDERS = (ROOT / "tests" / "lint" / "published", ROOT / "examples", ROOT / "tests" / "examples" / "cases")
 CORPUS = [
     path.read_text(encoding="utf-8")
     for folder in FOLDERS

@@ -20,8 +20,8 @@ from tests.live.conftest import Kubeconfig
 pytestmark = pytest.mark.slow
 
 Plain = dict[str, Any]
-PAINS = Path(__file__).parent.parent.parent / "examples" / "pains"
-CLUSTERS = sorted(PAINS.glob("*/snapshot.yaml"))
+SCENARIOS = Path(__file__).parent.parent.parent / "examples" / "scenarios"
+CLUSTERS = sorted(SCENARIOS.glob("*/snapshot.yaml"))
 
 
 def objects_of(path: Path) -> list[Plain]:

@@ -31,8 +31,8 @@ from tests.suggest.strategies import cases
 
 Plain = dict[str, Any]
 PROFILES = profiles()
-PAINS = Path(__file__).parents[2] / "examples" / "pains"
-SNAPSHOTS = [path for path in sorted(PAINS.glob("*/snapshot.yaml")) if "phase: Pending}" in path.read_text("utf-8")]
+SCENARIOS = Path(__file__).parents[2] / "examples" / "scenarios"
+SNAPSHOTS = [path for path in sorted(SCENARIOS.glob("*/snapshot.yaml")) if "phase: Pending}" in path.read_text("utf-8")]
 VALIDATOR = jsonschema.Draft202012Validator(
     {"type": "array", "items": {"$ref": "#/$defs/suggestion"}, "$defs": schemas.load("explanation")["$defs"]}
 )

@@ -8,7 +8,7 @@ The maximum is placed as `check` places replicas. Nodes that an autoscaler of no
 nothing is said where the config, or `--autoscaler`, names one; nor where pods of the replicas that are written are
 Pending already.
 
-Example, with --topology examples/pains/07-smallest-zone-full/cluster.yaml:
+Example, with --topology examples/scenarios/smallest-zone-limits-all-zones/cluster.yaml:
 
     apiVersion: apps/v1
     kind: StatefulSet

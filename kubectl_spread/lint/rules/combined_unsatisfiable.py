@@ -4,7 +4,7 @@ Each constraint can be met by itself, and no other rule says why the pods do not
 of a constraint with the room that there is in a domain. Every way in which the scheduler could place the pods was
 looked at, not only the one it takes first. Where there are too many ways, nothing is said.
 
-Example, with --topology examples/pains/33-zone-and-hostname/cluster.yaml:
+Example, with --topology examples/scenarios/even-zones-and-even-nodes-conflict/cluster.yaml:
 
     apiVersion: apps/v1
     kind: StatefulSet

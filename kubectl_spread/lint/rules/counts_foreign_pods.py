@@ -9,7 +9,7 @@ It is a warning where the others alone are further apart than `maxSkew`, else in
 files read are another rule's (SPR502). Pods that are as many in each domain, and pods without a controller, are not
 reported.
 
-Example, with --snapshot examples/pains/28-daemonset-counted/snapshot.yaml:
+Example, with --snapshot examples/scenarios/selector-counts-a-daemonset/snapshot.yaml:
 
     apiVersion: apps/v1
     kind: StatefulSet

@@ -8,7 +8,7 @@ A node that lacks the label of one DoNotSchedule constraint is counted by none o
 rack label, the constraint over zones does not count that zone either: all pods may end up in one zone, none is Pending,
 and no event tells of it.
 
-Example, with --topology examples/pains/18-second-key-hides-a-zone/cluster-three-zones.yaml:
+Example, with --topology examples/scenarios/missing-rack-label-hides-a-zone/cluster-three-zones.yaml:
 
     apiVersion: apps/v1
     kind: StatefulSet

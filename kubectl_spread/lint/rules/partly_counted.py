@@ -4,7 +4,7 @@ A label that is added to the template and to the selector at once is missing on 
 of them is replaced, the scheduler counts only the new ones: it can put them beside the old ones, and the last of them
 may find no domain that the constraint allows and its volume can reach.
 
-Example, with --snapshot examples/pains/73-partly-counted/snapshot.yaml:
+Example, with --snapshot examples/scenarios/selector-counts-only-some-pods/snapshot.yaml:
 
     apiVersion: apps/v1
     kind: StatefulSet

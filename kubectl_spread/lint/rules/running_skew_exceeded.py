@@ -4,7 +4,7 @@ A constraint is looked at when a pod is scheduled, and never again: pods that en
 leave the others where they are. New pods go to the emptiest domains, and until these have caught up the fullest one
 gets none; one that cannot catch up keeps pods Pending.
 
-Example, with --snapshot examples/pains/48-zone-returns/snapshot.yaml:
+Example, with --snapshot examples/scenarios/returned-zone-stays-empty/snapshot.yaml:
 
     apiVersion: apps/v1
     kind: StatefulSet

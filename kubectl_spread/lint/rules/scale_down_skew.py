@@ -10,7 +10,7 @@ of an autoscaler, to which they are scaled down at once. Of nodes that hold as m
 youngest first: the finding tells of the best that can come of it. Pods that are not ready go before all others, and
 so do those with a lower deletion cost; neither is known here.
 
-Example, with --snapshot examples/pains/47-scale-down/snapshot.yaml:
+Example, with --snapshot examples/scenarios/scale-down-empties-zones/snapshot.yaml:
 
     apiVersion: apps/v1
     kind: Deployment

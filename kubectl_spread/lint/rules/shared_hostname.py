@@ -4,7 +4,7 @@ The kubelet sets the label to the node's own name; a cloned machine, or a label 
 another's. A domain is all nodes with the same value: a DoNotSchedule constraint over the hostname counts the pods of
 these nodes together, and gives them as many as it gives one other node. Nothing is Pending, and no event tells of it.
 
-Example, with --topology examples/pains/19-shared-hostname/cluster.yaml:
+Example, with --topology examples/scenarios/two-nodes-share-a-hostname/cluster.yaml:
 
     apiVersion: apps/v1
     kind: StatefulSet

@@ -9,7 +9,7 @@ kind of capacity, of which halves are seldom meant (SPR313).
 What is told is the placement that `check` prints. Where the scheduler has a choice among nodes of equal score, it is
 one of several. Nothing is told of workloads with a DoNotSchedule constraint, which comes first, and of pods that run.
 
-Example, with --topology examples/pains/60-soft-rule-loses/cluster.yaml:
+Example, with --topology examples/scenarios/soft-constraint-outvoted/cluster.yaml:
 
     apiVersion: apps/v1
     kind: StatefulSet

@@ -7,7 +7,7 @@ few pods it has, mostly none, and it is the smallest: every other domain gets at
 It is an error where pods of the workload are left over for that reason, else a warning where those of a rolling update
 would be, which count beside the old ones.
 
-Example, with --topology examples/pains/02-zone-of-tainted-nodes/cluster.yaml:
+Example, with --topology examples/scenarios/tainted-zone-stays-empty/cluster.yaml:
 
     apiVersion: apps/v1
     kind: StatefulSet
