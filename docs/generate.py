@@ -1,8 +1,9 @@
-"""Writes the generated parts of README.md and docs/: real screens, and the list of rules.
+"""Generator of the parts of README.md and docs/ that come from the program: real output, rules and kinds.
 
-`python docs/generate.py` rewrites them; `--check` says whether they are current, and changes nothing.
+`python docs/generate.py` rewrites them. With `--check` it only reports the pages that are not current.
 
-A generated part stands between `<!-- run: ARGUMENTS -->` (or `<!-- rules -->`, `<!-- kinds -->`) and `<!-- end -->`.
+A generated part is between `<!-- run: ARGUMENTS -->`, `<!-- rules -->` or `<!-- kinds -->` and `<!-- end -->`.
+`<!-- run: ARGUMENTS | BEGINNING; BEGINNING -->` keeps only the paragraphs of the output that begin so.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from kubectl_spread.objects.workload import REVISION_LABEL_OF
 from kubectl_spread.report.rules import row
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/rules.md", "docs/manifests.md", "docs/status.md")
+PAGES = ("README.md", "docs/rules.md", "docs/explain.md", "docs/manifests.md", "docs/status.md")
 
 _PART = re.compile(r"(<!-- (run: (?P<arguments>[^\n]*)|(?P<table>rules|kinds)) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def rendered(text: str) -> str:
-    """A page with its generated parts made anew."""
+    """Return a page with its generated parts rewritten."""
     return _PART.sub(_part, text)
 
 
 def main() -> int:
-    """Write the pages, or with --check only compare them."""
+    """Write the pages, or only compare them with --check."""
     check_only = "--check" in sys.argv[1:]
     outdated = 0
     for page in PAGES:
@@ -53,7 +54,8 @@ def _part(match: re.Match[str]) -> str:
     return f"{match[1]}{body}{match[match.lastindex or 0]}"
 
 
-def _screen(arguments: str) -> str:
+def _screen(run: str) -> str:
+    arguments, _, beginnings = run.partition(" | ")
     command = [sys.executable, "-m", "kubectl_spread", *arguments.split()]
     done = subprocess.run(  # noqa: S603 (our own program)
         command,
@@ -63,7 +65,22 @@ def _screen(arguments: str) -> str:
         check=False,
         env={**os.environ, "NO_COLOR": "1", "COLUMNS": "110"},
     )
-    return f"```console\n$ kubectl spread {arguments}\n{done.stdout}```\n"
+    output = _excerpt(done.stdout, beginnings.split("; ")) if beginnings else done.stdout
+    return f"```console\n$ kubectl spread {arguments}\n{output}```\n"
+
+
+def _excerpt(output: str, beginnings: list[str]) -> str:
+    """Return the paragraphs that begin with one of some texts, with `...` for those left out between them."""
+    kept: list[str] = []
+    paragraphs = output.rstrip("\n").split("\n\n")
+    for missing in (text for text in beginnings if not any(item.startswith(text) for item in paragraphs)):
+        raise SystemExit(f"no paragraph of the output begins with {missing!r}")
+    for paragraph in paragraphs:
+        if paragraph.startswith(tuple(beginnings)):
+            kept.append(paragraph)
+        elif kept and kept[-1] != "...":
+            kept.append("...")
+    return "\n\n".join(kept[:-1] if kept[-1] == "..." else kept) + "\n"
 
 
 def _rules() -> str:
