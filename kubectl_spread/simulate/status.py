@@ -302,7 +302,7 @@ def _soft_counts(
 def _constraint(counts: DomainCounts, cls: PodClass, columns: Columns, *, is_hard: bool, kind: str) -> ConstraintStatus:
     constraint = counts.constraint
     domains = _domains(counts)
-    skew = max(domain.matching for domain in domains) - counts.global_min if domains else None
+    skew = max(domain.matching for domain in domains) - counts.min_match_num if domains else None
     standing, reason = _standing(counts, domains, skew, is_hard=is_hard, kind=kind)
     is_broken = standing in (Standing.VIOLATED, Standing.UNEVEN)
     return ConstraintStatus(
@@ -314,7 +314,7 @@ def _constraint(counts: DomainCounts, cls: PodClass, columns: Columns, *, is_har
         min_domains=cls.constraints[constraint.position].min_domains if cls.constraints else None,
         selector=constraint.selector,
         self_match=bool(constraint.self_match_num),
-        global_minimum=counts.global_min if domains else 0,
+        global_minimum=counts.min_match_num if domains else 0,
         domains=domains,
         skew=skew,
         standing=standing,

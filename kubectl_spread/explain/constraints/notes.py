@@ -125,13 +125,13 @@ def _ceiling(counts: DomainCounts, usable: Bools) -> Iterator[str]:
     constraint, topology = counts.constraint, counts.topology
     if not constraint.self_match_num or constraint.selector.is_empty or not counts.domains_num:
         return
-    most = f"{counts.global_min} + {constraint.max_skew} = {counts.global_min + constraint.max_skew}"
+    most = f"{counts.min_match_num} + {constraint.max_skew} = {counts.min_match_num + constraint.max_skew}"
     if counts.is_below_min_domains:
         yield (
             f"as long as there are fewer than {constraint.min_domains} domains, each holds at most {most} matching pods"
         )
         return
-    at_minimum = counts.eligible & (counts.match_num == counts.min_match_num)
+    at_minimum = counts.eligible & (counts.match_num == counts.smallest_match_num)
     can_grow = np.zeros(len(topology.values) + 1, np.bool_)
     can_grow[topology.codes[usable]] = True
     stuck = np.flatnonzero(at_minimum & ~can_grow[:-1])
@@ -139,7 +139,7 @@ def _ceiling(counts: DomainCounts, usable: Bools) -> Iterator[str]:
         values = sorted(topology.values[at] for at in stuck.tolist())
         verb, noun = ("stays", "it takes") if len(values) == 1 else ("stay", "they take")
         yield (
-            f"{listed(values)} {verb} at {counts.global_min} as long as {noun} no pod: "
+            f"{listed(values)} {verb} at {counts.min_match_num} as long as {noun} no pod: "
             f"no other domain may hold more than {most}"
         )
 

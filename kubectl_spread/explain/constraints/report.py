@@ -232,7 +232,7 @@ def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
         selector=counts.constraint.selector,
         self_match=bool(counts.constraint.self_match_num),
         min_domains=counts.constraint.min_domains,
-        global_minimum=counts.global_min,
+        global_minimum=counts.min_match_num,
         minimum_in=domains.minimum_in,
         eligible_domains=counts.domains_num,
         without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(topology.codes < 0)),
@@ -300,7 +300,7 @@ def _shared_domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, f
         return _domains(counts, group, why_not, found)
     constraint = counts.constraint
     numbers = (
-        *(constraint.topology_key, constraint.max_skew, constraint.self_match_num, counts.global_min),
+        *(constraint.topology_key, constraint.max_skew, constraint.self_match_num, counts.min_match_num),
         *(counts.included.tobytes(), counts.eligible.tobytes(), counts.match_num.tobytes(), group.usable.tobytes()),
         *(why_not.key, group.unusable.key),
     )
@@ -338,7 +338,7 @@ def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: B
     if group.is_detailed:
         domains = _with_pods(domains, _node_names(topology.codes, size, group.filtered.columns), found)
     domains.sort(key=_VALUE)  # no two have the same
-    least = counts.min_match_num
+    least = counts.smallest_match_num
     lowest = tuple(domain.value for domain in domains if domain.eligible and domain.matching == least)
     return _Domains(tuple(domains), lowest)
 

@@ -110,7 +110,7 @@ def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
     def why(among: Bools) -> str:
         topology, constraint = counts.topology, counts.constraint
         codes = topology.codes[among & ~counts.fits()]
-        match_num, least = counts.match_num, counts.global_min
+        match_num, least = counts.match_num, counts.min_match_num
         by_number: dict[int, list[str]] = {}
         for code in distinct(codes[codes >= 0]).tolist():
             by_number.setdefault(int(match_num[code]), []).append(topology.values[code])

@@ -1,6 +1,6 @@
 """PodTopologySpread (PreFilter, Filter).
 
-A node passes a constraint when `match_num + self_match_num - global_min <= max_skew`.
+A node passes a constraint when `match_num + self_match_num - min_match_num <= max_skew`.
 
 Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, calPreFilterState, Filter (v1.36.2).
 Difference: upstream keeps the two smallest domains of each constraint (criticalPaths) and updates them; here the
@@ -97,14 +97,14 @@ class DomainCounts:
         return self.domains_num < self.constraint.min_domains
 
     @property
-    def min_match_num(self) -> int:
+    def smallest_match_num(self) -> int:
         """The least matching pods of an eligible domain, minDomains aside."""
         return int(self._match_num.min()) if self.domains_num else MAX_INT32
 
     @property
-    def global_min(self) -> int:
+    def min_match_num(self) -> int:
         """What a node's domain is compared with: 0 when there are fewer domains than minDomains."""
-        return 0 if self.is_below_min_domains else self.min_match_num
+        return 0 if self.is_below_min_domains else self.smallest_match_num
 
     def catch_up(self) -> None:
         """Count the pods that came or went since the last call.
@@ -136,7 +136,7 @@ class DomainCounts:
 
     def skew(self) -> Int64s:
         """int64 (D,): the left side of the inequality for a pod placed in each domain."""
-        return self.match_num + self.constraint.self_match_num - self.global_min
+        return self.match_num + self.constraint.self_match_num - self.min_match_num
 
     def fits(self) -> Bools:
         """Bool (N,): nodes that pass the constraint, kept up to date domain by domain."""
@@ -146,9 +146,9 @@ class DomainCounts:
         return self._fits
 
     def _update_fits(self) -> None:
-        self._min = self.min_match_num
+        self._min = self.smallest_match_num
         self._at_min = int(np.count_nonzero(self._match_num == self._min))
-        self._most = self.constraint.max_skew - self.constraint.self_match_num + self.global_min
+        self._most = self.constraint.max_skew - self.constraint.self_match_num + self.min_match_num
         too_full = self._domains_too_full()
         changed = np.flatnonzero(too_full != self._too_full)
         if len(changed) > _FEW:
@@ -183,7 +183,7 @@ class DomainCounts:
         code = self.topology.codes[node]
         counted = bool((self.included if changing is None else changing)[node])
         self._match_num[code] += change if counted else 0
-        least = self.global_min
+        least = self.min_match_num
         match_num = int(self._match_num[code]) if self.eligible[code] else 0
         self._match_num[code] -= change if counted else 0
         return match_num + self.constraint.self_match_num - least > self.constraint.max_skew
