@@ -17,6 +17,7 @@ from kubectl_spread.explain.constraints.report import constraint_reports
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.scores import score_table
 from kubectl_spread.explain.scores import ScoreTable
+from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -38,20 +39,34 @@ class Again(Enum):
 
 
 class SkewNow(NamedTuple):
-    """A hard constraint as it stands, the pod counted: matching pods of its fullest and emptiest eligible domain."""
+    """A hard constraint with its counts, the pod included; it has at least one eligible domain."""
 
     position: int
     is_default: bool
     topology_key: str
     max_skew: int
-    fullest: str
-    most: int
-    emptiest: str  # empty, and `least` 0, where there are fewer domains than minDomains
-    least: int
+    counts: ConstraintCounts
+
+    @property
+    def fullest(self) -> str:
+        return self.counts.fullest
+
+    @property
+    def most(self) -> int:
+        return self.counts.most
+
+    @property
+    def emptiest(self) -> str:
+        """The first domain that holds the global minimum; empty if minDomains makes it 0."""
+        return next(iter(self.counts.minimum_in), "")
+
+    @property
+    def least(self) -> int:
+        return self.counts.minimum
 
     @property
     def skew(self) -> int:
-        return self.most - self.least
+        return self.counts.skew or 0
 
     @property
     def holds(self) -> bool:
@@ -128,21 +143,15 @@ def _skews(pod: Pod, filtered: Filtered, at: int) -> list[SkewNow]:
 
 def _skew(counts: DomainCounts, pod: Pod, at: int) -> SkewNow:
     """Count the pod where it is; one on its way out does not count."""
-    constraint, values = counts.constraint, counts.topology.values
+    constraint = counts.constraint
     matching = counts.match_num.copy()
     counts_itself = constraint.self_match_num and not pod.terminating and not constraint.selector.is_empty
     if counts_itself and counts.included[at]:
         matching[counts.topology.codes[at]] += 1
-    numbers = sorted((int(matching[code]), value) for code, value in enumerate(values) if counts.eligible[code])
-    least, emptiest = numbers[0]
-    most = numbers[-1][0]
     return SkewNow(
         position=constraint.position,
         is_default=not pod.cls.constraints,
         topology_key=constraint.topology_key,
         max_skew=constraint.max_skew,
-        fullest=next(value for number, value in numbers if number == most),
-        most=most,
-        emptiest="" if counts.is_below_min_domains else emptiest,
-        least=0 if counts.is_below_min_domains else least,
+        counts=counts.now(matching),
     )

@@ -252,6 +252,5 @@ def _holds_without(other: Pod, at: int, counts: DomainCounts, node: int, pod: Po
         matching[counts.topology.codes[at]] -= 1
     if counts.topology.codes[node] < 0 or not counts.domains_num:
         return False
-    least = 0 if counts.is_below_min_domains else int(matching[counts.eligible].min())
     own = int(matching[counts.topology.codes[node]])
-    return own + counts.constraint.self_match_num - least <= counts.constraint.max_skew
+    return own + counts.constraint.self_match_num - counts.now(matching).minimum <= counts.constraint.max_skew

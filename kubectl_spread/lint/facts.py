@@ -14,12 +14,12 @@ if TYPE_CHECKING:  # records that are there where there are facts
     from kubectl_spread.objects.account import Account
     from kubectl_spread.objects.account import AntiAffinity
     from kubectl_spread.objects.account import Impossible
-    from kubectl_spread.objects.account import Live
     from kubectl_spread.objects.account import Others
     from kubectl_spread.objects.account import Outcome
     from kubectl_spread.objects.account import Server
     from kubectl_spread.objects.account import Spread
     from kubectl_spread.objects.constraint import TopologySpreadConstraint
+    from kubectl_spread.objects.constraint_counts import ConstraintCounts
     from kubectl_spread.objects.uncounted import Uncounted
     from kubectl_spread.objects.workload import Workload
 
@@ -45,7 +45,7 @@ class ClusterFacts(Protocol):
         """A constraint on the cluster without the workload's own pods."""
         ...
 
-    def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Live]:
+    def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintCounts]:
         """A hard constraint and the workload's pods that run; None where none of them does."""
         ...
 
@@ -69,7 +69,9 @@ class ClusterFacts(Protocol):
         """How many pods of each other namespace a constraint selects, and does not count."""
         ...
 
-    def scaled_down(self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int) -> Optional[Live]:
+    def scaled_down(
+        self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int
+    ) -> Optional[ConstraintCounts]:
         """The least uneven that a Deployment's or ReplicaSet's running pods may be with only so many left of them."""
         ...
 

@@ -85,19 +85,6 @@ class Account(NamedTuple):
         return sum(max(0, self.most_in_a_domain - domain.matching) for domain in self.counted if domain.usable)
 
 
-class Live(NamedTuple):
-    """A constraint as the pods that run have it: the pods of the fullest domain, and what they are compared with."""
-
-    fullest: str
-    most: int
-    emptiest: tuple[str, ...]
-    least: int
-
-    @property
-    def skew(self) -> int:
-        return self.most - self.least
-
-
 class Others(NamedTuple):
     """The pods of another workload that a constraint counts: the domain of each."""
 

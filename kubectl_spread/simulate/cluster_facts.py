@@ -25,12 +25,12 @@ from kubectl_spread.explain.constraints.report import SharedDomains
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import AntiAffinity
 from kubectl_spread.objects.account import Impossible
-from kubectl_spread.objects.account import Live
 from kubectl_spread.objects.account import Others
 from kubectl_spread.objects.account import Outcome
 from kubectl_spread.objects.account import Server
 from kubectl_spread.objects.account import Spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
@@ -142,14 +142,12 @@ class KnownCluster:
             found.accounts[position] = account if self._keys is None else account._replace(sharing=())
         return found.accounts.get(position)
 
-    def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Live]:
+    def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintCounts]:
         """A hard constraint and the workload's pods that run."""
         found, report = self._hard(workload, constraint)
         if found is None or report is None or not found.own or not report.eligible_domains:
             return None
-        fullest = max((domain for domain in report.domains if domain.eligible), key=lambda domain: domain.matching)
-        emptiest = () if report.is_below_min_domains else report.minimum_in
-        return Live(fullest.value, fullest.matching, emptiest, report.global_minimum)
+        return report.counts
 
     def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Uncounted]:
         """The workload's running pods that a constraint's selector does not match, if it matches others."""
@@ -206,7 +204,9 @@ class KnownCluster:
                     numbers[namespace] = numbers.get(namespace, 0) + 1
         return tuple(sorted(numbers.items()))
 
-    def scaled_down(self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int) -> Optional[Live]:
+    def scaled_down(
+        self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int
+    ) -> Optional[ConstraintCounts]:
         """The least uneven that the ReplicaSet controller may leave the running pods."""
         found, report = self._hard(workload, constraint)
         counts = None if found is None or report is None else counts_of(report, found)

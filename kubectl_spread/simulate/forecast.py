@@ -243,8 +243,7 @@ class _Told:
         values = counts.topology.values
         constraint = counts.constraint
         matching = counts.match_num + constraint.self_match_num * self._by_domain(self._new * counts.included, codes)
-        least = _lowest(matching, counts)
-        skews = np.where(counts.eligible, matching, 0).max(axis=1, initial=0) - least
+        outcomes = [counts.now(row) for row in _distinct_rows(matching)]
         found = self._domains(codes, len(values))
         order = sorted(range(len(values)), key=lambda code: values[code])
         return ConstraintForecast(
@@ -254,7 +253,7 @@ class _Told:
             topology_key=constraint.topology_key,
             max_skew=constraint.max_skew,
             domains={values[code]: found[code] for code in order if counts.eligible[code] or found[code].most},
-            skew=_range(skews.tolist()),
+            skew=_range([outcome.skew or 0 for outcome in outcomes]),
         )
 
     def _domains(self, codes: Int32s, size: int) -> list[Range]:
@@ -286,12 +285,10 @@ class _Told:
         return [of_kind[kind] for kind in self._kinds]
 
 
-def _lowest(matching: Int64s, counts: DomainCounts) -> Int64s:
-    """int64 (runs,): the global minimum of each run."""
-    if counts.is_below_min_domains or not counts.domains_num:
-        return np.zeros(len(matching), np.int64)
-    least: Int64s = matching[:, counts.eligible].min(axis=1)
-    return least
+def _distinct_rows(numbers: Int64s) -> Int64s:
+    """int64 (M, D): the different rows of (runs, D), of which many are often equal."""
+    by_content = {row.tobytes(): row for row in numbers}
+    return np.array(list(by_content.values()), np.int64)
 
 
 def _range(numbers: list[int]) -> Range:

@@ -15,13 +15,17 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Optional
 
-from kubectl_spread.objects.account import Live
+from kubectl_spread.objects.constraint_counts import ConstraintCounts
 
 _MOST_DOMAINS = 64  # as each pod that stays looks for the emptiest
 
 
-def least_uneven(pods: Sequence[tuple[str, Optional[str]]], others: Mapping[str, int], replicas: int) -> Optional[Live]:
-    """How even the domains can be with so many pods left; None where none is to go, or for many domains.
+def least_uneven(
+    pods: Sequence[tuple[str, Optional[str]]], others: Mapping[str, int], replicas: int
+) -> Optional[ConstraintCounts]:
+    """Return the counts with the smallest skew that a scale-down can leave.
+
+    Returns None if no pod is deleted, or if there are many domains.
 
     Args:
         pods: the node and the domain of each; None where it is not counted.
@@ -34,7 +38,7 @@ def least_uneven(pods: Sequence[tuple[str, Optional[str]]], others: Mapping[str,
     base = {domain: count + kept[domain] for domain, count in others.items()}
     uncounted = sum(number for domain, number in last.items() if domain not in base)
     fewest = max(0, left - uncounted)
-    return min((_filled(base, last, number) for number in range(fewest, left + 1)), key=lambda live: live.skew)
+    return min((_filled(base, last, number) for number in range(fewest, left + 1)), key=lambda live: live.skew or 0)
 
 
 def _kept(
@@ -53,7 +57,7 @@ def _kept(
     return kept, Counter(), 0
 
 
-def _filled(base: Mapping[str, int], last: Counter[Optional[str]], number: int) -> Live:
+def _filled(base: Mapping[str, int], last: Counter[Optional[str]], number: int) -> ConstraintCounts:
     """So many pods of the last group, or as many as it has, each where the fewest are."""
     counts, room = dict(base), Counter({domain: last[domain] for domain in base})
     for _ in range(number):
@@ -63,5 +67,4 @@ def _filled(base: Mapping[str, int], last: Counter[Optional[str]], number: int) 
         emptiest = min(open_to, key=lambda domain: counts[domain])
         counts[emptiest] += 1
         room[emptiest] -= 1
-    fullest, least = max(counts, key=lambda domain: counts[domain]), min(counts.values())
-    return Live(fullest, counts[fullest], tuple(domain for domain in counts if counts[domain] == least), least)
+    return ConstraintCounts(counts)

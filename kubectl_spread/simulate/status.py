@@ -24,6 +24,7 @@ from kubectl_spread.cluster.stored import admitted
 from kubectl_spread.cluster.stored import as_stored
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
@@ -73,9 +74,10 @@ class DomainCount(NamedTuple):
 class ConstraintStatus(NamedTuple):
     """A constraint of a workload's pods, or one of the scheduler's defaults.
 
-    `domains` are those that count, by value; `skew` is the fullest one less the global minimum, None where nothing can
-    be counted. `not_before`: the counts cannot be older than this, which is when the youngest pod or node that is
-    counted came, or a pod began to end; told of one that is broken, and empty where the facts lack a time.
+    domains: the eligible ones, by value, with their nodes.
+    counts: their matching pods; no domain if the counts are unknown.
+    not_before: the latest creation of a counted node or pod, or deletion of a pod. The counts are not older than
+        this. Set if the constraint does not hold; empty if the facts lack a time.
     """
 
     position: int
@@ -86,13 +88,20 @@ class ConstraintStatus(NamedTuple):
     min_domains: Optional[int]
     selector: Optional[Selector]
     self_match: bool
-    global_minimum: int
     domains: tuple[DomainCount, ...]
-    skew: Optional[int]
+    counts: ConstraintCounts
     standing: Standing
     reason: str = ""
     not_before: str = ""
     uncounted: Optional[Uncounted] = None
+
+    @property
+    def global_minimum(self) -> int:
+        return self.counts.minimum
+
+    @property
+    def skew(self) -> Optional[int]:
+        return self.counts.skew
 
     @property
     def is_fine(self) -> bool:
@@ -258,9 +267,8 @@ def _unknown(cls: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
             min_domains=item.min_domains,
             selector=None,
             self_match=False,
-            global_minimum=0,
             domains=(),
-            skew=None,
+            counts=ConstraintCounts({}),
             standing=Standing.UNKNOWN,
             reason=why,
         )
@@ -300,10 +308,8 @@ def _soft_counts(
 
 
 def _constraint(counts: DomainCounts, cls: PodClass, columns: Columns, *, is_hard: bool, kind: str) -> ConstraintStatus:
-    constraint = counts.constraint
-    domains = _domains(counts)
-    skew = max(domain.matching for domain in domains) - counts.min_match_num if domains else None
-    standing, reason = _standing(counts, domains, skew, is_hard=is_hard, kind=kind)
+    constraint, now = counts.constraint, counts.now()
+    standing, reason = _standing(constraint, now, is_hard=is_hard, kind=kind)
     is_broken = standing in (Standing.VIOLATED, Standing.UNEVEN)
     return ConstraintStatus(
         position=constraint.position,
@@ -314,45 +320,36 @@ def _constraint(counts: DomainCounts, cls: PodClass, columns: Columns, *, is_har
         min_domains=cls.constraints[constraint.position].min_domains if cls.constraints else None,
         selector=constraint.selector,
         self_match=bool(constraint.self_match_num),
-        global_minimum=counts.min_match_num if domains else 0,
-        domains=domains,
-        skew=skew,
+        domains=_domains(counts, now),
+        counts=now,
         standing=standing,
         reason=reason,
-        not_before=_not_before(counts, cls, columns) if is_broken and domains else "",
+        not_before=_not_before(counts, cls, columns) if is_broken and now.domains else "",
     )
 
 
-def _domains(counts: DomainCounts) -> tuple[DomainCount, ...]:
+def _domains(counts: DomainCounts, now: ConstraintCounts) -> tuple[DomainCount, ...]:
+    """Return the eligible domains with the number of their counted nodes."""
     topology = counts.topology
-    nodes = np.bincount(topology.codes[counts.included & (topology.codes >= 0)], minlength=len(topology.values))
-    match_num = counts.match_num
-    return tuple(
-        sorted(
-            DomainCount(value, int(match_num[at]), int(nodes[at]))
-            for at, value in enumerate(topology.values)
-            if counts.eligible[at]
-        )
-    )
+    counted = topology.codes[counts.included & (topology.codes >= 0)]
+    nodes = topology.by_value(np.bincount(counted, minlength=len(topology.values)))
+    return tuple(DomainCount(value, matching, nodes[value]) for value, matching in now.domains.items())
 
 
-def _standing(
-    counts: DomainCounts, domains: tuple[DomainCount, ...], skew: Optional[int], *, is_hard: bool, kind: str
-) -> tuple[Standing, str]:
-    """How a constraint stands, and why where that needs saying."""
-    constraint = counts.constraint
+def _standing(constraint: Constraint, counts: ConstraintCounts, *, is_hard: bool, kind: str) -> tuple[Standing, str]:
+    """Return whether a constraint holds, with the reason if it needs one."""
     if constraint.selector.requirements is None or constraint.selector.is_empty:
         return Standing.NO_EFFECT, "its selector counts no pod"
-    if skew is None:
+    if counts.skew is None:
         why = "no node that counts has the label"
         return (Standing.VIOLATED, f"{why}: no new pod finds a node") if is_hard else (Standing.NO_EFFECT, why)
     if kind == "DaemonSet" and constraint.honors_affinity:
         return Standing.NO_EFFECT, "each pod of a DaemonSet is for one node"
-    if not constraint.self_match_num and not any(domain.matching for domain in domains):
+    if not constraint.self_match_num and not counts.most:
         return Standing.NO_EFFECT, "its selector matches neither the workload's own pods nor others"
-    if len(domains) == 1 and not counts.is_below_min_domains:
+    if len(counts.domains) == 1 and not counts.is_below_min_domains:
         return Standing.NO_EFFECT, "there is one domain only"
-    if skew <= constraint.max_skew:
+    if counts.skew <= constraint.max_skew:
         return Standing.OK, ""
     few = f"fewer than {constraint.min_domains} domains" if is_hard and counts.is_below_min_domains else ""
     return (Standing.VIOLATED, few) if is_hard else (Standing.UNEVEN, "")

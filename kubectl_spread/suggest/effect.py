@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Optional
 
+from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
@@ -55,7 +56,7 @@ def skews(found: Iterable[Counts]) -> Skews:
 
 
 def _skew(counts: dict[str, int]) -> Optional[int]:
-    return max(counts.values()) - min(counts.values()) if counts else None
+    return ConstraintCounts(counts).skew
 
 
 def counted(pod: Pod, scheduler: Scheduler) -> Counts:
@@ -65,8 +66,5 @@ def counted(pod: Pod, scheduler: Scheduler) -> Counts:
     soft = soft_counts(pod.cls, scheduler.columns, filtered.feasible & False, release=filtered.release)
     found: Counts = {}
     for counts in (*hard, *soft):
-        numbers = counts.match_num.tolist()
-        values = counts.topology.values
-        eligible = {value: numbers[at] for at, value in enumerate(values) if counts.eligible[at]}
-        found.setdefault(counts.constraint.topology_key, dict(sorted(eligible.items())))
+        found.setdefault(counts.constraint.topology_key, counts.now().domains)
     return found

@@ -11,6 +11,7 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.timeline.claims import storage_of
 from kubectl_spread.timeline.controllers import daemonset
@@ -329,16 +330,15 @@ def skews(view: View, states: Iterable[State]) -> dict[tuple[OwnerKey, str], int
 
 
 class _Domains(NamedTuple):
-    """The domains of a key: how many there are, and that of each node."""
+    """The values of a topology key, and that of each node."""
 
-    number: int
+    values: frozenset[str]
     of_node: dict[int, str]
 
     def skew(self, pods: Iterable[P]) -> int:
         """Return how many pods more the fullest domain has than the emptiest."""
         counts = Counter(self.of_node[pod.node] for pod in pods if pod.end == End.ALIVE and pod.node in self.of_node)
-        least = min(counts.values(), default=0) if len(counts) == self.number else 0
-        return max(counts.values(), default=0) - least
+        return ConstraintCounts({value: counts[value] for value in self.values}).skew or 0
 
 
 def _domains(world: World, facts: int, topology_key: str) -> _Domains:
@@ -348,7 +348,7 @@ def _domains(world: World, facts: int, topology_key: str) -> _Domains:
         for at, node in enumerate(nodes)
         if node is not None and topology_key in node.labels
     }
-    return _Domains(len(set(of_node.values())), of_node)
+    return _Domains(frozenset(of_node.values()), of_node)
 
 
 def _constraints(world: World, rev: int) -> tuple[TopologySpreadConstraint, ...]:

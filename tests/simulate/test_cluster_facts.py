@@ -14,11 +14,11 @@ from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import AntiAffinity
 from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.account import Impossible
-from kubectl_spread.objects.account import Live
 from kubectl_spread.objects.account import Outcome
 from kubectl_spread.objects.account import Server
 from kubectl_spread.objects.account import Spread
 from kubectl_spread.objects.account import UNBOUNDED
+from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
 from kubectl_spread.scheduler.configuration import profiles
@@ -159,7 +159,7 @@ def test_a_workload_without_namespace_is_in_the_one_that_is_named() -> None:
     cluster, owner = cluster_of([*zones("a", "b"), *running]), web(spread_over(ZONE))
     (constraint,) = constraint_reader.constraints(owner.template["spec"])
 
-    assert Live("a", 3, ("b",), 0) == KnownCluster(cluster, namespace="shop").live(owner, constraint)
+    assert ConstraintCounts({"a": 3, "b": 0}) == KnownCluster(cluster, namespace="shop").live(owner, constraint)
     assert KnownCluster(cluster).live(owner, constraint) is None
 
 

@@ -32,6 +32,7 @@ from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.version import LATEST
@@ -86,7 +87,7 @@ class Holder(NamedTuple):
 
 
 class ConstraintReport(NamedTuple):
-    """One constraint's arithmetic; `domains` sorted by value.
+    """One constraint's arithmetic; `domains` sorted by value, `counts` of those that are eligible.
 
     For a ScheduleAnyway constraint the numbers are told, but nothing is refused. `is_default`: the pod has none, and
     this is one of the scheduler's configuration. `revision` is that of the pod, of its workload. What follows
@@ -98,9 +99,7 @@ class ConstraintReport(NamedTuple):
     selector: Selector
     self_match: bool
     min_domains: int
-    global_minimum: int
-    minimum_in: tuple[str, ...]
-    eligible_domains: int
+    counts: ConstraintCounts
     without_key: tuple[str, ...]
     ignored_pods: int  # matching pods on nodes that the constraint does not count
     domains: tuple[DomainReport, ...]
@@ -113,18 +112,31 @@ class ConstraintReport(NamedTuple):
     notes: tuple[str, ...] = ()
 
     @property
+    def global_minimum(self) -> int:
+        return self.counts.minimum
+
+    @property
+    def minimum_in(self) -> tuple[str, ...]:
+        """The eligible domains with the fewest matching pods, minDomains aside."""
+        return self.counts.smallest_in
+
+    @property
+    def eligible_domains(self) -> int:
+        return len(self.counts.domains)
+
+    @property
     def is_below_min_domains(self) -> bool:
-        return self.eligible_domains < self.min_domains
+        return self.counts.is_below_min_domains
 
 
 _VALUE = operator.attrgetter("value")
 
 
 class _Domains(NamedTuple):
-    """The domains of a constraint, and the values of those that hold the minimum."""
+    """The domains of a constraint, and the counts of those that are eligible."""
 
     reports: tuple[DomainReport, ...]
-    minimum_in: tuple[str, ...]
+    counts: ConstraintCounts
 
 
 class SharedDomains:
@@ -232,9 +244,7 @@ def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
         selector=counts.constraint.selector,
         self_match=bool(counts.constraint.self_match_num),
         min_domains=counts.constraint.min_domains,
-        global_minimum=counts.min_match_num,
-        minimum_in=domains.minimum_in,
-        eligible_domains=counts.domains_num,
+        counts=domains.counts,
         without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(topology.codes < 0)),
         ignored_pods=int(counts.on_nodes[~counts.included].sum()),
         domains=domains.reports,
@@ -338,9 +348,7 @@ def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: B
     if group.is_detailed:
         domains = _with_pods(domains, _node_names(topology.codes, size, group.filtered.columns), found)
     domains.sort(key=_VALUE)  # no two have the same
-    least = counts.smallest_match_num
-    lowest = tuple(domain.value for domain in domains if domain.eligible and domain.matching == least)
-    return _Domains(tuple(domains), lowest)
+    return _Domains(tuple(domains), counts.now())
 
 
 def _with_pods(

@@ -48,10 +48,12 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints that the pods which run do not meet now."""
     for constraint, account in accounts(subject, project):
         live = project.facts.live(subject.workload, constraint) if project.facts is not None else None
-        if live is None or not account.counts_own or live.skew <= account.max_skew:
+        if live is None or live.skew is None or not account.counts_own or live.skew <= account.max_skew:
             continue
         against = (
-            f"{named(live.emptiest)} {live.least}" if live.emptiest else f"fewer than {account.min_domains} domains"
+            f"{named(live.minimum_in)} {live.minimum}"
+            if live.minimum_in
+            else f"fewer than {account.min_domains} domains"
         )
         route = subject.route(constraint, "maxSkew")
         yield Found(

@@ -55,12 +55,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     for constraint, account in hard_accounts(subject, project):
         now = project.facts.live(subject.workload, constraint)
         then = project.facts.scaled_down(subject.workload, constraint, fewest)
-        if now is None or then is None or now.skew > account.max_skew or then.skew <= account.max_skew:
+        if now is None or then is None or now.skew is None or then.skew is None:
+            continue
+        if now.skew > account.max_skew or then.skew <= account.max_skew:
             continue
         route = subject.route(constraint, "maxSkew")
         yield Found(
             f"scaled down to {fewest} at once, pods stay {then.skew} apart at best, `{then.fullest}` {then.most} and "
-            f"{named(then.emptiest)} {then.least}, and maxSkew is {account.max_skew}: a ReplicaSet removes pods by "
+            f"{named(then.minimum_in)} {then.minimum}, and maxSkew is {account.max_skew}: a ReplicaSet removes pods by "
             f"node, not by constraint",
             subject.place(route),
             subject.path(route),

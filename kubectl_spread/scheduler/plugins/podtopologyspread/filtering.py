@@ -22,6 +22,7 @@ from kubectl_spread.cluster.columns import Topology
 from kubectl_spread.objects.behaviours import DRY_RUN_COUNTS_INCLUDED
 from kubectl_spread.objects.behaviours import ONLY_INCLUDED_NODES_COUNT
 from kubectl_spread.objects.behaviours import SPREAD_LABEL_REASON
+from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.version import LATEST
@@ -137,6 +138,15 @@ class DomainCounts:
     def skew(self) -> Int64s:
         """int64 (D,): the left side of the inequality for a pod placed in each domain."""
         return self.match_num + self.constraint.self_match_num - self.min_match_num
+
+    def now(self, match_num: Optional[Int64s] = None) -> ConstraintCounts:
+        """Return the counts of the eligible domains; `match_num`, int64 (D,), replaces those of this moment."""
+        numbers = self.match_num if match_num is None else match_num
+        order = self.topology.order
+        shown = order[self.eligible[order]]
+        values = self.topology.values
+        domains = dict(zip([values[at] for at in shown.tolist()], numbers[shown].tolist(), strict=True))
+        return ConstraintCounts(domains, self.is_below_min_domains)
 
     def fits(self) -> Bools:
         """Bool (N,): nodes that pass the constraint, kept up to date domain by domain."""
