@@ -28,9 +28,12 @@ def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list
     """The suggestions, the best first; commands are never broken."""
     if not suggestions.items:
         return _none(suggestions)
-    out = [paint(_ALL, "bold", colour=colour)]
+    out: list[str] = []
     told: set[str] = set()  # notes that hold for several are told once
+    headings = {True: _VERIFIED, False: _NOT_VERIFIED}
     for number, item in enumerate(suggestions.items, 1):
+        if item.verified in headings:
+            out.append(paint(headings.pop(item.verified), "bold", colour=colour))
         notes = tuple(note for note in item.notes if note not in told)
         told.update(notes)
         out += _item(item._replace(notes=notes), number, colour=colour, width=width)
@@ -44,12 +47,14 @@ def _more(suggestions: Suggestions, width: int) -> list[str]:
         return []
     harm = "which ends or restarts running pods, or loses data"
     if more > 1:
-        harm = f"{suggestions.harmful} of which end or restart running pods, or lose data"
+        some = str(suggestions.harmful) if suggestions.harmful < more else "all"
+        harm = f"{some} of which end or restart running pods, or lose data"
     words = counted(more, "more change") + " may help" + (f", {harm}" if suggestions.harmful else "")
     return _wrapped(f"{words}: --suggestions {max(suggestions.verified, ALL)}", width, first="", then="")
 
 
-_ALL = "Suggestions, each simulated:"
+_VERIFIED = "Suggestions, each simulated:"
+_NOT_VERIFIED = "Suggestions that were not simulated to their end:"
 
 
 def _none(suggestions: Suggestions) -> list[str]:
@@ -120,12 +125,21 @@ def _end(item: Suggestion) -> str:
             which = "both running pods" if running == 2 else f"all {running} running pods"
         pods = "both" if effect.placed_after == 2 else f"all {effect.placed_after}"
         end = "the pod has a node" if effect.placed_after == 1 else f"{pods} pods have a node"
-        return f"restarts {which}; in the end {end}"
+        return f"{_restarted(item.rollout, which)}; in the end {end}"
     certain = "" if item.certainty is Certainty.CERTAIN else ", or another of equal score"
     if effect.pending_before == 1 or effect.placed_after == 1:
         return f"the pod goes to {safe(effect.node)}{certain}"
     every = "both" if effect.pending_before == 2 else f"all {effect.pending_before}"
     return f"{every} Pending pods find a node"
+
+
+def _restarted(rollout: Rollout, which: str) -> str:
+    """What replaces running pods: the change, or a rollout that has begun before it."""
+    if rollout.restarts > rollout.under_way:
+        return f"restarts {which}"
+    if rollout.is_new:
+        return f"restarts {which}, which the rollout under way would replace, too"
+    return f"the rollout under way goes on, and replaces {which}"
 
 
 def managed_sentence(item: Suggestion) -> str:
@@ -189,6 +203,7 @@ def _rollout_document(rollout: Rollout) -> dict[str, Any]:
         "outcomes": rollout.outcomes,
         "exhaustive": rollout.is_exact,
         "restarts": rollout.restarts,
+        "underWay": rollout.under_way,
         "notFollowed": list(rollout.not_followed),
     }
 

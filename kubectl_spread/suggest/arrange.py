@@ -1,14 +1,17 @@
 """The order in which suggestions are told, and which of them.
 
-What does less damage comes first, then what an expert would try first, then what changes less. Of changes that come to
-the same, as of equal nodes, one is told. The first few are of different kinds.
+What does less damage comes first. Then come changes that restart no pods, and corrections of mistakes; after them
+changes that loosen a rule and restart pods for it. Among these an expert's first choice comes first. Of changes that
+come to the same, as of equal nodes, one is told. The first few are of different kinds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kubectl_spread.suggest.actions.nodes import AddNodes
 from kubectl_spread.suggest.change import Damage
+from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.tried import Tried
 
 SHOWN = 3  # suggestions that are told where nobody asks for more
@@ -33,7 +36,8 @@ def is_harmful(item: Tried) -> bool:
 
 def _order(item: Tried) -> tuple[object, ...]:
     change = item.change
-    return (is_harmful(item), item.waiting, item.damage, change.parts, change.rank, change.weight, change.title)
+    worth = (is_harmful(item), item.waiting, item.damage, change.parts, item.comes_late)
+    return (*worth, change.rank, change.weight, change.title)
 
 
 def _is_worse(item: Tried, best: Tried) -> bool:
@@ -43,11 +47,19 @@ def _is_worse(item: Tried, best: Tried) -> bool:
 def _distinct(found: list[Tried]) -> list[Tried]:
     """Without changes that come to the same as one before: a node anywhere is made like one in some domain."""
     kept: list[Tried] = []
-    folds: set[str] = set()
+    folded: dict[str, list[Tried]] = {}
     for item in found:
-        fold = item.change.fold
-        if fold in folds or any(item.change.actions == one.change.actions for one in kept):
+        if any(item.change.actions == one.change.actions for one in kept):
             continue
-        folds |= {fold} if fold else set()
-        kept.append(item)
-    return kept
+        fold = item.change.fold
+        alike = folded.setdefault(fold, []) if fold else []
+        alike.append(item)
+        if len(alike) == 1:
+            kept.append(item)
+    return [item._replace(equals=tuple(folded.get(item.change.fold, ())[1:])) for item in kept]
+
+
+def is_redundant(item: Tried, chosen: Iterable[Tried]) -> bool:
+    """Return whether nobody would pay for a change: a new node where the pod only has to wait a little."""
+    is_new_node = any(isinstance(action, AddNodes) for action in item.change.actions)
+    return is_new_node and any(one.change.rank is Rank.WAIT and not one.change.notes for one in chosen)

@@ -54,6 +54,7 @@ class Rank(IntEnum):
     CAPACITY = 21  # a new node where the nodes of a domain are full
     MAX_SKEW = 24
     NEW_NODE = 27
+    FIRST_NODE = 28  # a node in a domain that has none for workloads
     OTHER_KEY = 31
     SOFT_CONSTRAINT = 32
     WIDE_SKEW = 33  # a maxSkew that hardly spreads any more
@@ -69,6 +70,22 @@ class Rank(IntEnum):
     HOLDER = 56
     TERMINATING = 58
     RISKY_TOLERATION = 60
+
+
+# Changes of a template that correct what keeps the workload from running at all. All others loosen a rule.
+REPAIRS = frozenset(
+    (
+        Rank.MISTAKE,
+        Rank.NODE_KIND,
+        Rank.SELECTOR,
+        Rank.REVISION,
+        Rank.MIN_DOMAINS,
+        Rank.ROLLOUT,
+        Rank.HOST_PORT,
+    )
+)
+# Changes of nodes that take something away, a taint or the node itself, or that open a domain for workloads.
+_LARGE = frozenset((Rank.TAINT, Rank.EMPTY_NODE, Rank.FIRST_NODE))
 
 
 class Change(NamedTuple):
@@ -101,6 +118,11 @@ class Change(NamedTuple):
     def edits_template(self) -> bool:
         """Whether the workload's pods are made anew."""
         return any(isinstance(action, EditSpec) for action in self.actions)
+
+    @property
+    def is_gentle(self) -> bool:
+        """Whether an expert would do it before restarting pods: it repairs, or it is a small change of nodes."""
+        return self.rank in REPAIRS or not (self.edits_template or self.rank in _LARGE)
 
     def apply(self, scene: Scene) -> Scene:
         """The scene once all of it is done."""

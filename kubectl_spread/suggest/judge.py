@@ -57,7 +57,8 @@ class Judged(NamedTuple):
     outcomes: different ends that were found; is_exact: there are no others. restarts: running pods of the workload that
     are replaced, the most in any outcome. placed: the workload's pods that have a node in the end. node: that of the
     pod that was asked about, or of one that took its place. counts: of the first outcome, ranges and skews: of all.
-    lost: names of pods that end and that nothing creates again. not_followed: what was not simulated.
+    lost: names of pods that end and that nothing creates again. not_followed: what was not simulated. is_followed: that
+    does not decide whether the change holds.
     """
 
     outcomes: int
@@ -71,6 +72,7 @@ class Judged(NamedTuple):
     skews: effect.Skews
     lost: tuple[str, ...]
     not_followed: tuple[str, ...]
+    is_followed: bool = True
 
 
 class Judge:
@@ -206,6 +208,7 @@ class Judge:
             skews=effect.skews(found),
             lost=self._lost(first, plan),
             not_followed=tuple(plan.not_followed),
+            is_followed=plan.is_followed,
         )
 
     def _own_placed(self, outcome: Outcome, plan: plans.Plan) -> list[PodState]:

@@ -31,7 +31,8 @@ from kubectl_spread.timeline import steps
 
 Plain = dict[str, Any]
 
-NOT_FOLLOWED = "how {kind} {name} then replaces {pods}: a change of the template usually restarts them all"
+NOT_FOLLOWED = "how {{owner}} then replaces {pods}: a change of the template usually restarts all of them"
+NOT_CREATED = "how {owner} then creates its pods"
 _KEEP_THEIR_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet")
 
 
@@ -50,6 +51,7 @@ class Plan:
         self.deleted: set[str] = set()  # uids of pods
         self._made: dict[OwnerKey, Controller] = {}
         self.not_followed: list[str] = []
+        self.is_followed = True  # nothing was left out that decides whether the change holds
         self.has_new_template = False
 
     @property
@@ -194,8 +196,10 @@ class Plan:
             self.ops.append(steps.CreatePod(anew.name, anew.cls))
         if owner.kind != "Pod":
             running = len(self._problem.given.running)
-            whom = f"its {running} running pods" if running > 1 else "its running pods"
-            self.not_followed.append(NOT_FOLLOWED.format(kind=owner.kind, name=owner.name, pods=whom))
+            words = {0: NOT_CREATED, 1: NOT_FOLLOWED.format(pods="its running pod")}
+            told = words.get(running, NOT_FOLLOWED.format(pods=f"its {running} running pods"))
+            self.not_followed.append(told.format(owner=f"{owner.kind} {owner.name}"))
+            self.is_followed = False
 
 
 def written_controller(problem: Problem) -> Controller:

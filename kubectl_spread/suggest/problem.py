@@ -42,6 +42,7 @@ from kubectl_spread.simulate.pending_claims import NewClaims
 from kubectl_spread.simulate.pending_claims import with_claims
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.suggest.pod_spec import spec_of
+from kubectl_spread.suggest.rollout_settings import ON_DELETE
 from kubectl_spread.suggest.rollout_settings import RolloutSettings
 from kubectl_spread.suggest.rollout_settings import settings_of
 from kubectl_spread.suggest.target import guessed_deployment
@@ -188,6 +189,29 @@ class Problem:
         own = dict(self.pod.cls.labels).get(label)
         old = sum(dict(pod.cls.labels).get(label) != own for pod in given.running)
         return max(old, len(given.own) + len(given.running) - old)
+
+    @cached_property
+    def outdated(self) -> tuple[Pod, ...]:
+        """Running pods of an older revision: a rollout that is under way replaces them anyway."""
+        label = self.revision_label
+        if not label or self.target.is_paused or not self.target.is_live or self.rollout.type == ON_DELETE:
+            return ()
+        return tuple(pod for pod in self.given.running if self._is_older(pod, label))
+
+    def _is_older(self, pod: Pod, label: str) -> bool:
+        theirs = dict(pod.cls.labels).get(label)
+        if self.controller is not None and self.owner.kind == "StatefulSet" and self.controller.revision:
+            return theirs not in (None, self.controller.revision)
+        own, old = (self._revision_of(item) for item in (self.pod, pod))
+        is_newest = own is None or old is None or old < own
+        return is_newest and theirs not in (None, dict(self.pod.cls.labels).get(label))
+
+    def _revision_of(self, pod: Pod) -> Optional[int]:
+        """The number of a pod's ReplicaSet among those of its Deployment; None where the facts do not say it."""
+        owner = pod.owner
+        key = None if owner is None else OwnerKey(owner.kind, pod.namespace, owner.name)
+        found = None if key is None else self.cluster.controllers.get(key)
+        return int(found.revision) if found is not None and found.revision.isdecimal() else None
 
     def is_own(self, labels: Mapping[str, str]) -> bool:
         """Whether labels are those of the owner's pods, of whichever revision."""

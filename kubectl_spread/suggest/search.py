@@ -36,6 +36,7 @@ from kubectl_spread.suggest.tried import Tried
 MOST = 5
 BUDGET_S = 4.0  # of estimated time, so that the same is tried on every machine
 _MOST_PAIRS = 60
+_MOST_EQUAL = 2  # changes that would do as well as the one that is told
 
 # What a trial takes, about: each, and for every thousand nodes, bound pods, and pods to place.
 _COST_S, _NODES_S, _BOUND_S, _PLACED_S = 0.0015, 0.006, 0.0006, 0.2
@@ -86,9 +87,10 @@ class _Search:
         if not chosen:
             pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
             chosen, left = self._judged(arrange.arranged(self._climbed(pairs)), most)
-        items = tuple(told(item, item.judged, self._judge) for item in chosen if item.judged is not None)
+        items = [told(item, item.judged, self._judge) for item in chosen if item.judged is not None]
+        items.sort(key=lambda item: not item.verified)
         harmful = sum(map(arrange.is_harmful, left))
-        return Suggestions(items, self._tried, len(items) + len(left), self._not_tried, harmful)
+        return Suggestions(tuple(items), self._tried, len(items) + len(left), self._not_tried, harmful)
 
     def _judged(self, best: list[Tried], most: int) -> tuple[list[Tried], list[Tried]]:
         """Return the first changes that hold in the end, and those after them that nobody looked at.
@@ -99,11 +101,17 @@ class _Search:
         hides_harm = most <= arrange.SHOWN
         for number, item in enumerate(best):
             if len(chosen) == most or (hides_harm and chosen and arrange.is_harmful(item)):
-                return chosen, best[number:]
-            held = self._held(item)
+                return chosen, [other for other in best[number:] if not arrange.is_redundant(other, chosen)]
+            held = None if arrange.is_redundant(item, chosen) else self._held(item)
             if held is not None:
-                chosen.append(held)
+                chosen.append(held._replace(equals=tuple(self._equals(held))))
         return chosen, []
+
+    def _equals(self, item: Tried) -> Iterator[Tried]:
+        """Yield changes of other objects that hold as well; a few are tried."""
+        for other in item.equals[:_MOST_EQUAL]:
+            if self._judge.judged(other.change, other.scene) is not None:
+                yield other
 
     def _held(self, item: Tried) -> Optional[Tried]:
         """Return a change that holds in the end, or one like it that does more."""

@@ -47,21 +47,25 @@ class Rollout(NamedTuple):
     """What was simulated of a change.
 
     outcomes: different ends that were found; is_exact: there are no others. restarts: running pods of the workload that
-    are replaced, the most in any outcome. not_followed: what is not simulated of it.
+    are replaced, the most in any outcome. not_followed: what is not simulated of it. under_way: of `restarts`, those
+    that a rollout replaces which has begun already. is_new: the change begins another rollout.
     """
 
     outcomes: int = 1
     restarts: int = 0
     is_exact: bool = False
     not_followed: tuple[str, ...] = ()
+    under_way: int = 0
+    is_new: bool = False
 
 
 class Suggestion(NamedTuple):
-    """A change that was simulated to its end, after which no pod of the workload waits.
+    """A change after which no pod of the workload waits.
 
     changes: for programs. lines: the fields that change, as they would be written. is_of_manifest: the cluster stays as
     it is. certainty: POSSIBLE where there is more than one outcome, or not all were looked at. managed_by: what writes
-    the object that is changed, and would undo it.
+    the object that is changed, and would undo it. verified: it was simulated to its end; else its controller is not
+    simulated, and only the pods that wait were.
     """
 
     title: str

@@ -17,6 +17,7 @@ from kubectl_spread.text.node import Route
 
 # Kinds that do not replace their pods by themselves when the template changes.
 _KEEP_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
+_LEAVE_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController"})
 # Kinds whose template, or whose pod, cannot be changed once it is there.
 _FIXED = frozenset({"Pod", "Job"})
 _RESOURCES = {"Service": "services.serving.knative.dev", "StatefulSet": "statefulset"}
@@ -49,6 +50,11 @@ class Target(NamedTuple):
     def ends_its_pods(self) -> bool:
         """Whether a change of the template ends the running pods at once, instead of replacing them in turn."""
         return self.kind in (*_FIXED, "CronJob")
+
+    @property
+    def replaces_its_pods(self) -> bool:
+        """Whether a change of the template replaces the pods that run."""
+        return self.is_live and self.kind not in _LEAVE_THEIR_PODS
 
     def patch(self, ops: Sequence[Op]) -> list[dict[str, Any]]:
         """Return the JSON patch of the object for operations on its pod spec."""

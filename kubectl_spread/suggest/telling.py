@@ -10,6 +10,7 @@ from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.replicas import first
 from kubectl_spread.suggest import effect
 from kubectl_spread.suggest import trial as trials
+from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.judge import Judge
 from kubectl_spread.suggest.judge import Judged
@@ -29,7 +30,7 @@ def told(item: Tried, judged: Judged, judge: Judge) -> Suggestion:
     problem = scene.problem
     plain = scene.problem_scene()
     actions = effect.merged(change.actions)
-    notes = [*change.notes, *_of_lost(judged)]
+    notes = [*change.notes, *_of_equals(item), *_of_lost(judged)]
     if change.is_of_manifest:
         notes += [*_of_revision(scene), *_of_target(problem)]
     ranges = [ends for values in judged.ranges.values() for ends in values.values()]
@@ -44,8 +45,16 @@ def told(item: Tried, judged: Judged, judge: Judge) -> Suggestion:
         notes=tuple(notes),
         certainty=Certainty.CERTAIN if is_certain else Certainty.POSSIBLE,
         is_of_manifest=change.is_of_manifest,
-        rollout=Rollout(judged.outcomes, judged.restarts, judged.is_exact, judged.not_followed),
+        rollout=_rollout(change, judged, problem),
         managed_by=manager_of(problem.controller) if change.is_of_manifest and problem.target.is_live else None,
+        verified=judged.is_followed,
+    )
+
+
+def _rollout(change: Change, judged: Judged, problem: Problem) -> Rollout:
+    under_way = min(judged.restarts, len(problem.outdated))
+    return Rollout(
+        judged.outcomes, judged.restarts, judged.is_exact, judged.not_followed, under_way, change.edits_template
     )
 
 
@@ -59,6 +68,12 @@ def _effect(judged: Judged, judge: Judge) -> Effect:
         node=judged.node,
         spreads=effect.spreads(judge.counts_before, judged.counts, judged.ranges, judged.skews),
     )
+
+
+def _of_equals(item: Tried) -> Iterator[str]:
+    """Changes of other objects that come to the same."""
+    if item.equals:
+        yield f"would do as well: {' or '.join(other.change.title for other in item.equals)}"
 
 
 def _of_lost(judged: Judged) -> Iterator[str]:

@@ -16,7 +16,8 @@ class Tried(NamedTuple):
     """A change that helps at this moment, as it was applied.
 
     waiting: how many of the workload's pods wait right after it. ladder, at: where it stands among those of its kind.
-    judged: what it comes to in the end; None before anybody looked.
+    judged: what it comes to in the end; None before anybody looked. equals: changes of other objects that come to the
+    same, which are told with this one.
     """
 
     change: Change
@@ -25,6 +26,15 @@ class Tried(NamedTuple):
     ladder: Ladder
     at: int
     judged: Optional[Judged] = None
+    equals: tuple[Tried, ...] = ()
+
+    @property
+    def comes_late(self) -> bool:
+        """Whether the change loosens a rule and restarts pods for it that nothing else would restart."""
+        problem = self.scene.problem
+        restarts = problem.target.replaces_its_pods and len(problem.given.running) > len(problem.outdated)
+        is_restarting = restarts if self.change.edits_template else True
+        return is_restarting and not self.change.is_gentle
 
     @property
     def damage(self) -> Damage:

@@ -29,7 +29,7 @@ FIRST = {
     "P22": ("add kubernetes.io/os: linux to nodeSelector, as only nodes with linux can run these pods", 2),
     "P56-md3": ("wait until node c1 comes back: once it is Ready, the scheduler tries again", 0),
     "P67": (f"set maxSkew: 2 {IN_ZONES}", 4),
-    "cc": (f"set nodeTaintsPolicy: Honor {IN_ZONES}", 2),
+    "cc": ("add a node to zone c with cpu 100m free", 0),
     "cronjob": ("add a node to zone c with cpu 100m free", 0),
     "job": ("add a node to zone c with cpu 100m free", 0),
     "n1": ("set nodeTaintsPolicy: Honor in the constraint on kubernetes.io/hostname", 2),
@@ -41,8 +41,8 @@ FIRST = {
         0,
     ),
     "o08": ("correct the label topology.kubernetes.io/zone of node n3: us-east-1b instead of us-east1b", 0),
-    "o14": (f"set nodeTaintsPolicy: Honor {IN_ZONES}", 4),
-    "o15": (f"set nodeTaintsPolicy: Honor {IN_ZONES}", 200),
+    "o14": ("wait until node c1 (1 of 2 equal nodes) comes back: once it is Ready, the scheduler tries again", 0),
+    "o15": ("uncordon node nc000 (1 of 334 equal nodes)", 0),
     "o17": ("lower the cpu request of container c to 200m", 0),
     "o26b": ("create the missing claim nope", 0),
     "o27": ("drop hostPort 80, so that a node takes more than one of these pods", 2),
@@ -60,7 +60,7 @@ FIRST = {
     "o33": ("write nodeSelector disktype: ssd instead of diskType: ssd, which no node has", 0),
     "o45": ("stop pod u on a1, which holds claim c1: one pod at a time may use it", 0),
     "o48": ("wait until node c1 is removed, as the taint says", 0),
-    "paused": (f"set nodeTaintsPolicy: Honor {IN_ZONES}", 2),
+    "paused": ("add a node to zone c with cpu 100m free", 0),
     "deadlock": (f"set nodeTaintsPolicy: Honor {IN_ZONES}", 1),
     "uneven": (f"set minDomains: 2 {IN_ZONES}, as many as there are", 2),
 }
@@ -119,7 +119,49 @@ def test_nothing_harmful_is_among_the_usual_few(name: str) -> None:
 def test_no_pod_of_the_workload_waits_in_the_end(name: str) -> None:
     """Of no suggestion the note says that pods stay Pending."""
     assert {0} == {item.effect.pending_after for item in usual(name)}
-    assert all(item.verified and item.is_complete for item in usual(name))
+    assert all(item.verified == (name != "P105b") and item.is_complete for item in usual(name))
+
+
+def test_a_rollout_that_is_not_simulated_is_not_verified() -> None:
+    """The facts do not have the StatefulSet, and each of its pods has a claim that no claim template makes."""
+    best = usual("P105b")[0]
+
+    assert not best.verified
+    assert best.rollout.not_followed == (
+        "how StatefulSet etcd then replaces its 2 running pods: a change of the template usually restarts all of them",
+    )
+
+
+def test_node_changes_come_before_those_that_restart_pods() -> None:
+    """A new node restarts nothing; another policy for taints restarts both running pods."""
+    found = [(item.title.partition(" in the ")[0], item.rollout.restarts) for item in usual("paused")]
+
+    assert found == [
+        ("add a node to zone c with cpu 100m free", 0),
+        ("set nodeTaintsPolicy: Honor", 2),
+        ("set maxSkew: 2", 2),
+    ]
+
+
+def test_restarts_of_the_rollout_under_way_are_not_those_of_a_new_node() -> None:
+    """The old pods are replaced by the rollout that is stuck, whatever lets it go on."""
+    added, lowered = usual("o04")
+
+    assert (added.rollout.restarts, added.rollout.under_way, added.rollout.is_new) == (2, 2, False)
+    assert (lowered.rollout.restarts, lowered.rollout.under_way, lowered.rollout.is_new) == (2, 2, True)
+
+
+def test_no_node_is_bought_where_waiting_helps() -> None:
+    """The terminating pod gives its place back by itself."""
+    assert not [item.title for item in every("o32") if "add a node" in item.title]
+
+
+def test_the_same_node_in_another_zone_is_told_with_the_first() -> None:
+    """A new node helps in zone a and in zone b."""
+    added = [item for item in every("o27") if item.title.startswith("add a node")]
+
+    assert [item.title for item in added] == ["add a node to zone a with cpu 100m free"]
+    assert "would do as well: add a node to zone b with cpu 100m free" in added[0].notes
 
 
 def test_taints_of_the_system_are_neither_tolerated_nor_removed() -> None:
@@ -152,7 +194,7 @@ def test_a_skew_that_deadlocks_its_rollout_is_not_suggested() -> None:
 
 def test_a_paused_deployment_is_resumed() -> None:
     """Nothing of a changed template is rolled out otherwise."""
-    best = usual("paused")[0]
+    best = usual("paused")[1]
 
     assert "kubectl rollout resume deployment/web -n shop" == best.commands[-1]
     assert {"op": "add", "path": "/spec/paused", "value": False} in best.changes[0]["patch"]

@@ -29,6 +29,7 @@ from kubectl_spread.suggest.system_taints import is_unfit
 
 Plain = dict[str, Any]
 
+FAMILY = "new node"
 _MOST_NEW = 16
 _MOST_USUAL = 200  # new nodes that are like those there are
 _MOST_ON_ONE = 100  # pods on a single new node
@@ -178,7 +179,7 @@ def _is_allowed(problem: Problem, labels: Labels) -> bool:
 
 def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
     """One node with room for one pod; then for two, and so on; then more nodes with room for all."""
-    rank = Rank.CAPACITY if _lacks_capacity(problem, place) else Rank.NEW_NODE
+    rank = _rank(problem, place)
     waiting = problem.given.pending
     sizes = [(1, count) for count in range(1, min(waiting, _MOST_ON_ONE) + 1)]
     sizes += [(count, -(-waiting // count)) for count in range(2, min(waiting, _MOST_NEW) + 1)]
@@ -197,10 +198,18 @@ def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, 
         each = "" if nodes == 1 else " each"
         size = f" with {_size(room)} free{each}" if _size(room) else ""
         title = f"add {what}{where}{size}"
+        fold = f"{FAMILY} {' '.join(place)}" if _nodes_at(problem, place) and place else ""
         note = "what DaemonSets put on a new node comes on top of that"
-        return Change(title, (AddNodes(made),), "new node", rank, weight, gives_up="", notes=(note,))
+        return Change(title, (AddNodes(made),), FAMILY, rank, weight, notes=(note,), fold=fold)
 
     return Ladder(len(sizes), step)
+
+
+def _rank(problem: Problem, place: dict[str, str]) -> Rank:
+    if _lacks_capacity(problem, place):
+        return Rank.CAPACITY
+    is_for_workloads = not place or any(not is_control_plane(node) for node in _nodes_at(problem, place))
+    return Rank.NEW_NODE if is_for_workloads else Rank.FIRST_NODE
 
 
 def _pods_on_a_usual_node(problem: Problem) -> int:

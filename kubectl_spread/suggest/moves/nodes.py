@@ -64,6 +64,7 @@ def _uncordoned(problem: Problem) -> Iterator[Ladder]:
             weight=len(nodes),
             relaxes=relaxes,
             gives_up=f"pods go to the node{'s' if len(nodes) > 1 else ''} again: not while a drain is under way",
+            fold="uncordon",
         )
 
     for group in equal_nodes.groups(_by_minimum(problem, cordoned))[:_MOST]:
@@ -94,6 +95,7 @@ def _without_taint(taint: Taint, nodes: Sequence[Node], named: str) -> Change:
         Rank.TAINT,
         weight=len(nodes),
         gives_up=f"{taint} no longer keeps {named} free of pods",
+        fold=f"taint {taint}",
     )
 
 
