@@ -130,7 +130,9 @@ def _end(item: Suggestion) -> str:
     if effect.pending_before == 1 or effect.placed_after == 1:
         return f"the pod goes to {safe(effect.node)}{certain}"
     every = "both" if effect.pending_before == 2 else f"all {effect.pending_before}"
-    return f"{every} Pending pods find a node"
+    more = effect.placed_after - effect.placed_before - effect.pending_before
+    created = f", and {counted(more, 'pod')} that the controller then creates" if more > 0 else ""
+    return f"{every} Pending pods find a node{created}"
 
 
 def _restarted(rollout: Rollout, which: str) -> str:

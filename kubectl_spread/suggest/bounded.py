@@ -18,7 +18,8 @@ from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.problem import Problem
 from kubectl_spread.suggest.recreate import anew
 
-LEFT_OUT = "other orders in which {pods} pods may be replaced: they were placed in batches"
+_REPLACED = "other orders in which {pods} pods may be replaced: they were placed in batches"
+_PLACED = "other orders in which {pods} pods may be placed, or on which nodes of equal score"
 _AT_ONCE = ("Job", "CronJob", "Pod")
 _MOST_TURNS = 400
 
@@ -39,8 +40,16 @@ def reached(scene: Scene, others: Sequence[Pod]) -> Optional[Reached]:
         others: pods of other workloads that need a node, too.
     """
     if not scene.is_recreated:
-        return _settled(scene, list(scene.own()), others)
+        own = list(scene.own())
+        return _settled(scene, _with_more(own, len(own) + scene.problem.missing), others)
     return _Batches(scene, others).run()
+
+
+def _with_more(pods: list[Pod], wanted: int) -> list[Pod]:
+    """Return as many pods as are wanted: more like the first one, where the controller has yet to create some."""
+    model = pods[0]
+    names = ((f"{model.name}-{at}", f"{model.uid}-{at}") for at in range(len(pods), wanted))
+    return [*pods, *(model._replace(name=name, uid=uid) for name, uid in names)][:wanted]
 
 
 def _settled(scene: Scene, own: Sequence[Pod], others: Sequence[Pod], restarts: int = 0) -> Optional[Reached]:
@@ -48,6 +57,12 @@ def _settled(scene: Scene, own: Sequence[Pod], others: Sequence[Pod], restarts: 
     if trial.refused:
         return None
     return Reached(trial, {pod.key: trial.placed[pod.key] for pod in own}, restarts)
+
+
+def left_out(scene: Scene, found: Reached) -> str:
+    """Return what is not looked at where pods are placed in batches."""
+    words = _REPLACED if scene.is_recreated else _PLACED
+    return words.format(pods=len(found.placed))
 
 
 class _Batches:
@@ -66,12 +81,7 @@ class _Batches:
         wanted = (
             max(problem.replicas, 1) if problem.owner.kind != "DaemonSet" else len(running) + len(problem.given.own)
         )
-        made = [*self._scene.own(), *map(self._made, running)]
-        model = made[0]
-        while len(made) < wanted:
-            name = f"{model.name}-{len(made)}"
-            made.append(model._replace(name=name, uid=f"{model.uid}-{len(made)}"))
-        return made[:wanted]
+        return _with_more([*self._scene.own(), *map(self._made, running)], wanted)
 
     def run(self) -> Optional[Reached]:
         restarts = len(self._old)

@@ -54,7 +54,7 @@ class Rank(IntEnum):
     CAPACITY = 21  # a new node where the nodes of a domain are full
     MAX_SKEW = 24
     NEW_NODE = 27
-    FIRST_NODE = 28  # a node in a domain that has none for workloads
+    FIRST_NODE = 28  # a node in a domain whose nodes are all of the control plane
     OTHER_KEY = 31
     SOFT_CONSTRAINT = 32
     WIDE_SKEW = 33  # a maxSkew that hardly spreads any more

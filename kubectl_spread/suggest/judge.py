@@ -153,7 +153,7 @@ class Judge:
             ranges={},
             skews={},
             lost=(),
-            not_followed=(bounded.LEFT_OUT.format(pods=len(nodes) + stays),),
+            not_followed=(bounded.left_out(scene, found),),
         )
 
     def _is_good(self, outcomes: Sequence[Outcome], plan: plans.Plan) -> bool:

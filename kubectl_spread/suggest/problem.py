@@ -213,11 +213,19 @@ class Problem:
         found = None if key is None else self.cluster.controllers.get(key)
         return int(found.revision) if found is not None and found.revision.isdecimal() else None
 
+    @cached_property
+    def missing(self) -> int:
+        """How many pods the workload's controller has yet to create."""
+        if not self.exists or self.controller is None or self.owner.kind not in _CREATING:
+            return 0
+        return max(0, self.replicas - len(self.given.own) - len(self.given.running))
+
     def is_own(self, labels: Mapping[str, str]) -> bool:
         """Whether labels are those of the owner's pods, of whichever revision."""
         return all(labels.get(key) == value for key, value in self.own_labels.items())
 
 
+_CREATING = ("Deployment", "ReplicaSet", "ReplicationController")
 _COPIED = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
 

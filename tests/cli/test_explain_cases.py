@@ -552,3 +552,30 @@ def test_the_skew_of_different_outcomes_is_a_range(capsys: pytest.CaptureFixture
 
     assert [0, 2] == domains["skewRange"]
     assert "us-east-1a 0-2, us-east-1b 0-2, us-east1b 1-2 (skew 0-2, now 1)" in text
+
+
+def told_of(capsys: pytest.CaptureFixture[str], name: str, pod: str) -> str:
+    """The suggestions of a case as text, on one line."""
+    run(["explain", f"pod/{pod}", "-n", "shop", "--snapshot", str(CASES / f"{name}.yaml")])
+    return " ".join(capsys.readouterr().out.partition("Suggestions")[2].split())
+
+
+def test_what_was_not_simulated_to_its_end_has_its_own_heading(capsys: pytest.CaptureFixture[str]) -> None:
+    """The facts do not have the StatefulSet, and its pods do not tell it."""
+    text = told_of(capsys, "P105b", "etcd-0")
+
+    assert text.startswith("that were not simulated to their end: 1. Set maxSkew: 2")
+    assert "2 more changes may help, all of which end or restart running pods, or lose data" in text
+
+
+def test_a_rollout_under_way_is_not_the_effect_of_a_new_node(capsys: pytest.CaptureFixture[str]) -> None:
+    text = told_of(capsys, "o04", "web-new-1")
+
+    assert "the rollout under way goes on, and replaces both running pods; in the end all 3 pods have a node" in text
+    assert "restarts both running pods, which the rollout under way would replace, too; in the end all 3 pods" in text
+
+
+def test_pods_that_are_yet_to_be_created_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    text = told_of(capsys, "o15", "web-abc12-p0")
+
+    assert "all 3 Pending pods find a node, and 197 pods that the controller then creates" in text

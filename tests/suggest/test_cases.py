@@ -42,7 +42,7 @@ FIRST = {
     ),
     "o08": ("correct the label topology.kubernetes.io/zone of node n3: us-east-1b instead of us-east1b", 0),
     "o14": ("wait until node c1 (1 of 2 equal nodes) comes back: once it is Ready, the scheduler tries again", 0),
-    "o15": ("uncordon node nc000 (1 of 334 equal nodes)", 0),
+    "o15": ("uncordon nodes nc000, nc001 (2 of 334 equal nodes)", 0),
     "o17": ("lower the cpu request of container c to 200m", 0),
     "o26b": ("create the missing claim nope", 0),
     "o27": ("drop hostPort 80, so that a node takes more than one of these pods", 2),
@@ -245,3 +245,11 @@ def test_what_manages_a_workload_is_named(metadata: Plain, manager: tuple[str, s
     next(item for item in items if item["kind"] == "Deployment")["metadata"].update(metadata)
 
     assert manager == suggestions(items)[0].managed_by
+
+
+def test_pods_that_are_yet_to_be_created_need_room_too() -> None:
+    """The ReplicaSet has 203 of 400 pods, and a node takes 110 of them."""
+    best = usual("o15")[0]
+
+    assert best.title == "uncordon nodes nc000, nc001 (2 of 334 equal nodes)"
+    assert (best.effect.placed_before, best.effect.placed_after) == (200, 400)

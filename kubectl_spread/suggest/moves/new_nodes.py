@@ -180,7 +180,7 @@ def _is_allowed(problem: Problem, labels: Labels) -> bool:
 def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
     """One node with room for one pod; then for two, and so on; then more nodes with room for all."""
     rank = _rank(problem, place)
-    waiting = problem.given.pending
+    waiting = problem.given.pending + problem.missing
     sizes = [(1, count) for count in range(1, min(waiting, _MOST_ON_ONE) + 1)]
     sizes += [(count, -(-waiting // count)) for count in range(2, min(waiting, _MOST_NEW) + 1)]
     usual = _pods_on_a_usual_node(problem)
@@ -208,8 +208,8 @@ def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, 
 def _rank(problem: Problem, place: dict[str, str]) -> Rank:
     if _lacks_capacity(problem, place):
         return Rank.CAPACITY
-    is_for_workloads = not place or any(not is_control_plane(node) for node in _nodes_at(problem, place))
-    return Rank.NEW_NODE if is_for_workloads else Rank.FIRST_NODE
+    there = _nodes_at(problem, place)
+    return Rank.FIRST_NODE if there and all(map(is_control_plane, there)) else Rank.NEW_NODE
 
 
 def _pods_on_a_usual_node(problem: Problem) -> int:
