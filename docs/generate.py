@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.kinds import EVERY
 from kubectl_spread.objects.kinds import KINDS

@@ -30,7 +30,7 @@ def command(rules: tuple[str, ...], output: str) -> int:
       kubectl spread rule selector-missing daemonset
       kubectl spread rule SPR2 -o json
     """  # noqa: D301
-    from kubectl_spread.lint.catalogue import RULES
+    from kubectl_spread.lint.registry import RULES
     from kubectl_spread.report import rules as report
 
     chosen = [RULES[code] for code in _codes(rules)]

@@ -16,13 +16,13 @@ from typing import Optional
 from kubectl_spread.lint.admission import fixes
 from kubectl_spread.lint.admission import hints
 from kubectl_spread.lint.admission import spelling
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_subject
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import reference

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from kubectl_spread.lint.admission import fixes
 from kubectl_spread.lint.admission.validate import check_object
-from kubectl_spread.lint.catalogue import kinds_around
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.registry import kinds_around
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.template import first_action
 from kubectl_spread.lint.template import is_of_chart
 from kubectl_spread.lint.workload import FIELD

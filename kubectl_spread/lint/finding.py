@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 
-if TYPE_CHECKING:  # needed where something is fixed
+if TYPE_CHECKING:  # needed where something is fixed, and where rules run
+    from kubectl_spread.lint.gates import Gate
     from kubectl_spread.text.compose import Document
     from kubectl_spread.text.edit import Change
     from kubectl_spread.text.edit import Edit
@@ -40,15 +41,20 @@ class Target(Enum):
 
 
 class RuleMeta(NamedTuple):
-    """What is known of a rule without running it.
+    """A rule as the registry describes it, without loading its module.
 
-    `needs` are words without which a rule about workloads cannot fire, so that its module need not be loaded: the
-    workload's kind, names of fields of its controller, its pod and its constraints, and the keys and actions of these.
-    Of a rule about other objects they are their kinds. Of the words in `one_of`, if there are any, one is enough.
-    `around` are the kinds of other objects that a rule about workloads asks the project for. A rule that `is_opinion`
-    is followed only where it is selected, or where the manifests are for one of its `autoscalers`; one that
-    `needs_facts` only where something is known of the cluster. One that `needs_whole` asks about what a patch leaves to
-    its base, and is not asked about patches. `fixes` are the kinds of fixes that its findings may have.
+    Attributes:
+        needs: for a rule about workloads, words that a workload must have before the rule's module is loaded: its kind,
+            names of fields of its controller, its pod and its constraints, and topology keys and actions of these. For
+            a rule about other objects, their kinds.
+        one_of: words of the same sort, of which one is enough; none means no condition.
+        is_opinion: the rule runs only if it is selected, or if the manifests are for one of its `autoscalers`.
+        needs_facts: the rule runs only if something is known of the cluster.
+        around: kinds of other objects that a rule about workloads reads.
+        needs_whole: the rule skips patches, as it asks about fields that a patch leaves to its base.
+        fixes: the kinds of fixes that its findings may have.
+        gate: a cheap condition that every workload with a finding meets, evaluated before the module is loaded.
+        supersedes: codes of rules about workloads that are skipped for a workload refused with this rule's code.
     """
 
     code: str
@@ -64,6 +70,8 @@ class RuleMeta(NamedTuple):
     autoscalers: frozenset[str] = frozenset()
     needs_whole: bool = False
     fixes: frozenset[Safety] = frozenset()
+    gate: Optional[Gate] = None
+    supersedes: frozenset[str] = frozenset()
 
 
 class Place(NamedTuple):

@@ -1,55 +1,85 @@
-"""What a rule cannot fire without, where words do not say it: looked at before the rule's module is loaded.
+"""Conditions without which a rule cannot fire, evaluated before the rule's module is loaded.
 
-A gate may let through what the rule then passes over; what it holds back, the rule would have had nothing to say of.
+A gate may pass a workload that the rule then finds nothing in. It must never hold back one with a finding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
-from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.workload import RELEASE_LABELS
-from kubectl_spread.objects.workload import REVISION_LABELS
+if TYPE_CHECKING:  # the registry, which `--help` and completion read, loads neither
+    from kubectl_spread.lint.project import Project
+    from kubectl_spread.lint.workload import Subject
 
-Gate = Callable[[Subject, Project], bool]
+    Gate = Callable[[Subject, Project], bool]
 
 _USUAL_KEYS = frozenset({"topology.kubernetes.io/region", "topology.kubernetes.io/zone", "kubernetes.io/hostname"})
-_VOLATILE = frozenset((*RELEASE_LABELS, *REVISION_LABELS))
 
 
-def _has_unusual_key(subject: Subject, _: Project) -> bool:
+def has_no_selector(subject: Subject, _: Project) -> bool:
+    """Return whether a constraint has no labelSelector."""
+    return any(item.label_selector is None for item in subject.constraints)
+
+
+def selects_everything(subject: Subject, _: Project) -> bool:
+    """Return whether a constraint's selector is empty."""
+    return any(subject.selector(item).is_empty for item in subject.constraints)
+
+
+def misses_own_pods(subject: Subject, _: Project) -> bool:
+    """Return whether a constraint does not match the workload's own pods."""
+    return not all(subject.selector(item).matches(subject.labels) for item in subject.constraints)
+
+
+def allows_skew(subject: Subject, _: Project) -> bool:
+    """Return whether a hard constraint has a maxSkew above 1."""
+    return any(item.max_skew > 1 for item in subject.hard)
+
+
+def is_single(subject: Subject, project: Project) -> bool:
+    """Return whether the workload never has more than one replica."""
+    return project.replicas(subject).maximum == 1
+
+
+def has_no_constraints(subject: Subject, _: Project) -> bool:
+    """Return whether the list of constraints is empty."""
+    return not subject.constraints
+
+
+def selects_volatile(subject: Subject, _: Project) -> bool:
+    """Return whether a selector names a label that changes with each release or revision."""
+    from kubectl_spread.objects.workload import RELEASE_LABELS
+    from kubectl_spread.objects.workload import REVISION_LABELS
+
+    volatile = {*RELEASE_LABELS, *REVISION_LABELS}
+    return any(not volatile.isdisjoint(constraint.selected_keys) for constraint in subject.constraints)
+
+
+def has_unusual_key(subject: Subject, _: Project) -> bool:
+    """Return whether a topologyKey is none of zone, region and hostname."""
     return any(constraint.topology_key not in _USUAL_KEYS for constraint in subject.constraints)
 
 
-def _is_among_others(_: Subject, project: Project) -> bool:
+def names_unusual_key(subject: Subject, project: Project) -> bool:
+    """Return whether a topologyKey, of pod affinity too, is none of zone, region and hostname."""
+    from kubectl_spread.lint.queries import demands
+
+    return has_unusual_key(subject, project) or any(
+        term.topology_key not in _USUAL_KEYS for term in demands.terms(subject)
+    )
+
+
+def is_among_others(_: Subject, project: Project) -> bool:
+    """Return whether there are other workloads in the input."""
     return len(project.subjects) > 1
 
 
-def _selects_volatile(subject: Subject, _: Project) -> bool:
-    return any(not _VOLATILE.isdisjoint(constraint.selected_keys) for constraint in subject.constraints)
+def knows_version(_: Subject, project: Project) -> bool:
+    """Return whether the target's Kubernetes version is known."""
+    return project.target.minor is not None
 
 
-# By the code of the rule.
-GATES: dict[str, Gate] = {
-    "SPR201": lambda subject, _: any(item.label_selector is None for item in subject.constraints),
-    "SPR202": lambda subject, _: any(subject.selector(item).is_empty for item in subject.constraints),
-    "SPR203": lambda subject, _: (
-        not all(subject.selector(item).matches(subject.labels) for item in subject.constraints)
-    ),
-    "SPR204": lambda subject, _: any(item.max_skew > 1 for item in subject.hard),
-    "SPR205": lambda subject, project: project.replicas(subject).maximum == 1,
-    "SPR214": lambda subject, _: not subject.constraints,
-    "SPR215": _selects_volatile,
-    "SPR216": _has_unusual_key,
-    "SPR302": lambda subject, project: (
-        _has_unusual_key(subject, project)
-        or any(term.topology_key not in _USUAL_KEYS for term in demands.terms(subject))
-    ),
-    "SPR501": _is_among_others,
-    "SPR502": _is_among_others,
-    "SPR601": lambda _, project: project.target.minor is not None,
-    "SPR602": _has_unusual_key,
-    "SPR606": lambda subject, _: len({item.topology_key for item in subject.constraints}) < len(subject.constraints),
-}
+def repeats_key(subject: Subject, _: Project) -> bool:
+    """Return whether two constraints share a topologyKey."""
+    return len({item.topology_key for item in subject.constraints}) < len(subject.constraints)

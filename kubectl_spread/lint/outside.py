@@ -11,9 +11,9 @@ from typing import Optional
 from kubectl_spread.lint import bare_lists
 from kubectl_spread.lint.admission.validate import check_object
 from kubectl_spread.lint.bare_lists import BareSubject
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import reference
 from kubectl_spread.lint.workload import Subject

@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.workload import reference
 from kubectl_spread.lint.workload import Subject
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.facts import ClusterFacts
@@ -16,6 +15,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.project import TargetCluster
 from kubectl_spread.lint.projects import Projects
 from kubectl_spread.lint.projects import Seen
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.roots import ONE_ROOT
 from kubectl_spread.lint.roots import RootRules
 from kubectl_spread.lint.run_rules import in_order

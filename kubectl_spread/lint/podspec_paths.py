@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection.policy import NamedPath
 from kubectl_spread.objects.kinds import leads_to
 from kubectl_spread.objects.kinds import PodSpecPath

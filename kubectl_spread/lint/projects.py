@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.finding import Finding
@@ -19,6 +18,7 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import ReplicaRange
 from kubectl_spread.lint.project import TargetCluster
 from kubectl_spread.lint.project import widest
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.roots import Held
 from kubectl_spread.lint.roots import Root
 from kubectl_spread.lint.roots import RootRules

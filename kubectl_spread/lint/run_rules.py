@@ -8,21 +8,38 @@ from collections.abc import Callable
 from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Iterator
-from typing import Any
+from typing import cast
+from typing import Protocol
 
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Target
-from kubectl_spread.lint.gates import GATES
 from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.registry import RULES
+from kubectl_spread.lint.registry import superseded
 from kubectl_spread.lint.workload import reference
 from kubectl_spread.lint.workload import repair
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.text.source import SourceFile
+
+
+class WorkloadRule(Protocol):
+    """A module in `lint/rules` about workloads."""
+
+    def check(self, subject: Subject, project: Project) -> Iterator[Found]:
+        """Yield what is wrong with one workload."""
+        ...
+
+
+class ObjectRule(Protocol):
+    """A module in `lint/rules` about other objects."""
+
+    def check(self, manifest: Manifest, project: Project) -> Iterator[Found]:
+        """Yield what is wrong with one object."""
+        ...
 
 
 def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Finding]:
@@ -44,7 +61,7 @@ def findings_by_object(
     for rule in _rules(project, Target.AROUND, codes):
         for kind in rule.needs:
             for manifest in filter(is_asked, project.of_kind(kind)):
-                found = module(rule).check(manifest, project.seen_from(manifest))
+                found = _object_rule(rule.name).check(manifest, project.seen_from(manifest))
                 yield manifest, [_finding(rule, manifest, item) for item in found]
 
 
@@ -55,10 +72,10 @@ def check_subject(subject: Subject, project: Project, rules: Iterable[RuleMeta])
 
 def _follow(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
     seen = project.seen_from(subject.manifest)
+    skipped = superseded(subject.refusals) if subject.refusals else ()
     for rule in rules:
-        gate = GATES.get(rule.code)
-        if gate is None or gate(subject, seen):
-            found = module(rule).check(subject, seen)
+        if rule.code not in skipped and (rule.gate is None or rule.gate(subject, seen)):
+            found = _workload_rule(rule.name).check(subject, seen)
             yield from (_finding(rule, subject.manifest, item) for item in found if not is_filled_in(item.place))
 
 
@@ -101,16 +118,18 @@ def in_order(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list
     return sorted(findings, key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))
 
 
-def documentation(rule: RuleMeta) -> str:
-    """What a rule finds, why that matters, and what to do: its module's docstring."""
-    return str(module(rule).__doc__).strip()
-
-
-def module(rule: RuleMeta) -> Any:
-    """The module of a rule; it is loaded when a workload may break the rule."""
-    return _module(rule.name)
+@functools.cache
+def _workload_rule(name: str) -> WorkloadRule:
+    """Load the module of a rule about workloads."""
+    return cast(WorkloadRule, importlib.import_module(module_name(name)))
 
 
 @functools.cache
-def _module(name: str) -> Any:
-    return importlib.import_module(f"kubectl_spread.lint.rules.{name.replace('-', '_')}")
+def _object_rule(name: str) -> ObjectRule:
+    """Load the module of a rule about other objects."""
+    return cast(ObjectRule, importlib.import_module(module_name(name)))
+
+
+def module_name(name: str) -> str:
+    """Return the full name of the module of a rule."""
+    return f"kubectl_spread.lint.rules.{name.replace('-', '_')}"

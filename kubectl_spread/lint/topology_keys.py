@@ -20,6 +20,9 @@ SUCCESSORS = {
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
 }
 
+# How a node is paid for.
+CAPACITY_TYPES = frozenset(("eks.amazonaws.com/capacityType", "karpenter.sh/capacity-type"))
+
 _SPREAD_OVER = (ZONE, REGION, HOSTNAME)
 _NODE_LABELS = frozenset(
     (

@@ -8,7 +8,7 @@ from typing import Any
 
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Safety
-from kubectl_spread.lint.run_rules import documentation
+from kubectl_spread.lint.pages import documentation
 from kubectl_spread.report.table import table
 
 _BLOCK = re.compile(r"\n+((?: {4}[^\n]*(?:\n|\Z)|\n(?= {4}))+)")

@@ -8,13 +8,13 @@ from typing import Any
 from urllib.parse import quote
 
 from kubectl_spread import __version__
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Safety
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.run_rules import documentation
+from kubectl_spread.lint.pages import documentation
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.report.check import CheckReport
 from kubectl_spread.report.findings import message
 from kubectl_spread.report.fingerprint import fingerprints

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.registry import RULES
 
 
 def test_without_a_word_every_rule_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,16 +15,16 @@ from ruamel.yaml import YAML
 
 from kubectl_spread.lint.apply_fixes import mend
 from kubectl_spread.lint.apply_fixes import Mended
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Target
+from kubectl_spread.lint.pages import documentation
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_workloads
-from kubectl_spread.lint.run_rules import documentation
 from kubectl_spread.lint.run_rules import in_order
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.simulate.cluster_facts import KnownCluster

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_workloads
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.replica import replica

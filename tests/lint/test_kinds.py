@@ -10,10 +10,10 @@ from typing import Optional
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_workloads
 from kubectl_spread.objects.kinds import BUILT_IN
 from kubectl_spread.objects.kinds import Kinds

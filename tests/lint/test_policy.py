@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection.policy import Choice
 from kubectl_spread.lint.selection.policy import FileChoice
 from kubectl_spread.lint.selection.policy import Policy

@@ -9,12 +9,12 @@ from typing import Optional
 
 import pytest
 
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_workloads
 from kubectl_spread.lint.selection.select import selected
 from kubectl_spread.text.edit import Append

@@ -11,10 +11,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Safety
-from kubectl_spread.lint.run_rules import documentation
+from kubectl_spread.lint.pages import documentation
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.lint.catalogue import RULES
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection.select import Profile
 from kubectl_spread.lint.selection.select import selected
 from kubectl_spread.lint.selection.select import UnknownRuleError

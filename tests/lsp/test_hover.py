@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.run_rules import documentation
+from kubectl_spread.lint.pages import documentation
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.hover import hover
 from kubectl_spread.report.rules import title

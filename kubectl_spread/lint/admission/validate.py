@@ -12,11 +12,11 @@ from kubectl_spread.lint.admission import hints
 from kubectl_spread.lint.admission import spelling
 from kubectl_spread.lint.admission import unresolved
 from kubectl_spread.lint.admission.unresolved import Open
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import is_live
 from kubectl_spread.lint.workload import reference

@@ -39,8 +39,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rules.replicas_exceed_anti_affinity import narrowest
-from kubectl_spread.lint.rules.replicas_exceed_anti_affinity import route_of
+from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest
@@ -51,9 +50,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     replicas = project.replicas(subject)
     if replicas.autoscaler is None or replicas.minimum is None or replicas.maximum is None:
         return
-    bound = narrowest(subject, project)
+    bound = anti_affinity.narrowest(subject, project)
     if bound is not None and replicas.minimum <= bound.room < replicas.maximum:
-        route = route_of(subject, bound)
+        route = anti_affinity.route_of(subject, bound)
         yield Found(
             f"the pods keep each other out of their `{bound.topology_key}`, and "
             f"{counted(bound.room, 'domain')} of it can take one: the {replicas.autoscaler.kind} may ask for "

@@ -48,7 +48,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.accounts import hard_accounts
 from kubectl_spread.lint.queries.accounts import outcome
-from kubectl_spread.lint.rules.unreachable_domain import faults
+from kubectl_spread.lint.queries.unreachable import unreachable
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
@@ -72,7 +72,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     now, written = outcome(subject, project), project.facts.outcome(subject.workload)
     if now is None or now.pending or written is None or written.pending:
         return
-    if not any(hard_accounts(subject, project)) or any(faults(subject, project)):
+    if not any(hard_accounts(subject, project)) or any(unreachable(subject, project)):
         return
     then = project.facts.outcome(subject.workload._replace(replicas=min(most, _MOST)))
     if then is None or not then.falls_short or not any(text.startswith(FIELD) for text in then.conflict):

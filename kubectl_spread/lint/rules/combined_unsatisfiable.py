@@ -38,11 +38,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.accounts import accounts
-from kubectl_spread.lint.queries.accounts import lacks_nowhere
-from kubectl_spread.lint.queries.accounts import outcome
-from kubectl_spread.lint.queries.accounts import sized
-from kubectl_spread.lint.rules.replicas_exceed_anti_affinity import narrowest
+from kubectl_spread.lint.queries.impossible import unsatisfiable
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
@@ -50,21 +46,16 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints without which all pods find nodes, and with which no order of placing them does."""
-    facts, hard = project.facts, subject.hard
-    if facts is None or not hard or subject.refusals:
+    found = unsatisfiable(subject, project)
+    if found is None:
         return
-    became = outcome(subject, project)
-    if became is None or not became.falls_short or _is_explained(subject, project, pods=became.pods):
-        return
-    impossible = facts.impossible(sized(subject, project))
-    if impossible is None:
-        return
-    helping = [subject.constraints[position] for position in impossible.helping]
+    became, hard = found.outcome, subject.hard
+    helping = [subject.constraints[position] for position in found.best.helping]
     blamed = helping[-1] if helping else hard[-1]
     route = subject.route(blamed, "topologyKey")
     others = [item for item in hard if item is not blamed]
     conflict = f"; in the way are {', '.join(became.conflict)}" if became.conflict else ""
-    pods, most = counted(became.pods, "pod"), impossible.most
+    pods, most = counted(became.pods, "pod"), found.best.most
     best = (
         f"no placement of {pods} meets all constraints, the best one takes {most}"
         if most
@@ -77,15 +68,6 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         _hint(helping),
         tuple(Label(subject.place(subject.route(item, "topologyKey")), "together with this one") for item in others),
     )
-
-
-def _is_explained(subject: Subject, project: Project, *, pods: int) -> bool:
-    """Whether one constraint or anti-affinity alone is the cause, which other rules say."""
-    hard = [account for constraint, account in accounts(subject, project) if constraint.is_hard]
-    if not all(lacks_nowhere(account) for account in hard) or any(account.room < pods for account in hard):
-        return True
-    bound = narrowest(subject, project)
-    return bound is not None and bound.room < pods
 
 
 def _hint(helping: list[TopologySpreadConstraint]) -> str:

@@ -31,10 +31,9 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import IGNORE
-
-CAPACITY_TYPES = frozenset(("eks.amazonaws.com/capacityType", "karpenter.sh/capacity-type"))
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:

@@ -33,9 +33,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rules.field_unknown_to_version import again
-from kubectl_spread.lint.rules.field_unknown_to_version import fate
-from kubectl_spread.lint.rules.field_unknown_to_version import too_new
+from kubectl_spread.lint.queries import new_fields
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.version import FIELD_SINCE
 
@@ -46,13 +44,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if server is None or project.target.minor is not None:
         return
     of = "the control plane is" if server.is_certain else "the newest kubelet is"
-    for name, places in too_new(subject, server.minor):
+    for name, places in new_fields.too_new(subject, server.minor):
         since = FIELD_SINCE[name]
         yield Found(
-            f"`{name}` counts from Kubernetes 1.{since} on, and {of} 1.{server.minor}: {fate(name, server.minor)}",
+            f"`{name}` counts from Kubernetes 1.{since} on, and {of} 1.{server.minor}: "
+            f"{new_fields.fate(name, server.minor)}",
             subject.place(places[0], key=True),
             subject.path(places[0]),
             f"leave it out, or upgrade to 1.{since}",
-            again(subject, places[1:]),
+            new_fields.again(subject, places[1:]),
             severity=None if server.is_certain else Severity.WARNING,
         )

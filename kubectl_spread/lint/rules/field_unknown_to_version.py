@@ -36,12 +36,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Found
-from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import new_fields
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.version import FIELD_SINCE
-from kubectl_spread.text.node import Route
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -49,31 +47,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     minor = project.target.minor
     if minor is None:
         return
-    for name, places in too_new(subject, minor):
+    for name, places in new_fields.too_new(subject, minor):
         yield Found(
-            f"`{name}` counts from Kubernetes 1.{FIELD_SINCE[name]} on; {fate(name, minor)}",
+            f"`{name}` counts from Kubernetes 1.{FIELD_SINCE[name]} on; {new_fields.fate(name, minor)}",
             subject.place(places[0], key=True),
             subject.path(places[0]),
             "leave it out, or keep the manifest for newer clusters",
-            again(subject, places[1:]),
+            new_fields.again(subject, places[1:]),
         )
-
-
-def too_new(subject: Subject, minor: int) -> Iterator[tuple[str, list[Route]]]:
-    """The fields that an API server 1.`minor` does not keep, and where they stand."""
-    for name in FIELD_SINCE:
-        places = [subject.route(item, name) for item in subject.constraints if name in field_versions.lost(item, minor)]
-        if places:
-            yield name, places
-
-
-def fate(name: str, minor: int) -> str:
-    """What becomes of a field in such an API server."""
-    if minor < field_versions.KNOWN_SINCE[name]:
-        return f"1.{minor} does not know it, and refuses it or drops it in silence"
-    return f"1.{minor} drops it in silence, as its feature gate is off"
-
-
-def again(subject: Subject, places: list[Route]) -> tuple[Label, ...]:
-    """The other constraints that have the field."""
-    return tuple(Label(subject.place(route, key=True), "this one, too") for route in places)

@@ -40,8 +40,8 @@ from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rules import combined_unsatisfiable
-from kubectl_spread.lint.rules.max_skew_never_binds import surge
+from kubectl_spread.lint.queries.impossible import unsatisfiable
+from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
@@ -56,7 +56,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     pair = [by_key[key] for key in (ZONE, HOSTNAME) if key in by_key]
     if len(pair) < 2 or not all(_can_stall(subject, constraint, project) for constraint in pair):
         return
-    if not any(combined_unsatisfiable.check(subject, project)):
+    if unsatisfiable(subject, project) is None:
         route = subject.route(by_key[HOSTNAME], "whenUnsatisfiable")
         other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
         yield Found(

@@ -36,9 +36,9 @@ from collections.abc import Iterator
 from kubectl_spread.lint.admission import hints
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.accounts import accounts
 from kubectl_spread.lint.queries.accounts import lacks_nowhere
-from kubectl_spread.lint.rules.unknown_well_known_key import speaks_of
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.account import Account
 
@@ -47,7 +47,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints over labels that no usable node has; a misspelt label is another rule's."""
     for constraint, account in accounts(subject, project):
         key = constraint.topology_key
-        if not constraint.is_hard or lacks_nowhere(account) or speaks_of(constraint.topology_key, project):
+        if (
+            not constraint.is_hard
+            or lacks_nowhere(account)
+            or misspelt_keys.is_reported(constraint.topology_key, project)
+        ):
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(

@@ -43,9 +43,9 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.accounts import accounts
 from kubectl_spread.lint.queries.accounts import lacks_nowhere
-from kubectl_spread.lint.rules.unknown_well_known_key import speaks_of
 from kubectl_spread.lint.wording import named
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.account import Account
@@ -63,7 +63,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if (
             not lacking
             or (constraint.is_hard and not lacks_nowhere(account))
-            or speaks_of(constraint.topology_key, project)
+            or misspelt_keys.is_reported(constraint.topology_key, project)
         ):
             continue
         told.update(lacking)

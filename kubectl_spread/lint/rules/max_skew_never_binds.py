@@ -38,11 +38,8 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.int_or_percent import scaled
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -63,25 +60,3 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 subject.path(route),
                 f"write 1, which spreads evenest; anything below {pods} has an effect",
             )
-
-
-# A rollout may run a whole revision beside the old one.
-_UP_TO_TWICE = frozenset({"Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"})
-
-
-def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int) -> int:
-    """The pods of a rolling update beyond the replicas, as far as the constraint counts them.
-
-    Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2).
-    """
-    kind = subject.workload.kind
-    if {POD_TEMPLATE_HASH, subject.revision_label} & {*constraint.match_label_keys} & {*subject.labels}:
-        return 0
-    if kind in _UP_TO_TWICE:
-        return replicas
-    if kind != "Deployment" or subject.is_recreated:
-        return 0
-    surge = scaled(
-        fields(fields(subject.controller.get("strategy")).get("rollingUpdate")).get("maxSurge"), replicas, round_up=True
-    )
-    return scaled("25%", replicas, round_up=True) or 0 if surge is None else surge

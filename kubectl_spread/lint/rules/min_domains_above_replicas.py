@@ -39,7 +39,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rules.max_skew_never_binds import surge
+from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
 

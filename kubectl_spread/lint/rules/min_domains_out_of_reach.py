@@ -46,18 +46,15 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
-from kubectl_spread.lint.rules.max_skew_never_binds import surge
+from kubectl_spread.lint.queries import min_domains
+from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints that wait for a domain which no node may be in."""
     for constraint in subject.hard:
-        values = allowed(subject, constraint, project)
+        values = min_domains.allowed(subject, constraint, project)
         if not values or len(values) < 2:
             continue
         replicas = project.replicas(subject)
@@ -72,26 +69,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.place(route),
             subject.path(route),
             f"write minDomains: {len(values)}, or allow more values",
-            severity=None if least is not None and least > room and stays_pending(subject) else Severity.WARNING,
+            severity=None
+            if least is not None and least > room and min_domains.stays_pending(subject)
+            else Severity.WARNING,
         )
-
-
-def stays_pending(subject: Subject) -> bool:
-    """Whether a pod that finds no room waits for good: those of a Job end, and other schedulers may not refuse it."""
-    is_job = subject.workload.kind in ("Job", "CronJob")
-    return not is_job and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
-
-
-def allowed(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> frozenset[str]:
-    """The values that node affinity allows, where they are fewer than minDomains; empty where they are not."""
-    if (
-        subject.workload.kind == "DaemonSet"
-        or subject.spec.get("nodeName")  # SPR210
-        or constraint.min_domains is None
-        or constraint.node_affinity_policy == IGNORE
-        or not field_versions.stores("minDomains", project.target.minor)
-        or not subject.is_in_its_group(constraint)
-    ):
-        return frozenset()
-    values = demands.node_values(subject, constraint.topology_key)
-    return values if values is not None and len(values) < constraint.min_domains else frozenset()

@@ -40,7 +40,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rules.unknown_well_known_key import speaks_of
+from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.workload import Subject
 
 
@@ -48,7 +48,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys without a prefix that are not meant to be a label of Kubernetes."""
     for constraint in subject.constraints:
         key = constraint.topology_key
-        if not key or "/" in key or speaks_of(constraint.topology_key, project):
+        if not key or "/" in key or misspelt_keys.is_reported(constraint.topology_key, project):
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(

@@ -28,24 +28,21 @@ Write a spread constraint over the same key instead, with maxSkew 1: it takes on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Optional
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.queries.accounts import outcome
-from kubectl_spread.lint.queries.demands import REQUIRED
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.account import AntiAffinity
-from kubectl_spread.text.node import Route
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find anti-affinity that has no domain for some replica; the narrowest of several."""
-    bound = narrowest(subject, project)
+    bound = anti_affinity.narrowest(subject, project)
     became = outcome(subject, project) if bound is not None and bound.room else None
     if bound is not None and became is not None and became.falls_short and became.pods > bound.room:
-        route = route_of(subject, bound)
+        route = anti_affinity.route_of(subject, bound)
         domains, pods = counted(bound.room, "domain"), counted(became.pods, "pod")
         yield Found(
             f"the pods keep each other out of their `{bound.topology_key}`, and {domains} of it can take one: "
@@ -54,15 +51,3 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.path(route),
             "use a spread constraint over this key with maxSkew 1: it places the others, too",
         )
-
-
-def narrowest(subject: Subject, project: Project) -> Optional[AntiAffinity]:
-    """The anti-affinity that lets the fewest pods in."""
-    if project.facts is None or subject.refusals:
-        return None
-    return min(project.facts.anti_affinities(subject.workload), key=lambda bound: bound.room, default=None)
-
-
-def route_of(subject: Subject, bound: AntiAffinity) -> Route:
-    """Where the topologyKey of the term stands."""
-    return (*subject.spec_route, "affinity", "podAntiAffinity", REQUIRED, bound.position, "topologyKey")

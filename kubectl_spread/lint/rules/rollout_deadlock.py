@@ -43,8 +43,8 @@ from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import ReplicaRange
 from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.demands import OwnTerm
-from kubectl_spread.lint.rules.unknown_well_known_key import is_absent
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.int_or_percent import percentage
 from kubectl_spread.objects.int_or_percent import scaled
@@ -65,7 +65,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     terms = {
         term.topology_key: term
         for term in reversed(list(_between_revisions(subject)))
-        if not is_absent(term.topology_key, project)
+        if not misspelt_keys.is_absent(term.topology_key, project)
     }
     wider = [key for key in terms if key != HOSTNAME]
     for key in (wider or list(terms))[:1]:

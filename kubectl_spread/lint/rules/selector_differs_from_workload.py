@@ -84,8 +84,6 @@ def _required(constraint: TopologySpreadConstraint) -> _Requirements:
 
 def _is_sound(subject: Subject, project: Project, constraint: TopologySpreadConstraint) -> bool:
     """Whether no other rule has something to say of the selector."""
-    if subject.refusals & {"SPR110", "SPR112"}:
-        return False
     selector = Selector(tuple(_required(constraint)))
     return selector.matches(subject.labels) and project.matching(selector, subject.workload.namespace) == [subject]
 

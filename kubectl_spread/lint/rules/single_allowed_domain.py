@@ -41,8 +41,7 @@ from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import demands
-from kubectl_spread.lint.rules.min_domains_out_of_reach import allowed
-from kubectl_spread.lint.rules.min_domains_out_of_reach import stays_pending
+from kubectl_spread.lint.queries import min_domains
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
@@ -75,12 +74,12 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 def _severity(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Severity]:
     """An error where pods stay Pending in every cluster."""
     least = project.replicas(subject).minimum
-    is_too_many = least is not None and least > constraint.max_skew and stays_pending(subject)
+    is_too_many = least is not None and least > constraint.max_skew and min_domains.stays_pending(subject)
     return Severity.ERROR if is_too_many and _is_capped(subject, constraint, project) else None
 
 
 def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    return constraint.is_hard and bool(allowed(subject, constraint, project))
+    return constraint.is_hard and bool(min_domains.allowed(subject, constraint, project))
 
 
 def _effect(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> str:

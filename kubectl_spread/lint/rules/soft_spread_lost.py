@@ -48,7 +48,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.accounts import accounts
 from kubectl_spread.lint.queries.accounts import sized
-from kubectl_spread.lint.rules.even_split_over_capacity_types import CAPACITY_TYPES
+from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Spread

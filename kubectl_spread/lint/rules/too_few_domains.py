@@ -38,9 +38,9 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import min_domains
 from kubectl_spread.lint.queries.accounts import hard_accounts
 from kubectl_spread.lint.queries.accounts import outcome
-from kubectl_spread.lint.rules.min_domains_out_of_reach import allowed
 from kubectl_spread.lint.wording import counted
 from kubectl_spread.lint.workload import Subject
 
@@ -49,7 +49,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints that wait for a domain which the cluster does not have."""
     for constraint, account in hard_accounts(subject, project):
         domains = len(account.counted)
-        if not account.is_below_min_domains or not domains or allowed(subject, constraint, project):
+        if not account.is_below_min_domains or not domains or min_domains.allowed(subject, constraint, project):
             continue
         became = outcome(subject, project)
         if became is None or not became.falls_short or became.pods <= account.room:

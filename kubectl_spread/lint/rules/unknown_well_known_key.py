@@ -47,7 +47,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import demands
-from kubectl_spread.lint.topology_keys import is_unknown
+from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.topology_keys import meant
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.edit import Put
@@ -57,7 +57,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find keys that are nearly a well-known label, or that have a reserved prefix and are none."""
     yield from _of_terms(subject, project)
     for constraint in subject.constraints:
-        if speaks_of(constraint.topology_key, project) and not (constraint.is_hard and _has_nodes(subject)):
+        if misspelt_keys.is_reported(constraint.topology_key, project) and not (
+            constraint.is_hard and _has_nodes(subject)
+        ):
             known = meant(constraint.topology_key)
             is_certain = bool(known) and "/" in constraint.topology_key
             route = subject.route(constraint, "topologyKey")
@@ -90,7 +92,7 @@ def _of_terms(subject: Subject, project: Project) -> Iterator[Found]:
     """Find such keys in the terms of pod affinity and anti-affinity."""
     for term in demands.terms(subject):
         needs_nodes = term.is_required and not term.repels
-        if not speaks_of(term.topology_key, project) or (needs_nodes and _has_nodes(subject)):
+        if not misspelt_keys.is_reported(term.topology_key, project) or (needs_nodes and _has_nodes(subject)):
             continue
         known = meant(term.topology_key)
         is_certain = bool(known) and "/" in term.topology_key
@@ -113,20 +115,3 @@ def _effect(term: demands.Term) -> str:
 def _written(term: demands.Term, key: str) -> Fix:
     """The key that is meant. Anti-affinity that comes into force may leave pods Pending."""
     return Fix(f"write `{key}`", (Put(term.route, key),), is_safe=not (term.is_required and term.repels))
-
-
-def is_absent(key: str, project: Project) -> bool:
-    """Return whether no node has a label, as it is a misspelt one of Kubernetes."""
-    is_there = project.facts is not None and key in project.facts.node_keys
-    return "/" in key and not is_there and bool(meant(key))
-
-
-def speaks_of(key: str, project: Project) -> bool:
-    """Whether this rule reports the key.
-
-    Where nodes are known, SPR901 and SPR902 report a key without a prefix, and one that is like no well-known label.
-    """
-    facts = project.facts
-    if facts is None:
-        return bool(meant(key)) or is_unknown(key)
-    return "/" in key and key not in facts.node_keys and bool(meant(key))

@@ -36,40 +36,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
-from typing import Optional
 
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Found
-from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.accounts import hard_accounts
-from kubectl_spread.lint.queries.accounts import outcome
 from kubectl_spread.lint.queries.accounts import sized
 from kubectl_spread.lint.queries.accounts import with_field
-from kubectl_spread.lint.rules.max_skew_never_binds import surge
+from kubectl_spread.lint.queries.unreachable import Unreachable
+from kubectl_spread.lint.queries.unreachable import unreachable
 from kubectl_spread.lint.wording import named
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.text.edit import Put
 
 
-class OutOfReach(NamedTuple):
-    """A constraint with counted domains where no node takes the pod, and how bad that is."""
-
-    constraint: TopologySpreadConstraint
-    account: Account
-    domains: list[Domain]
-    severity: Severity
-
-
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find counted domains out of reach, and whether honouring taints would help."""
-    for fault in faults(subject, project):
+    for fault in unreachable(subject, project):
         route = subject.route(fault.constraint, "topologyKey")
         helps = _honor_helps(subject, project, fault=fault)
         yield Found(
@@ -82,33 +68,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         )
 
 
-def faults(subject: Subject, project: Project) -> Iterator[OutOfReach]:
-    """Counted domains out of reach; those outside the pod's own node affinity are another rule's."""
-    for constraint, account in hard_accounts(subject, project):
-        domains = [domain for domain in account.unreachable if domain.chosen]
-        if not domains or len(account.unreachable) == len(account.counted) or account.is_below_min_domains:
-            continue
-        severity = _severity(subject, project, constraint=constraint, account=account)
-        if severity is not None:
-            yield OutOfReach(constraint, account, domains, severity)
-
-
-def _severity(
-    subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, account: Account
-) -> Optional[Severity]:
-    """An error where pods are left over because of it; a warning where a rolling update or an autoscaler would."""
-    became = outcome(subject, project)
-    if became is not None and became.is_preempting:
-        return None  # who is evicted makes room there, perhaps
-    if became is not None and became.falls_short and became.pods > account.room:
-        return Severity.ERROR
-    most = project.replicas(subject).maximum
-    if most is None or most + surge(subject, constraint, most) > account.room:
-        return Severity.WARNING
-    return None
-
-
-def _message(fault: OutOfReach) -> str:
+def _message(fault: Unreachable) -> str:
     constraint, account, domains, _ = fault
     reasons = Counter(domain.unusable_because for domain in domains if domain.unusable_because)
     why = f" ({'; '.join(reason for reason, _ in reasons.most_common(2))})" if reasons else ""
@@ -128,7 +88,7 @@ def _hint(domains: list[Domain], *, helps: bool) -> str:
     return "make room there, or let the constraint be ScheduleAnyway"
 
 
-def _honor_helps(subject: Subject, project: Project, *, fault: OutOfReach) -> bool:
+def _honor_helps(subject: Subject, project: Project, *, fault: Unreachable) -> bool:
     """Whether there is more room with taints honoured, and those pods find a node that did not for want of it."""
     constraint, account = fault.constraint, fault.account
     facts, is_stored = project.facts, field_versions.stores("nodeTaintsPolicy", project.target.minor)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Optional
 
-from kubectl_spread.lint.catalogue import RENAMED
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.registry import RENAMED
+from kubectl_spread.lint.registry import RULES
 
 
 class Profile(Enum):

@@ -17,13 +17,13 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
-from kubectl_spread.lint.catalogue import RENAMED
-from kubectl_spread.lint.catalogue import RULES
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import ObjectRef
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.finding import Repair
+from kubectl_spread.lint.registry import RENAMED
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection.select import named
 from kubectl_spread.lint.workload import reference
 from kubectl_spread.lint.workload import Subject

@@ -1,12 +1,18 @@
-"""Rolling updates: whether new pods start before old ones stop."""
+"""Rolling updates: how many new pods start before old ones stop."""
 
 from __future__ import annotations
 
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.int_or_percent import percentage
+from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 
 _DEFAULT_SURGE = "25%"
+
+# A rollout may run a whole revision beside the old one.
+_UP_TO_TWICE = frozenset({"Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"})
 
 
 def surge_text(subject: Subject) -> str:
@@ -32,3 +38,21 @@ def replaces_in_place(subject: Subject) -> bool:
         return True
     is_rolled = subject.workload.kind in ("Deployment", "Rollout") and not subject.is_recreated
     return is_rolled and not surge_text(subject)
+
+
+def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int) -> int:
+    """Return how many pods beyond the replicas a rolling update runs, of those that the constraint counts.
+
+    Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2).
+    """
+    kind = subject.workload.kind
+    if {POD_TEMPLATE_HASH, subject.revision_label} & {*constraint.match_label_keys} & {*subject.labels}:
+        return 0
+    if kind in _UP_TO_TWICE:
+        return replicas
+    if kind != "Deployment" or subject.is_recreated:
+        return 0
+    surge = scaled(
+        fields(fields(subject.controller.get("strategy")).get("rollingUpdate")).get("maxSurge"), replicas, round_up=True
+    )
+    return scaled("25%", replicas, round_up=True) or 0 if surge is None else surge

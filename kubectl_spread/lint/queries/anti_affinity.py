@@ -1,0 +1,23 @@
+"""Required anti-affinity of a workload's pods to each other, on the nodes of a cluster."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries.demands import REQUIRED
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.account import AntiAffinity
+from kubectl_spread.text.node import Route
+
+
+def narrowest(subject: Subject, project: Project) -> Optional[AntiAffinity]:
+    """The anti-affinity that lets the fewest pods in."""
+    if project.facts is None or subject.refusals:
+        return None
+    return min(project.facts.anti_affinities(subject.workload), key=lambda bound: bound.room, default=None)
+
+
+def route_of(subject: Subject, bound: AntiAffinity) -> Route:
+    """Where the topologyKey of the term stands."""
+    return (*subject.spec_route, "affinity", "podAntiAffinity", REQUIRED, bound.position, "topologyKey")

@@ -1,0 +1,43 @@
+"""Hard constraints that no placement of the replicas satisfies together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import anti_affinity
+from kubectl_spread.lint.queries.accounts import accounts
+from kubectl_spread.lint.queries.accounts import lacks_nowhere
+from kubectl_spread.lint.queries.accounts import outcome
+from kubectl_spread.lint.queries.accounts import sized
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.account import Impossible
+from kubectl_spread.objects.account import Outcome
+
+
+class Unsatisfiable(NamedTuple):
+    """The fewest replicas of a workload as `check` places them, and the best that any placement can do."""
+
+    outcome: Outcome
+    best: Impossible
+
+
+def unsatisfiable(subject: Subject, project: Project) -> Optional[Unsatisfiable]:
+    """Return why the hard constraints together leave a pod Pending; None if a placement exists or one alone does."""
+    if project.facts is None or not subject.hard or subject.refusals:
+        return None
+    became = outcome(subject, project)
+    if became is None or not became.falls_short or _has_single_cause(subject, project, pods=became.pods):
+        return None
+    best = project.facts.impossible(sized(subject, project))
+    return None if best is None else Unsatisfiable(became, best)
+
+
+def _has_single_cause(subject: Subject, project: Project, *, pods: int) -> bool:
+    """Return whether one constraint or anti-affinity alone leaves too little room, which other rules report."""
+    hard = [account for constraint, account in accounts(subject, project) if constraint.is_hard]
+    if not all(lacks_nowhere(account) for account in hard) or any(account.room < pods for account in hard):
+        return True
+    bound = anti_affinity.narrowest(subject, project)
+    return bound is not None and bound.room < pods

@@ -1,0 +1,31 @@
+"""Hard constraints whose minDomains is more than the pod's node affinity allows."""
+
+from __future__ import annotations
+
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects import field_versions
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+
+
+def stays_pending(subject: Subject) -> bool:
+    """Whether a pod that finds no room waits for good: those of a Job end, and other schedulers may not refuse it."""
+    is_job = subject.workload.kind in ("Job", "CronJob")
+    return not is_job and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
+
+
+def allowed(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> frozenset[str]:
+    """The values that node affinity allows, where they are fewer than minDomains; empty where they are not."""
+    if (
+        subject.workload.kind == "DaemonSet"
+        or subject.spec.get("nodeName")  # SPR210
+        or constraint.min_domains is None
+        or constraint.node_affinity_policy == IGNORE
+        or not field_versions.stores("minDomains", project.target.minor)
+        or not subject.is_in_its_group(constraint)
+    ):
+        return frozenset()
+    values = demands.node_values(subject, constraint.topology_key)
+    return values if values is not None and len(values) < constraint.min_domains else frozenset()

@@ -1,0 +1,52 @@
+"""Hard constraints that count a domain in which no node takes the pod, and how bad that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries.accounts import hard_accounts
+from kubectl_spread.lint.queries.accounts import outcome
+from kubectl_spread.lint.queries.rollout import surge
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.account import Account
+from kubectl_spread.objects.account import Domain
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
+
+
+class Unreachable(NamedTuple):
+    """A constraint with counted domains where no node takes the pod, and how bad that is."""
+
+    constraint: TopologySpreadConstraint
+    account: Account
+    domains: list[Domain]
+    severity: Severity
+
+
+def unreachable(subject: Subject, project: Project) -> Iterator[Unreachable]:
+    """Counted domains out of reach; those outside the pod's own node affinity are another rule's."""
+    for constraint, account in hard_accounts(subject, project):
+        domains = [domain for domain in account.unreachable if domain.chosen]
+        if not domains or len(account.unreachable) == len(account.counted) or account.is_below_min_domains:
+            continue
+        severity = _severity(subject, project, constraint=constraint, account=account)
+        if severity is not None:
+            yield Unreachable(constraint, account, domains, severity)
+
+
+def _severity(
+    subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, account: Account
+) -> Optional[Severity]:
+    """An error where pods are left over because of it; a warning where a rolling update or an autoscaler would."""
+    became = outcome(subject, project)
+    if became is not None and became.is_preempting:
+        return None  # who is evicted makes room there, perhaps
+    if became is not None and became.falls_short and became.pods > account.room:
+        return Severity.ERROR
+    most = project.replicas(subject).maximum
+    if most is None or most + surge(subject, constraint, most) > account.room:
+        return Severity.WARNING
+    return None
