@@ -4,6 +4,7 @@ SpreadError
 ├── SourceError      an input could not be read: exit code 3
 ├── ClusterError     the cluster could not be reached, or does not let us read: exit code 3
 ├── ConfigError      the configuration cannot be followed: exit code 2
+├── RequestError     a request contradicts itself, or names a value that does not exist: exit code 2
 ├── NotFoundError    the cluster facts hold no such object: exit code 1
 └── RefusedError     kubectl or the API server would refuse a step: exit code 1
 
@@ -49,6 +50,10 @@ class ConfigError(SpreadError):
 
     def __str__(self) -> str:
         return str(self.problems[0])
+
+
+class RequestError(SpreadError):
+    """A request contradicts itself, or names a value that does not exist. It is worded for the command line."""
 
 
 class NotFoundError(SpreadError):

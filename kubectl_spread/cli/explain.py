@@ -11,25 +11,23 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.options import as_usage_errors
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
-from kubectl_spread.cli.options import FactOptions
 from kubectl_spread.cli.options import kustomize_option
-from kubectl_spread.cli.options import named_facts
-from kubectl_spread.cli.options import open_session
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.cli.targets import named
-from kubectl_spread.cli.targets import Target
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.errors import SourceError
+from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.operations.selection import Target
 from kubectl_spread.report.table import safe
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.cli.explaining import Answers
     from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.operations.explain import ExplainResult
 
 _WIDTH = 120  # where nobody says how wide the output may be
 _WIDEST = 160
@@ -82,7 +80,7 @@ def command(
     targets: tuple[str, ...],
     filename: tuple[str, ...],
     kustomize: tuple[str, ...],
-    facts: FactOptions,
+    facts: ClusterSource,
     message: Optional[str],
     namespace: Optional[str],
     node: str,
@@ -129,26 +127,18 @@ def command(
     if message is not None:
         from kubectl_spread.cli.message import explain_message
 
-        is_alone = not (targets or filename or kustomize or node or facts.are_named)
+        is_alone = not (targets or filename or kustomize or node or facts.is_given)
         return explain_message(message, output, colour=wants_colour(color), is_alone=is_alone)
-    if bool(targets) == bool(filename or kustomize):
-        raise click.UsageError("name a pod or workload, or a manifest with -f", ctx)
-    wanted, facts = _named(targets, ctx), facts.or_live()
-    session = open_session(facts)
-    namespace = namespace or (session.target.namespace if session is not None else "default")
-    with progress("reading the cluster facts") as under_way:
-        from kubectl_spread.cli import explaining  # numpy: 80 ms
+    request_fields = (tuple(_named(targets, ctx)), filename, kustomize, facts, namespace, node, suggestions)
+    with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
+        from kubectl_spread.operations import explain  # numpy: 80 ms
 
-        read = explaining.manifests(filename, kustomize)
-        known = named_facts(facts) if session is None else explaining.live(facts, session, wanted, read, namespace)
+        given = explain.read_inputs(explain.ExplainRequest(*request_fields))
         under_way.stage = "explaining"
-        asked = explaining.Asked(namespace, known, node, suggestions)
-        found = explaining.targets(wanted, asked) if wanted else explaining.files(read, asked)
-    if not (targets or any(found)):
-        found = found._replace(errors=[SourceError(_names(filename, kustomize), "no workload in it to explain")])
+        found = explain.explain(given)
     if found.reports or not found.missing:
         _print(found, output, colour=wants_colour(color), is_wide=wide)
-    _print_unread(known.cluster, output)
+    _print_unread(found.known.cluster, output)
     flush()
     for note in found.notes:
         click.echo(safe(note), err=True)
@@ -156,8 +146,7 @@ def command(
         complain(error)
     if found.errors or any(isinstance(error, ClusterError) for error in found.missing):
         return Exit.UNREADABLE
-    is_fine = not found.missing and all(report.is_fine for report in found.reports)
-    return Exit.CLEAN if is_fine else Exit.FINDINGS
+    return Exit.CLEAN if found.is_fine else Exit.FINDINGS
 
 
 def _print_unread(cluster: Cluster, output: str) -> None:
@@ -176,12 +165,7 @@ def _named(words: tuple[str, ...], ctx: click.Context) -> list[Target]:
     return list(found.targets)
 
 
-def _names(filename: tuple[str, ...], kustomize: tuple[str, ...]) -> str:
-    """What was named, as its own errors name it."""
-    return ", ".join((*("<stdin>" if name == "-" else name for name in filename), *kustomize))
-
-
-def _print(found: Answers, output: str, *, colour: bool, is_wide: bool) -> None:
+def _print(found: ExplainResult, output: str, *, colour: bool, is_wide: bool) -> None:
     if output == "json":
         from kubectl_spread.report import explanation_json
         from kubectl_spread.report.json import dumps

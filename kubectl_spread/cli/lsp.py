@@ -11,14 +11,14 @@ import click
 
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.rule_options import ChoiceOptions
-from kubectl_spread.cli.rule_options import load_config
-from kubectl_spread.cli.rule_options import policy
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SpreadError
+from kubectl_spread.operations.rule_choice import load_config
+from kubectl_spread.operations.rule_choice import policy
+from kubectl_spread.operations.rule_choice import RuleChoice
 
 if TYPE_CHECKING:  # imported where it is used, so that --help stays fast
-    from kubectl_spread.lsp.judge import Judge
+    from kubectl_spread.operations.documents import DocumentChecker
 
 _OF_THE_EXTRA = ("pygls", "lsprotocol")
 
@@ -67,7 +67,7 @@ def command(
       kubectl spread lsp
       kubectl spread lsp --ignore SPR4,selector-missing
     """  # noqa: D301
-    judge = _judge(ChoiceOptions(select=select, extend_select=extend_select, ignore=ignore, config=config))
+    judge = _judge(RuleChoice(select=select, extend_select=extend_select, ignore=ignore, config=config))
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError("standard input and output must be open: an editor speaks over them")
     try:
@@ -80,10 +80,10 @@ def command(
     return Exit.CLEAN if serve(judge) else Exit.FINDINGS
 
 
-def _judge(choices: ChoiceOptions) -> Judge:
+def _judge(choices: RuleChoice) -> DocumentChecker:
     """What is told of a project: by the flags, and by the config, without it where it cannot be followed."""
     from kubectl_spread.lint.selection.policy import Config
-    from kubectl_spread.lsp.judge import Judge
+    from kubectl_spread.operations.documents import DocumentChecker
 
     try:
         config = load_config(choices)
@@ -92,4 +92,4 @@ def _judge(choices: ChoiceOptions) -> Judge:
             raise
         complain(error)
         config = Config(os.getcwd())
-    return Judge(policy(choices, config, minor=None), config)
+    return DocumentChecker(policy(choices, config, minor=None), config)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from typing import Optional
+from typing import Union
 
 import click
 
@@ -15,6 +16,7 @@ from kubectl_spread.cli.lazy import LazyGroup
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.errors import ConfigError
+from kubectl_spread.errors import RequestError
 from kubectl_spread.errors import SpreadError
 
 _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
@@ -74,7 +76,7 @@ def run(args: Optional[list[str]] = None) -> int:
     try:
         outcome = commands.main(args, prog_name=_program(), standalone_mode=False)
         flush()  # a reader that has gone shows here
-    except click.UsageError as error:
+    except (click.UsageError, RequestError) as error:
         return _usage(error)
     except click.Abort:
         return Exit.INTERRUPTED
@@ -117,10 +119,10 @@ def _program() -> str:
     return "python -m kubectl_spread" if name == "__main__.py" else "kubectl spread"
 
 
-def _usage(error: click.UsageError) -> int:
-    message = error.format_message().rstrip(".")
+def _usage(error: Union[click.UsageError, RequestError]) -> int:
+    message = (error.format_message() if isinstance(error, click.UsageError) else str(error)).rstrip(".")
     complain(message[:1].lower() + message[1:])
-    command = error.ctx.command_path if error.ctx is not None else _program()
+    command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else _program()
     click.echo(f"See '{command} --help' for usage.", err=True)
     return Exit.USAGE
 

@@ -6,22 +6,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli import checking
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.rule_options import Inputs
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SourceError
+from kubectl_spread.operations import check
+from kubectl_spread.operations.check import CheckRequest
+from kubectl_spread.operations.rule_choice import InputPaths
 from kubectl_spread.report.table import safe
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.check_source import Result
+    from kubectl_spread.lint.selection.policy import Config
 
 
-def show_files(given: Inputs, asked: checking.Asked) -> int:
+def show_files(request: CheckRequest, config: Config) -> int:
     """Print a line for each file: its path, and if there are several roots, a tab and those that it belongs to."""
     from kubectl_spread.sources.files import files
     from kubectl_spread.sources.files import read_text
 
+    given = check.paths_of(request, config)
+    asked = check.settings(request.choice, config, source=request.source, namespace=request.namespace)
     errors = 0
     paths: list[str] = []
     results: list[Result] = []
@@ -32,7 +36,7 @@ def show_files(given: Inputs, asked: checking.Asked) -> int:
             continue
         paths.append(found.path)
         try:
-            results += [asked.check(read_text(found.path))] if found.path != "-" else []
+            results += [asked.read(read_text(found.path))] if found.path != "-" else []
         except SourceError as error:
             errors += 1
             complain(error)
@@ -45,11 +49,11 @@ def show_files(given: Inputs, asked: checking.Asked) -> int:
     return Exit.UNREADABLE if errors else Exit.CLEAN
 
 
-def _roots(given: Inputs, asked: checking.Asked, results: list[Result]) -> dict[str, list[str]]:
+def _roots(given: InputPaths, asked: check.CheckSettings, results: list[Result]) -> dict[str, list[str]]:
     """The roots of each file that was read, by its name."""
     from kubectl_spread.lint.projects import roots_of
 
-    rules = checking.rules_of(given, asked.config, [result.source for result in results], texts=())
+    rules = check.root_rules_of(given, asked.config, [result.source for result in results], texts=())
     found: dict[str, list[str]] = {result.source.name: [] for result in results}
     for root in roots_of(results, rules, asked.namespace):
         for source in root.sources:

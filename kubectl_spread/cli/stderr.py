@@ -8,6 +8,8 @@ from typing import Union
 import click
 
 from kubectl_spread.errors import SpreadError
+from kubectl_spread.operations.notices import Level
+from kubectl_spread.operations.notices import Notice
 from kubectl_spread.report.table import safe
 
 
@@ -23,22 +25,22 @@ def complain(what: Union[SpreadError, str]) -> None:
 
 
 def warn(message: str) -> None:
-    """Say what was read and is not as it should be."""
+    """Print a warning: an input is not as it should be."""
     click.echo(f"warning: {safe(message)}", err=True)
-
-
-def note(message: str) -> None:
-    """Say what an answer rests on."""
-    click.echo(f"note: {safe(message)}", err=True)
 
 
 _NOTED = "kubectl_spread.noted"
 
 
-def note_once(message: str) -> None:
-    """Say what an answer rests on, once in a run; nothing where there is nothing to say."""
+def note(message: str) -> None:
+    """Print what an answer rests on, once in a run; nothing if the message is empty."""
     context = click.get_current_context(silent=True)
     noted = set() if context is None else context.find_root().meta.setdefault(_NOTED, set())
     if message and message not in noted:
         noted.add(message)
-        note(message)
+        click.echo(f"note: {safe(message)}", err=True)
+
+
+def announce(notice: Notice) -> None:
+    """Print a notice of an operation."""
+    (note if notice.level is Level.NOTE else warn)(notice.text)

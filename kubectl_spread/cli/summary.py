@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import click
 
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.rule_options import LEVELS
+from kubectl_spread.cli.fix_options import FixOptions
+from kubectl_spread.cli.fix_options import offer
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.errors import SourceError
-from kubectl_spread.errors import SpreadError
 from kubectl_spread.lint.wording import counted
+from kubectl_spread.operations.rule_choice import LEVELS
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
-    from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.operations.check import CheckResult
     from kubectl_spread.report.check import Running
     from kubectl_spread.simulate.placement import Placement
 
@@ -52,50 +52,18 @@ def complete_outputs(_: click.Context, __: click.Parameter, incomplete: str) -> 
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
-class Counts(NamedTuple):
-    """What was looked at, and what became of findings that are not told."""
-
-    files: int
-    workloads: int  # that the API server would take
-    rejected: int  # that it would not
-    ignored: int  # findings that a comment, an annotation or the config suppresses
-    baselined: int  # findings that the baseline has
-    fixed: int  # findings that are no longer there
-    lists: int = 0  # of constraints outside pod templates: in values, patches and custom resources
-    templates: int = 0  # files that are not YAML until they are rendered
-
-
 _WHERE_ANY = ("lists", "templates")  # counts that the report has only where there are some
 
 
-class Outcome(NamedTuple):
-    """All that a run found; `names` are those of the files that were read; `notes` and `offer` are for people.
-
-    `where`: in what the workloads are, if not in files.
-    """
-
-    findings: list[Finding]
-    placements: list[Placement]
-    errors: list[SourceError]
-    counts: Counts
-    names: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-    offer: str = ""
-    running: Optional[Running] = None
-    where: str = ""
-    absent: tuple[SpreadError, ...] = ()  # what is named and is not there
-    unread: tuple[Unread, ...] = ()  # what of the cluster might not be read
-    not_applied: tuple[str, ...] = ()  # kinds that decide about new pods, and that the facts do not hold
-    unread_inputs: int = 0
-
-
-def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
+def print_result(
+    outcome: CheckResult, outputs: list[Output], fixes: FixOptions, *, colour: bool, statistics: bool
+) -> None:
     """Write every output, then say on stderr what was not read, and what was."""
     from kubectl_spread.report.check import CheckReport
     from kubectl_spread.report.check import render
 
     checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
-    report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.names, outcome.running)
+    report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.files, outcome.running)
     report = report._replace(unread=outcome.unread, not_applied=outcome.not_applied)
     for output in outputs:
         text = render(report, output.format, colour=colour and not output.file)
@@ -106,10 +74,10 @@ def print_outcome(outcome: Outcome, outputs: list[Output], *, colour: bool, stat
         elif text:
             click.echo(text, color=True)
     flush()
-    for error in (*outcome.errors, *outcome.absent):
+    for error in (*outcome.errors, *outcome.missing):
         complain(error)
     if is_for_people(outputs):
-        click.echo(_summary(outcome), err=True)
+        click.echo(_summary(outcome, fixes), err=True)
     if statistics:
         _print_statistics(outcome.findings)
 
@@ -119,18 +87,18 @@ def is_for_people(outputs: list[Output]) -> bool:
     return any(output.format in ("text", "concise") for output in outputs)
 
 
-def exit_code(outcome: Outcome, outputs: list[Output], *, fail_on: str, is_asked: bool = False) -> int:
+def exit_code(outcome: CheckResult, outputs: list[Output], *, fail_on: str, is_asked: bool = False) -> int:
     """The worst of what was not read, what is Pending, and the findings.
 
     With SARIF alone its reader judges the findings, unless --fail-on is given (`is_asked`).
     """
-    if outcome.errors or any(isinstance(error, ClusterError) for error in outcome.absent):
+    if outcome.errors or any(isinstance(error, ClusterError) for error in outcome.missing):
         return Exit.UNREADABLE
     if any(finding.is_unreadable for finding in outcome.findings):
         return Exit.UNREADABLE
     if not is_asked and all(output.format == "sarif" for output in outputs):
         return Exit.CLEAN
-    if outcome.absent:
+    if outcome.missing:
         return Exit.FINDINGS
     if any(map(_is_stuck, outcome.placements)) or _waits(outcome.running):
         return Exit.FINDINGS
@@ -157,23 +125,30 @@ def _waits(running: Optional[Running]) -> bool:
     return waiting or is_stuck or bool(running.stuck or running.lost or running.uncreated)
 
 
-def _summary(outcome: Outcome) -> str:
+def _summary(outcome: CheckResult, fixes: FixOptions) -> str:
     text = f"{_checked(outcome)}: {', '.join(_results(outcome))}"
-    text = "\nnote: ".join((text, *outcome.notes)) + outcome.offer
+    text = "\nnote: ".join((text, *outcome.notes))
+    text += "" if outcome.scope else _offer(outcome, fixes)
     if any(pod.hosts > 1 for placement in outcome.placements for pod in placement.placed):
         text += "\nnote: where several nodes have the highest score, the scheduler may take any of them; "
         text += "here it is the first by name, or with --seed one that is drawn"
     return text
 
 
-def _checked(outcome: Outcome) -> str:
+def _offer(outcome: CheckResult, fixes: FixOptions) -> str:
+    from kubectl_spread.operations.fix import fixable
+
+    return offer(fixable(outcome.findings, outcome.read.results, outcome.settings, tried=fixes.wants))
+
+
+def _checked(outcome: CheckResult) -> str:
     counts = outcome.counts
-    where = outcome.where or f"in {counted(counts.files - outcome.unread_inputs, 'file')}"
+    where = outcome.scope or f"in {counted(counts.files - outcome.unread_inputs, 'file')}"
     lists = f" and {counted(counts.lists, 'list')} of constraints without pods" if counts.lists else ""
     return f"checked {counted(counts.workloads + counts.rejected, 'workload')}{lists} {where}"
 
 
-def _results(outcome: Outcome) -> list[str]:
+def _results(outcome: CheckResult) -> list[str]:
     counts = outcome.counts
     parts = [f"{counts.fixed} fixed"] if counts.fixed else []
     left = " left" if counts.fixed else ""
@@ -184,7 +159,7 @@ def _results(outcome: Outcome) -> list[str]:
     parts += [f"{counts.baselined} in the baseline"] if counts.baselined else []
     parts += [f"{counted(counts.rejected, 'workload')} rejected"] if counts.rejected else []
     if outcome.running is not None:
-        parts += _of_running(outcome.running, is_all=bool(outcome.where))
+        parts += _of_running(outcome.running, is_all=bool(outcome.scope))
     if outcome.placements:
         pending = sum(len(placement.pending) for placement in outcome.placements)
         parts.append(f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending")
@@ -194,7 +169,7 @@ def _results(outcome: Outcome) -> list[str]:
     return parts
 
 
-def _findings(outcome: Outcome) -> str:
+def _findings(outcome: CheckResult) -> str:
     """How many there are; where not all could be read, none is no good news."""
     if outcome.findings:
         return counted(len(outcome.findings), "finding")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,8 @@ import click
 
 from kubectl_spread.objects.kinds import kind_named
 from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.operations.selection import Selection
+from kubectl_spread.operations.selection import Target
 
 if TYPE_CHECKING:
     from kubectl_spread.objects.selector import Selector
@@ -19,27 +20,17 @@ _MIXED = (
 )
 
 
-class Target(NamedTuple):
-    """One object that is named."""
+def selection(words: tuple[str, ...], label_selector: Optional[str], ctx: click.Context, *, verb: str) -> Selection:
+    """Return which workloads the arguments and -l select, in every namespace.
 
-    kind: str
-    name: str
-
-
-class Named(NamedTuple):
-    """What is asked about: objects by name, or all of some kinds; all of every kind where there are neither."""
-
-    targets: tuple[Target, ...] = ()
-    kinds: frozenset[str] = frozenset()
-
-    def includes(self, kind: str, name: str) -> bool:
-        """Whether an object is asked about."""
-        if self.targets:
-            return Target(kind, name) in self.targets
-        return not self.kinds or kind in self.kinds
+    Raises:
+        click.UsageError: kubectl would refuse them, too.
+    """
+    names = named(words, ctx, verb=verb)
+    return names._replace(selector=_selector(label_selector, names, ctx))
 
 
-def named(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Named:
+def named(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Selection:
     """`deploy`, `deploy,sts`, `deploy web api` or `deploy/web sts/db`.
 
     Args:
@@ -51,19 +42,19 @@ def named(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Named:
         click.UsageError: kubectl would refuse them, too.
     """
     if not words:
-        return Named()
+        return Selection()
     slashed = ["/" in word for word in words]
     if any(slashed):
         if not all(slashed):
             raise click.UsageError(_MIXED, ctx)
-        return Named(tuple(_target(word, ctx, verb=verb) for word in words))
+        return Selection(tuple(_target(word, ctx, verb=verb) for word in words))
     kinds = [_kind(word, ctx, verb=verb) for word in words[0].split(",")]
     if len(words) == 1:
-        return Named(kinds=frozenset(kinds))
-    return Named(tuple(Target(kind, name) for kind in kinds for name in words[1:]))
+        return Selection(kinds=frozenset(kinds))
+    return Selection(tuple(Target(kind, name) for kind in kinds for name in words[1:]))
 
 
-def selector(text: Optional[str], asked: Named, ctx: click.Context) -> Optional[Selector]:
+def _selector(text: Optional[str], asked: Selection, ctx: click.Context) -> Optional[Selector]:
     """What -l selects.
 
     Raises:

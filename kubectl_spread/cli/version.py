@@ -7,7 +7,7 @@ import click
 from kubectl_spread import __version__
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import connection
-from kubectl_spread.cli.stderr import note_once
+from kubectl_spread.cli.stderr import note
 from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.flags import Flags
@@ -67,7 +67,7 @@ def _behaviours(version: str, output: str) -> int:
         release = release_of(version)
     except VersionError as error:
         raise click.UsageError(str(error)) from None
-    note_once(note_on(release))
+    note(note_on(release))
     if output == "json":
         import json
 

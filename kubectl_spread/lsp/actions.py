@@ -17,11 +17,11 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.diagnostics import diagnostic
 from kubectl_spread.lsp.ignoring import ignoring
-from kubectl_spread.lsp.judge import Judge
 from kubectl_spread.lsp.positions import offset
 from kubectl_spread.lsp.positions import span_range
 from kubectl_spread.lsp.review import Checked
 from kubectl_spread.lsp.review import Review
+from kubectl_spread.operations.documents import DocumentChecker
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
@@ -37,7 +37,7 @@ class Desk(NamedTuple):
 
     client: Client
     review: Review
-    judge: Judge
+    checker: DocumentChecker
 
 
 def actions(asked: types.CodeActionParams, desk: Desk) -> list[types.CodeAction]:
@@ -76,7 +76,7 @@ def _fixes(finding: Finding, checked: Checked, desk: Desk) -> Iterator[types.Cod
     repair = finding.repair
     if repair is None or repair.source is not checked.result.source:
         return
-    done = mend([checked.result], lambda _: [finding], recheck=desk.judge.read, is_wanted=lambda _: True)
+    done = mend([checked.result], lambda _: [finding], recheck=desk.checker.read, is_wanted=lambda _: True)
     if done.fixed:
         action = _action(repair.fix.title, checked, desk, edits=edits_of(repair))
         action.diagnostics = [diagnostic(finding, desk.client, uri=desk.review.uri)]
@@ -99,8 +99,8 @@ def _fix_all(checked: Checked, desk: Desk) -> Iterator[types.CodeAction]:
     name = checked.result.source.name
     done = mend(
         before,
-        desk.judge.findings,
-        recheck=desk.judge.read,
+        desk.checker.findings,
+        recheck=desk.checker.read,
         is_wanted=lambda repair: repair.fix.is_safe and repair.source.name == name,
     )
     edit = _difference(checked.result.source, done.results, at=before.index(checked.result))

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lsp.judge import Judge
+from kubectl_spread.operations.documents import DocumentChecker
 from kubectl_spread.text.source import SourceFile
 
 T = TypeVar("T")
@@ -56,14 +56,14 @@ class Review(NamedTuple):
         return source.name
 
 
-def reviewed(opened: Iterable[Opened], judge: Judge, *, before: Review) -> Review:
+def reviewed(opened: Iterable[Opened], checker: DocumentChecker, *, before: Review) -> Review:
     """Check the open documents together; where a bug prevents that, each by itself."""
     bugs: list[Exception] = []
-    results = [(document, _result(document, judge, before=before, bugs=bugs)) for document in opened]
+    results = [(document, _result(document, checker, before=before, bugs=bugs)) for document in opened]
     together = [result for _, result in results]
-    found = _tried(partial(judge.findings, together), bugs)
+    found = _tried(partial(checker.findings, together), bugs)
     if found is None:
-        alone = [_tried(partial(judge.findings, [result]), bugs) or [] for result in together]
+        alone = [_tried(partial(checker.findings, [result]), bugs) or [] for result in together]
         found = [finding for findings in alone for finding in findings]
     by_source: dict[int, list[Finding]] = {}
     for finding in found:
@@ -75,13 +75,13 @@ def reviewed(opened: Iterable[Opened], judge: Judge, *, before: Review) -> Revie
     return Review(documents, tuple(bugs))
 
 
-def _result(document: Opened, judge: Judge, *, before: Review, bugs: list[Exception]) -> Result:
+def _result(document: Opened, checker: DocumentChecker, *, before: Review, bugs: list[Exception]) -> Result:
     """What a document holds; nothing, where reading it is more than we can."""
     known = before.documents.get(document.uri)
     if known is not None and known.opened.text == document.text:
         return known.result
     source = SourceFile(document.name, _clean(document.text))
-    return _tried(partial(judge.read, source), bugs) or Result(source, (), ())
+    return _tried(partial(checker.read, source), bugs) or Result(source, (), ())
 
 
 def _clean(text: str) -> str:

@@ -40,19 +40,19 @@ from kubectl_spread.lsp.client import client_of
 from kubectl_spread.lsp.diagnostics import diagnostic
 from kubectl_spread.lsp.framing import Framed
 from kubectl_spread.lsp.hover import hover
-from kubectl_spread.lsp.judge import Judge
 from kubectl_spread.lsp.positions import offset
 from kubectl_spread.lsp.review import Checked
 from kubectl_spread.lsp.review import Opened
 from kubectl_spread.lsp.review import Review
 from kubectl_spread.lsp.review import reviewed
+from kubectl_spread.operations.documents import DocumentChecker
 
 _PAUSE_S = 0.2  # without a change, before what is typed is checked
 
 _log = logging.getLogger(__name__)
 
 
-def serve(judge: Judge) -> bool:
+def serve(checker: DocumentChecker) -> bool:
     """Speak over standard input and output until the client leaves; whether it took its leave as it should.
 
     Raises:
@@ -61,7 +61,7 @@ def serve(judge: Judge) -> bool:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s: %(message)s")
     # Of their own, as pygls closes what it writes to, and nothing else may be written there.
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    session = _Session(judge)
+    session = _Session(checker)
     messages = Framed(sys.stdin.buffer)
     with contextlib.redirect_stdout(sys.stderr):
         session.server.start_io(cast("BinaryIO", messages), output)
@@ -84,12 +84,12 @@ class _Protocol(LanguageServerProtocol):
 class _Session:
     """One client: its documents, and what was last said of them."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, checker: DocumentChecker) -> None:
         sync = types.TextDocumentSyncKind.Incremental
         self.server = LanguageServer(
             "kubectl-spread", __version__, text_document_sync_kind=sync, protocol_cls=_Protocol
         )
-        self.judge = judge
+        self.checker = checker
         self.client = Client()
         self.documents: dict[str, Opened] = {}
         self.review = Review({})
@@ -141,7 +141,7 @@ class _Session:
 
         @feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([QUICK_FIX, FIX_ALL]))
         async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
-            desk = Desk(self.client, await self.current(), self.judge)
+            desk = Desk(self.client, await self.current(), self.checker)
             return await asyncio.to_thread(actions, params, desk)
 
         @feature(types.TEXT_DOCUMENT_HOVER)
@@ -172,7 +172,7 @@ class _Session:
         async with self.turn:
             documents = tuple(self.documents.values())
             if documents != self.review.opened:
-                self.review = await asyncio.to_thread(reviewed, documents, self.judge, before=self.review)
+                self.review = await asyncio.to_thread(reviewed, documents, self.checker, before=self.review)
                 self._complain(self.review.bugs)
             return self.review
 

@@ -396,16 +396,16 @@ def test_a_file_that_cannot_be_written_is_reported_as_it_is(
 def test_a_file_that_changes_meanwhile_is_reported_as_it_is_then(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kubectl_spread.cli import fix_options
+    from kubectl_spread.operations import fix
 
-    write = fix_options.write
+    write = fix.write
 
     def late(before: list[Result], after: list[Result]) -> dict[str, SourceError]:
         Path("web.yaml").write_text(BAD.replace("topologyKey: kubernetes.io/hostname", "topologyKey: Bad Key"))
         return write(before, after)
 
     Path("web.yaml").write_text(BAD)
-    monkeypatch.setattr(fix_options, "write", late)
+    monkeypatch.setattr(fix, "write", late)
 
     assert 3 == run(["check", "web.yaml", "--fix", "-o", "json"])
     report = json.loads(capsys.readouterr().out)

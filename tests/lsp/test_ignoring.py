@@ -10,7 +10,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.selection.policy import Config
 from kubectl_spread.lint.selection.policy import Policy
 from kubectl_spread.lsp.ignoring import ignoring
-from kubectl_spread.lsp.judge import Judge
+from kubectl_spread.operations.documents import DocumentChecker
 from kubectl_spread.text.edit import with_edits
 from kubectl_spread.text.source import SourceFile
 
@@ -27,8 +27,8 @@ spec:
 
 
 def findings(text: str, name: str = "pod.yaml") -> list[Finding]:
-    judge = Judge(Policy(), Config("/"))
-    return judge.findings([judge.read(SourceFile(name, text))])
+    checker = DocumentChecker(Policy(), Config("/"))
+    return checker.findings([checker.read(SourceFile(name, text))])
 
 
 def commented(text: str, code: str, name: str = "pod.yaml") -> Optional[str]:

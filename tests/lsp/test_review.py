@@ -6,17 +6,17 @@ from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.selection.policy import Config
 from kubectl_spread.lint.selection.policy import Policy
-from kubectl_spread.lsp.judge import Judge
 from kubectl_spread.lsp.review import Opened
 from kubectl_spread.lsp.review import Review
 from kubectl_spread.lsp.review import reviewed
+from kubectl_spread.operations.documents import DocumentChecker
 from kubectl_spread.text.source import SourceFile
 
 EMPTY = Review({})
 TEXT = "kind: Pod\napiVersion: v1\nspec: {topologySpreadConstraints: [{maxSkew: 0}]}\n"
 
 
-JUDGE = Judge(Policy(), Config("/"))
+JUDGE = DocumentChecker(Policy(), Config("/"))
 
 
 def opened(name: str, text: str, version: int = 1) -> Opened:
@@ -44,7 +44,7 @@ def test_a_source_is_known_by_its_document() -> None:
 def test_a_bug_that_only_all_together_meet_hides_nothing() -> None:
     """It is told all the same."""
 
-    class FailsTogether(Judge):
+    class FailsTogether(DocumentChecker):
         def findings(self, results: list[Result]) -> list[Finding]:
             if len(results) > 1:
                 raise KeyError("together")

@@ -450,10 +450,10 @@ def test_messages_that_are_none_are_survived() -> None:
 
 BROKEN = """
 from kubectl_spread.lint.selection.policy import Config, Policy
-from kubectl_spread.lsp.judge import Judge
+from kubectl_spread.operations.documents import DocumentChecker
 from kubectl_spread.lsp.server import serve
 
-class Broken(Judge):
+class Broken(DocumentChecker):
     def findings(self, results):
         if any("BROKEN" in result.source.text for result in results):
             raise RecursionError("deep")

@@ -1,4 +1,4 @@
-"""What is named and is not in the cluster facts: it does not exist, or it may not be read."""
+"""Errors for objects that are asked for and not in the cluster facts: they do not exist, or may not be read."""
 
 from __future__ import annotations
 

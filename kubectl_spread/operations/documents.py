@@ -1,4 +1,4 @@
-"""From what the open documents hold to what is told of them: as `check` has it, by the same config."""
+"""Check texts that are not files yet, such as the open documents of an editor; loads no numpy."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from kubectl_spread.sources.roots import root_rules
 from kubectl_spread.text.source import SourceFile
 
 
-class Judge(NamedTuple):
-    """What is asked for."""
+class DocumentChecker(NamedTuple):
+    """The rules and the configuration for a set of texts that belong together."""
 
     policy: Policy
     config: Config
 
     def read(self, source: SourceFile) -> Result:
-        """What a document holds."""
+        """Return what one text holds. A result can be kept until the text changes."""
         return pipeline.read(source, self.policy, self.config)
 
     def findings(self, results: list[Result]) -> list[Finding]:
-        """The findings of a project by place, without those that are accepted."""
+        """Return the findings of all texts by place, without those that are accepted."""
         sources = [result.source for result in results]
         unsaved = [source.name for source in sources if not os.path.isabs(source.name)]
         rules = root_rules(sources, self.config, texts=unsaved)

@@ -1,4 +1,4 @@
-"""From what `explain` is asked about to its answers; loads numpy."""
+"""Make the reports of `explain`: one for each group of pods that are alike; loads numpy."""
 
 from __future__ import annotations
 
@@ -6,22 +6,10 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
-from typing import Union
 
-from kubectl_spread.cli.absent import absent
-from kubectl_spread.cli.live import load as load_live
-from kubectl_spread.cli.options import FactOptions
-from kubectl_spread.cli.options import Facts
-from kubectl_spread.cli.options import kustomized
-from kubectl_spread.cli.options import place
-from kubectl_spread.cli.options import with_manifests
-from kubectl_spread.cli.targets import Target
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import NotFoundError
-from kubectl_spread.errors import SourceError
-from kubectl_spread.errors import SpreadError
 from kubectl_spread.explain.disagreement import disagreement
 from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.explanation import Examined
@@ -39,43 +27,43 @@ from kubectl_spread.explain.reported import notices
 from kubectl_spread.explain.workload_state import pods_of
 from kubectl_spread.explain.workload_state import state_of
 from kubectl_spread.explain.workload_state import WorkloadState
-from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.workload import PER_POD_LABELS
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.operations.cluster_facts import place
+from kubectl_spread.operations.cluster_source import LoadedCluster
+from kubectl_spread.operations.missing import absent
+from kubectl_spread.operations.selection import Target
 from kubectl_spread.report.explained import PodReport
 from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.forecast import forecast
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.prospects import Prospect
 from kubectl_spread.simulate.prospects import Prospects
-from kubectl_spread.sources.files import Input
-from kubectl_spread.sources.files import inputs
-from kubectl_spread.sources.live.reading import Session
-from kubectl_spread.sources.live.resources import Question
-from kubectl_spread.sources.supporting_objects import looks_like_facts
-from kubectl_spread.suggest.problem import of_placements
-from kubectl_spread.suggest.problem import of_pod
+from kubectl_spread.suggest import problem as problems
 from kubectl_spread.suggest.problem import Problem
 from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestions
-from kubectl_spread.text.source import SourceFile
 
 _MOST_GROUPS = 8  # of Pending pods of one workload, each told by itself
 
 
-class Asked(NamedTuple):
-    """What every answer depends on; `node`: the only node that is asked about; suggestions: the most to tell."""
+class ReportSettings(NamedTuple):
+    """What every report depends on.
+
+    Attributes:
+        namespace: of the objects.
+        known: the cluster.
+        node: the only node to report on; empty for all.
+        suggestions: the largest number of suggestions; 0 looks for none.
+    """
 
     namespace: str
-    known: Facts
+    known: LoadedCluster
     node: str = ""
     suggestions: int = 0
 
@@ -85,80 +73,44 @@ class Asked(NamedTuple):
         return bool(self.suggestions) and not self.node
 
 
-class Answers(NamedTuple):
-    """The answers, what does not exist or is forbidden, what could not be read, and why there is no pod to explain."""
-
-    reports: list[PodReport]
-    missing: list[SpreadError]
-    errors: list[SourceError]
-    notes: tuple[str, ...] = ()
-
-
-def targets(wanted: Iterable[Target], asked: Asked) -> Answers:
-    """Answers about pods and workloads of the cluster facts."""
-    reports: list[PodReport] = []
-    missing: list[SpreadError] = []
-    for target in wanted:
-        try:
-            reports += _pod(target.name, asked) if target.kind == "Pod" else _workload(target, asked)
-        except (NotFoundError, ClusterError) as error:
-            missing.append(error)
-    return Answers(reports, missing, list(asked.known.errors))
-
-
-def manifests(paths: tuple[str, ...], directories: tuple[str, ...]) -> list[Union[Input, SourceError]]:
-    """The manifests that are named, or what keeps them from being read."""
-    return list(_inputs(paths, directories))
-
-
-def live(
-    facts: FactOptions,
-    session: Session,
-    wanted: list[Target],
-    read: list[Union[Input, SourceError]],
-    namespace: str,
-) -> Facts:
-    """What a live cluster must know for the answers.
+def of_target(target: Target, asked: ReportSettings) -> list[PodReport]:
+    """Return reports on a pod, or on a workload's pods, of the cluster.
 
     Raises:
-        ClusterError: it cannot be read.
+        NotFoundError: it does not exist.
+        ClusterError: it may not be read.
     """
-    texts = tuple(item.source.text for item in read if not isinstance(item, SourceError))
-    return load_live(facts, session, Question(namespace, tuple(target.kind for target in wanted), texts))
+    return _pod(target.name, asked) if target.kind == "Pod" else _workload(target, asked)
 
 
-def files(read: Iterable[Union[Input, SourceError]], asked: Asked) -> Answers:
-    """Answers about workloads of manifests: what `check` would place.
+def of_placement(placements: list[Placement], at: int, asked: ReportSettings) -> list[PodReport]:
+    """Return reports on the pods of one placement of several; empty if it has no pod to explain.
 
-    Each is explained at the first pod that finds no node, or at its first pod.
+    Raises:
+        NotFoundError: there is no node of the name in the settings.
     """
-    errors = list(asked.known.errors)
-    given = _read(read, asked.namespace, errors)
-    applied = with_manifests(asked.known, given.sources, asked.namespace)
-    errors += applied.errors[len(asked.known.errors) :]
-    asked = asked._replace(known=applied)
-    reports: list[PodReport] = []
-    missing: list[SpreadError] = []
-    notes: list[str] = []
-    placements = place(given.workloads, applied, explain_first=True)
-    for at, placement in enumerate(placements):
-        try:
-            found = list(_placement(placement, asked))
-        except NotFoundError as error:
-            missing.append(error)
-            continue
-        if found:
-            found[0] = found[0]._replace(forecast=_forecast(placement.workload, asked))
-        if found and asked.suggests:
-            problem = of_placements(placements, at, applied.cluster, applied.profiles, all_nodes=applied.all_nodes)
-            found[0] = found[0]._replace(suggestions=_suggestions(problem, asked))
-        reports += found
-        if not found:
-            notes.append(f"{placement.workload.key}: {_why_nothing(placement)}")
-    return Answers(reports, missing, errors, tuple(notes))
+    placement, known = placements[at], asked.known
+    found = list(_placement(placement, asked))
+    if found:
+        found[0] = found[0]._replace(forecast=_forecast(placement.workload, asked))
+    if found and asked.suggests:
+        problem = problems.of_placements(placements, at, known.cluster, known.profiles, all_nodes=known.all_nodes)
+        found[0] = found[0]._replace(suggestions=_suggestions(problem, asked))
+    return found
 
 
-def _pod(name: str, asked: Asked) -> list[PodReport]:
+def reason_without_pod(placement: Placement) -> str:
+    """Return why a workload has no pod to explain."""
+    if placement.gated:
+        return f"its pods wait for their scheduling gates: {placement.gated[0].message}"
+    if placement.not_predictable:
+        return f"not predictable: its pods need {', '.join(placement.not_predictable)}"
+    if placement.placed:
+        return f"all its pods run already, {len(placement.placed)} of them"
+    return "it asks for no pods"
+
+
+def _pod(name: str, asked: ReportSettings) -> list[PodReport]:
     cluster = asked.known.cluster
     pods = [pod for pod in cluster.pods if pod.name == name and pod.namespace == asked.namespace]
     if not pods:
@@ -168,7 +120,7 @@ def _pod(name: str, asked: Asked) -> list[PodReport]:
     return [_suggesting(prospects.of(pods[0]), asked)]
 
 
-def _workload(target: Target, asked: Asked) -> list[PodReport]:
+def _workload(target: Target, asked: ReportSettings) -> list[PodReport]:
     """The Pending pods of a workload, one of each class; without any, the pod that would come next."""
     cluster = asked.known.cluster
     key = OwnerKey(target.kind, asked.namespace, target.name)
@@ -197,7 +149,7 @@ def _workload(target: Target, asked: Asked) -> list[PodReport]:
     return found
 
 
-def _next_pod(state: WorkloadState, asked: Asked) -> PodReport:
+def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
     """The pod that the workload's controller would create next: one that is missing, or one replica more."""
     cluster = asked.known.cluster
     controller = cluster.controllers.get(state.key)
@@ -215,7 +167,7 @@ def _next_pod(state: WorkloadState, asked: Asked) -> PodReport:
     return _report(twin, cluster, asked, state=state)
 
 
-def _placement(placement: Placement, asked: Asked) -> Iterator[PodReport]:
+def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodReport]:
     """Pods of one class that stay Pending, or the first pod."""
     moment = placement.moment or asked.known.cluster
     explanations = {item.pod.name: item.explanation for item in placement.pending}
@@ -236,7 +188,7 @@ def _placement(placement: Placement, asked: Asked) -> Iterator[PodReport]:
             yield _with_ignored(_report(first_pod, moment, asked), placement)
 
 
-def _forecast(owner: Workload, asked: Asked) -> Optional[Forecast]:
+def _forecast(owner: Workload, asked: ReportSettings) -> Optional[Forecast]:
     """Where a workload with soft constraints would end up; None without any, and where one node is asked about."""
     written = mappings((owner.template.get("spec") or {}).get("topologySpreadConstraints"))
     if asked.node or all(item.get("whenUnsatisfiable") != SCHEDULE_ANYWAY for item in written):
@@ -270,7 +222,7 @@ def _without_own_labels(cls: PodClass) -> PodClass:
 
 
 def _suggesting(
-    prospect: Prospect, asked: Asked, *, others: tuple[str, ...] = (), state: Optional[WorkloadState] = None
+    prospect: Prospect, asked: ReportSettings, *, others: tuple[str, ...] = (), state: Optional[WorkloadState] = None
 ) -> PodReport:
     """One pod of the cluster, explained, with the changes that would let it be placed."""
     examined, cluster = prospect.examined, asked.known.cluster
@@ -279,7 +231,9 @@ def _suggesting(
         return report
     known = asked.known
     columns = None if examined.scheduler is None else examined.scheduler.columns
-    problem = of_pod(report.explanation, prospect.cluster, known.profiles, all_nodes=known.all_nodes, columns=columns)
+    problem = problems.of_pod(
+        report.explanation, prospect.cluster, known.profiles, all_nodes=known.all_nodes, columns=columns
+    )
     return report._replace(suggestions=_suggestions(problem, asked))
 
 
@@ -296,7 +250,7 @@ def _with_disagreement(report: PodReport) -> PodReport:
     return report._replace(explanation=explanation._replace(verdict=Verdict.REFUSED, disagreement=found))
 
 
-def _suggestions(problem: Optional[Problem], asked: Asked) -> Optional[Suggestions]:
+def _suggestions(problem: Optional[Problem], asked: ReportSettings) -> Optional[Suggestions]:
     return None if problem is None else suggest(problem, most=asked.suggestions)
 
 
@@ -305,7 +259,12 @@ def _with_ignored(report: PodReport, placement: Placement) -> PodReport:
 
 
 def _report(
-    pod: Pod, cluster: Cluster, asked: Asked, *, others: tuple[str, ...] = (), state: Optional[WorkloadState] = None
+    pod: Pod,
+    cluster: Cluster,
+    asked: ReportSettings,
+    *,
+    others: tuple[str, ...] = (),
+    state: Optional[WorkloadState] = None,
 ) -> PodReport:
     """One pod of a cluster, explained.
 
@@ -315,12 +274,17 @@ def _report(
     return _told(_examined(pod, cluster, asked), cluster, asked, others=others, state=state)
 
 
-def _examined(pod: Pod, cluster: Cluster, asked: Asked) -> Examined:
+def _examined(pod: Pod, cluster: Cluster, asked: ReportSettings) -> Examined:
     return examine(pod, cluster, asked.known.profiles, all_nodes=asked.known.all_nodes)
 
 
 def _told(
-    examined: Examined, cluster: Cluster, asked: Asked, *, others: tuple[str, ...], state: Optional[WorkloadState]
+    examined: Examined,
+    cluster: Cluster,
+    asked: ReportSettings,
+    *,
+    others: tuple[str, ...],
+    state: Optional[WorkloadState],
 ) -> PodReport:
     explanation = examined.explanation._replace(others=others)
     words = last_words(explanation.pod, cluster)
@@ -334,60 +298,17 @@ def _told(
     )
 
 
-def _comparison(explanation: Explanation, words: LastWords, cluster: Cluster, asked: Asked) -> Optional[Comparison]:
+def _comparison(
+    explanation: Explanation, words: LastWords, cluster: Cluster, asked: ReportSettings
+) -> Optional[Comparison]:
     profiles = asked.known.profiles
     profile = profiles.get(explanation.pod.cls.scheduler_name) or next(iter(profiles.values()))
     return comparison(explanation, words, changes_since(words.at, cluster), cluster, profile.minor)
 
 
-def _one_node(examined: Examined, asked: Asked) -> Optional[OneNode]:
+def _one_node(examined: Examined, asked: ReportSettings) -> Optional[OneNode]:
     if not asked.node:
         return None
     if all(node.name != asked.node for node in asked.known.cluster.nodes):
         raise NotFoundError(f'nodes "{asked.node}" not found in the cluster facts')
     return one_node(asked.node, examined)
-
-
-def _why_nothing(placement: Placement) -> str:
-    """Why a workload has no pod to explain."""
-    if placement.gated:
-        return f"its pods wait for their scheduling gates: {placement.gated[0].message}"
-    if placement.not_predictable:
-        return f"not predictable: its pods need {', '.join(placement.not_predictable)}"
-    if placement.placed:
-        return f"all its pods run already, {len(placement.placed)} of them"
-    return "it asks for no pods"
-
-
-def _inputs(paths: tuple[str, ...], directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
-    yield from inputs(paths, recursive=False)
-    yield from kustomized(directories)
-
-
-class _Manifests(NamedTuple):
-    """What the manifests hold, and their texts."""
-
-    workloads: list[Workload]
-    sources: list[SourceFile]
-
-
-def _read(read: Iterable[Union[Input, SourceError]], namespace: str, errors: list[SourceError]) -> _Manifests:
-    subjects: list[Subject] = []
-    others: list[Manifest] = []
-    sources: list[SourceFile] = []
-    for given in read:
-        if isinstance(given, SourceError):
-            errors.append(given)
-            continue
-        sources.append(given.source)
-        result = check_source(given.source, named=True, codes=(), namespace=namespace)
-        refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
-        for finding in refused:
-            line, column = given.source.position(finding.place.span.start)
-            message = f"{finding.rule.code} {finding.message}"
-            errors.append(SourceError(given.source.name, message, line=line, column=column))
-        if not refused and not result.workloads and not looks_like_facts(given.source.text):
-            errors.append(SourceError(given.source.name, "no workload in it to explain"))
-        subjects += result.subjects
-        others += result.others
-    return _Manifests(Project(subjects, others, namespace=namespace).workloads, sources)

@@ -6,24 +6,32 @@ from collections.abc import Iterable
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
+from typing import TYPE_CHECKING
 
-from kubectl_spread.cli.absent import absent
-from kubectl_spread.cli.absent import is_missing
-from kubectl_spread.cli.absent import no_namespace
-from kubectl_spread.cli.checking import Asked
-from kubectl_spread.cli.checking import Read
-from kubectl_spread.cli.options import Facts
-from kubectl_spread.cli.targets import Named
 from kubectl_spread.cluster.prune import kept
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import SpreadError
+from kubectl_spread.lint.selection.policy import Config
 from kubectl_spread.objects.kinds import KINDS
-from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.operations import baseline
+from kubectl_spread.operations import check
+from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations import live_cluster
+from kubectl_spread.operations import rule_choice
+from kubectl_spread.operations.check import CheckResult
+from kubectl_spread.operations.check import CheckSettings
+from kubectl_spread.operations.check import ReadFiles
+from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.operations.cluster_source import LoadedCluster
+from kubectl_spread.operations.missing import absent
+from kubectl_spread.operations.missing import is_missing
+from kubectl_spread.operations.missing import no_namespace
+from kubectl_spread.operations.rule_choice import RuleChoice
+from kubectl_spread.operations.selection import Selection
 from kubectl_spread.report.check import Running
 from kubectl_spread.report.table import listed
 from kubectl_spread.simulate.controllers import is_changed
@@ -34,43 +42,94 @@ from kubectl_spread.simulate.rollout import uncreated
 from kubectl_spread.simulate.rollout import waiting
 from kubectl_spread.simulate.status import workload_of
 from kubectl_spread.simulate.under_way import under_way
+from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.text.emit import emitted
 from kubectl_spread.text.source import SourceFile
+
+if TYPE_CHECKING:
+    from kubectl_spread.sources.live.reading import Session
 
 Plain = dict[str, Any]
 
 _MOST_NAMES = 6
 
 
-class Wanted(NamedTuple):
-    """Which workloads are checked; `namespace` is empty for all."""
+class ClusterCheckRequest(NamedTuple):
+    """Which running workloads to check, by which rules.
 
-    named: Named
-    selector: Optional[Selector]
-    namespace: str
+    Attributes:
+        source: the cluster facts; the live cluster if none are named.
+        selection: the workloads; its namespace is replaced by `namespace`.
+        namespace: None for the context's; empty for all.
+        choice: rules and their settings.
+        config: the configuration, if it was loaded already.
+    """
 
-    def includes(self, key: OwnerKey, labels: Labels) -> bool:
-        """Whether a workload is asked about."""
-        if self.namespace and key.namespace != self.namespace:
-            return False
-        return self.named.includes(key.kind, key.name) and (self.selector is None or self.selector.matches(labels))
-
-    @property
-    def where(self) -> str:
-        """For people."""
-        return f"in namespace {self.namespace}" if self.namespace else "in all namespaces"
+    source: ClusterSource = ClusterSource(live=True)
+    selection: Selection = Selection()
+    namespace: Optional[str] = None
+    choice: RuleChoice = RuleChoice()
+    config: Optional[Config] = None
 
 
-class Found(NamedTuple):
-    """The workloads as texts that were read, what was named and is not there, and what else there is to say."""
+class RunningWorkloads(NamedTuple):
+    """Running workloads as texts that were read, missing ones, and notes."""
 
-    read: Read
+    read: ReadFiles
     running: Running
-    absent: tuple[SpreadError, ...]
+    missing: tuple[SpreadError, ...]
     notes: tuple[str, ...]
 
 
-def check(known: Facts, asked: Asked, wanted: Wanted) -> Found:
+def check_workloads(request: ClusterCheckRequest) -> CheckResult:
+    """Check workloads that run: their constraints, their Pending pods and their next rollouts.
+
+    Raises:
+        RequestError: the request contradicts itself.
+        ConfigError: the configuration cannot be followed.
+        SourceError: the cluster facts, or the baseline, cannot be read.
+        ClusterError: the live cluster cannot be read.
+    """
+    config = request.config if request.config is not None else rule_choice.load_config(request.choice)
+    source = request.source.or_live()
+    session = cluster_facts.open_session(source)
+    asked = check.settings(request.choice, config, source=source, namespace=request.namespace or None, session=session)
+    selection = request.selection._replace(namespace="" if request.namespace == "" else asked.namespace)
+    asked = asked._replace(namespace="default")  # running workloads name their own
+    known = _load(asked.source, session, selection)
+    found = _running(known, asked, selection)
+    # Rules may ask where each workload goes: placing all at once is cheaper than one at a time.
+    prepared = check.prepared(asked, found.read, known)
+    judged = prepared.judge(found.read.results)
+    findings = [item._replace(repair=None) for item in judged.findings]  # there is no file to fix
+    new = baseline.new_findings(findings, found.read, asked)
+    counts = check.counts(found.read, judged, known=new.known)._replace(lists=0, templates=0)
+    return CheckResult(
+        new.findings,
+        [],
+        list(known.errors),
+        counts,
+        tuple(result.source.name for result in found.read.results),
+        found.read,
+        asked,
+        notes=(*new.notes, *found.notes),
+        running=found.running,
+        scope=selection.place,
+        missing=found.missing,
+        unread=known.cluster.unread,
+    )
+
+
+def _load(source: ClusterSource, session: Optional[Session], selection: Selection) -> LoadedCluster:
+    """Return the cluster that is named, or as much of the live one as the workloads need."""
+    if session is None:
+        return cluster_facts.load_files(source)
+    kinds = selection.all_kinds
+    question = Question(selection.namespace, kinds, is_overview=not kinds)
+    return live_cluster.load(source, session, question)
+
+
+def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> RunningWorkloads:
     """Read the workloads that run, explain their Pending pods, and try their next rollouts."""
     cluster = known.cluster
     controllers = [
@@ -78,7 +137,7 @@ def check(known: Facts, asked: Asked, wanted: Wanted) -> Found:
         for key, controller in sorted(cluster.controllers.items())
         if key not in cluster.owners and wanted.includes(key, controller.labels)
     ]
-    results = [asked.check(_source(controller)) for _, controller in controllers]
+    results = [asked.read(_source(controller)) for _, controller in controllers]
     pending = list(_pending(cluster, wanted))
     waits = {key for key, _ in pending}
     rollouts = Rollouts(cluster, known.profiles)
@@ -98,11 +157,11 @@ def check(known: Facts, asked: Asked, wanted: Wanted) -> Found:
         tuple(uncreated((key for key, _ in controllers), cluster)),
         begun,
     )
-    read = Read(results, [], len(results), [], is_whole=False)
-    return Found(read, running, _absent(seen, wanted, cluster), _notes(wanted, cluster))
+    read = ReadFiles(results, [], len(results), [], is_whole=False)
+    return RunningWorkloads(read, running, _missing(seen, wanted, cluster), _notes(wanted, cluster))
 
 
-def replaced(owners: Iterable[Workload], specs: dict[str, Plain], known: Facts) -> Running:
+def rollouts_of(owners: Iterable[Workload], specs: dict[str, Plain], known: LoadedCluster) -> Running:
     """What becomes of rollouts that manifests start: workloads that the cluster has with another template.
 
     Args:
@@ -134,11 +193,11 @@ def _source(controller: Controller) -> SourceFile:
     return SourceFile(f"{owner.namespace}/{owner.kind.lower()}/{owner.name}", text)
 
 
-def _pending(cluster: Cluster, wanted: Wanted) -> Iterable[tuple[OwnerKey, Pod]]:
+def _pending(cluster: Cluster, wanted: Selection) -> Iterable[tuple[OwnerKey, Pod]]:
     return _of_wanted((pod for pod in cluster.pending() if not pod.terminating), cluster, wanted)
 
 
-def _of_wanted(pods: Iterable[Pod], cluster: Cluster, wanted: Wanted) -> Iterable[tuple[OwnerKey, Pod]]:
+def _of_wanted(pods: Iterable[Pod], cluster: Cluster, wanted: Selection) -> Iterable[tuple[OwnerKey, Pod]]:
     """Those pods that are asked about, with their workloads."""
     for pod in pods:
         key = workload_of(pod, cluster)
@@ -147,17 +206,17 @@ def _of_wanted(pods: Iterable[Pod], cluster: Cluster, wanted: Wanted) -> Iterabl
             yield key, pod
 
 
-def _absent(seen: set[OwnerKey], wanted: Wanted, cluster: Cluster) -> tuple[SpreadError, ...]:
+def _missing(seen: set[OwnerKey], wanted: Selection, cluster: Cluster) -> tuple[SpreadError, ...]:
     there = {(key.kind, key.name) for key in seen}
     found = tuple(
         absent(target.kind, target.name, namespace=wanted.namespace, cluster=cluster)
-        for target in wanted.named.targets
+        for target in wanted.targets
         if (target.kind, target.name) not in there
     )
     return (no_namespace(wanted.namespace),) if not found and is_missing(wanted.namespace, cluster) else found
 
 
-def _notes(wanted: Wanted, cluster: Cluster) -> tuple[str, ...]:
+def _notes(wanted: Selection, cluster: Cluster) -> tuple[str, ...]:
     """What is there and cannot be checked: workloads that only their pods tell of."""
     unseen: dict[str, None] = {}
     for pod in cluster.bound():

@@ -1,4 +1,4 @@
-"""What a run passed over: one line for all templates, and one for texts that are not YAML."""
+"""Notes on what a check left out: templates, texts that are not YAML, and kinds that the facts do not hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from kubectl_spread.lint.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
-    from kubectl_spread.cli.summary import Counts
     from kubectl_spread.lint.check_source import Result
 
 _NAMED = 3  # files that a line names
@@ -38,12 +37,9 @@ def notes(results: Sequence[Result]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def counted_in(counts: Counts, results: Sequence[Result]) -> Counts:
-    """Return the counts with the templates, and with the lists of constraints that were checked without their pods."""
-    outside = [result.outside for result in results if result.outside is not None]
-    nested = (subject for item in outside for world in item.worlds for subject in world.subjects)
-    lists = sum(len(item.lists) for item in outside) + sum(bool(subject.constraints) for subject in nested)
-    return counts._replace(lists=lists, templates=sum(result.is_template for result in results))
+def not_applied(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the line about kinds that decide about new pods, and that the cluster facts do not hold."""
+    return (f"the cluster facts hold no {' and no '.join(kinds)} objects, so none is applied",) if kinds else ()
 
 
 def _names_constraints(result: Result) -> bool:

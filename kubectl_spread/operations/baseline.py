@@ -1,0 +1,65 @@
+"""The baseline of `check`: known findings are left out, and what is found can be written as known."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+from typing import TYPE_CHECKING
+
+from kubectl_spread.lint.wording import counted
+
+if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
+    from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.operations.check import CheckSettings
+    from kubectl_spread.operations.check import ReadFiles
+
+
+class NewFindings(NamedTuple):
+    """The findings that are reported, the number of known ones, and notes about the baseline."""
+
+    findings: list[Finding]
+    known: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def new_findings(findings: list[Finding], read: ReadFiles, settings: CheckSettings) -> NewFindings:
+    """Return the findings that the baseline does not have; after writing it, only those it cannot hold.
+
+    Raises:
+        SourceError: the baseline cannot be read or written.
+    """
+    if settings.choice.write_baseline:
+        return _write(findings, read, path=settings.choice.write_baseline)
+    path = _path(settings)
+    if not path or settings.choice.no_ignores:
+        return NewFindings(findings)
+    from kubectl_spread.report import baseline
+    from kubectl_spread.sources.files import read_text
+
+    compared = baseline.compare(findings, baseline.read(read_text(path)), files=read.seen, is_whole=read.is_whole)
+    notes = (_gone(compared.gone, path),) if compared.gone else ()
+    return NewFindings(compared.findings, compared.known, notes)
+
+
+def _path(settings: CheckSettings) -> str:
+    """Return the baseline that is named, relative to the working directory; empty if none is."""
+    config = settings.config
+    if settings.choice.baseline or not config.baseline:
+        return settings.choice.baseline or ""
+    return os.path.relpath(os.path.join(config.root, config.baseline))
+
+
+def _write(findings: list[Finding], read: ReadFiles, *, path: str) -> NewFindings:
+    from kubectl_spread.report import baseline
+    from kubectl_spread.sources.atomic_write import write
+    from kubectl_spread.sources.files import read_text
+
+    before = baseline.read(read_text(path)) if os.path.isfile(path) and os.path.getsize(path) else None
+    write(path, baseline.render(findings, path, before=before, files=read.seen, is_whole=read.is_whole))
+    left = [finding for finding in findings if finding.is_unreadable]
+    return NewFindings(left, len(findings) - len(left))
+
+
+def _gone(count: int, path: str) -> str:
+    them = "it" if count == 1 else "them"
+    return f"{counted(count, 'finding')} of {path} no longer there: --write-baseline {path} leaves {them} out"

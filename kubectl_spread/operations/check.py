@@ -1,0 +1,410 @@
+"""Check manifests: read them, place their workloads if cluster facts are given, and judge them.
+
+```
+CheckRequest ─▶ settings ─▶ read ─▶ (cluster facts ─▶ placements) ─▶ judge ─▶ baseline ─▶ CheckResult
+```
+
+`prepare` goes up to the judge, so that `operations.fix` can mend between it and the result.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
+
+from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import SpreadError
+from kubectl_spread.objects.plain import fields
+from kubectl_spread.operations import baseline
+from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations import cluster_source
+from kubectl_spread.operations import rule_choice
+from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.operations.cluster_source import LoadedCluster
+from kubectl_spread.operations.rule_choice import InputPaths
+from kubectl_spread.operations.rule_choice import RuleChoice
+
+if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.cluster.snapshot import Unread
+    from kubectl_spread.lint.check_source import Result
+    from kubectl_spread.lint.facts import ClusterFacts
+    from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.lint.pipeline import Judged
+    from kubectl_spread.lint.roots import RootRules
+    from kubectl_spread.lint.selection.policy import Config
+    from kubectl_spread.lint.selection.policy import Policy
+    from kubectl_spread.objects.workload import Workload
+    from kubectl_spread.report.check import Running
+    from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.sources.live.reading import Session
+    from kubectl_spread.sources.live.resources import Question
+    from kubectl_spread.text.source import SourceFile
+
+    Judge = Callable[[Sequence[Result]], Judged]
+
+
+class CheckRequest(NamedTuple):
+    """Which manifests to check, on which cluster, by which rules.
+
+    Attributes:
+        paths: files and directories; `-` is standard input. Without any, the paths of the configuration.
+        recursive: look into the directories below those in `paths`.
+        kustomize: directories that kustomize renders.
+        source: the cluster facts to place replicas on.
+        namespace: of objects that name none.
+        choice: rules and their settings.
+        config: the configuration, if it was loaded already.
+    """
+
+    paths: tuple[str, ...] = ()
+    recursive: bool = False
+    kustomize: tuple[str, ...] = ()
+    source: ClusterSource = ClusterSource()
+    namespace: Optional[str] = None
+    choice: RuleChoice = RuleChoice()
+    config: Optional[Config] = None
+
+
+class CheckSettings(NamedTuple):
+    """What the request and the configuration ask for together."""
+
+    choice: RuleChoice
+    config: Config
+    source: ClusterSource
+    policy: Policy
+    namespace: str
+
+    def read(self, source: SourceFile, *, named: bool = False) -> Result:
+        """Return what one file holds, and what the API server would say of it."""
+        from kubectl_spread.lint import pipeline
+
+        return pipeline.read(source, self.policy, self.config, named=named, namespace=self.namespace)
+
+
+class ReadFiles(NamedTuple):
+    """The inputs after reading.
+
+    Attributes:
+        results: one for each input that was read.
+        errors: of inputs that were not.
+        files: the number of inputs.
+        seen: names of the inputs of which nothing is hidden from the rules.
+        is_whole: these are all files of the project, and all were seen.
+        fixed: the number of findings that were fixed.
+        rules: which files belong together.
+    """
+
+    results: list[Result]
+    errors: list[SourceError]
+    files: int
+    seen: list[str]
+    is_whole: bool
+    fixed: int = 0
+    rules: Optional[RootRules] = None
+
+    @property
+    def rejected(self) -> int:
+        """The number of workloads that the API server would reject."""
+        return sum(result.rejected for result in self.results)
+
+
+class CheckCounts(NamedTuple):
+    """How much was checked, and how many findings are not reported."""
+
+    files: int
+    workloads: int  # that the API server would accept
+    rejected: int  # that it would not
+    ignored: int  # findings that a comment, an annotation or the configuration suppresses
+    baselined: int  # findings that the baseline has
+    fixed: int  # findings that were fixed
+    lists: int = 0  # of constraints outside pod templates: in values, patches and custom resources
+    templates: int = 0  # files that are not YAML until they are rendered
+
+
+class PreparedCheck(NamedTuple):
+    """A check up to its judge."""
+
+    settings: CheckSettings
+    read: ReadFiles
+    known: Optional[LoadedCluster]
+    placements: list[Placement]
+    judge: Judge
+
+    @property
+    def errors(self) -> list[SourceError]:
+        """Inputs and cluster facts that could not be read."""
+        return [*self.read.errors, *(self.known.errors if self.known is not None else ())]
+
+
+class CheckResult(NamedTuple):
+    """The result of checking manifests or running workloads.
+
+    Attributes:
+        findings: those that are neither ignored nor in the baseline.
+        placements: one for each workload, if cluster facts are given.
+        errors: inputs that could not be read.
+        counts: how much was checked.
+        files: names of the files that were read.
+        notes: sentences for people.
+        running: Pending pods and stuck rollouts.
+        scope: where running workloads were looked for; empty for manifests.
+        missing: what is asked for by name and does not exist.
+        unread: what may not be read in the cluster.
+        not_applied: kinds that decide about new pods, and that the facts do not hold.
+        unread_inputs: the number of inputs that could not be read.
+        read: the inputs, for fixes.
+        settings: what was asked for.
+    """
+
+    findings: list[Finding]
+    placements: list[Placement]
+    errors: list[SourceError]
+    counts: CheckCounts
+    files: tuple[str, ...]
+    read: ReadFiles
+    settings: CheckSettings
+    notes: tuple[str, ...] = ()
+    running: Optional[Running] = None
+    scope: str = ""
+    missing: tuple[SpreadError, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    not_applied: tuple[str, ...] = ()
+    unread_inputs: int = 0
+
+
+def check_files(request: CheckRequest) -> CheckResult:
+    """Check manifests; with cluster facts, also place every replica.
+
+    Raises:
+        RequestError: the request contradicts itself, or names nothing to check.
+        ConfigError: the configuration cannot be followed.
+        SourceError: nothing can be read at all.
+        ClusterError: the live cluster cannot be read.
+    """
+    return result_of(prepare(request))
+
+
+def prepare(request: CheckRequest) -> PreparedCheck:
+    """Read the manifests and the cluster facts, and place the workloads.
+
+    Raises:
+        SpreadError: as `check_files` does.
+    """
+    config = request.config if request.config is not None else rule_choice.load_config(request.choice)
+    given = paths_of(request, config)
+    session = cluster_facts.open_session(request.source)
+    asked = settings(request.choice, config, source=request.source, namespace=request.namespace, session=session)
+    read = read_files(given, asked)
+    known = cluster_facts.load(asked.source, session, _question(read, asked) if session is not None else None)
+    if known is not None:
+        known = cluster_facts.with_manifests(known, [result.source for result in read.results], asked.namespace)
+    return prepared(asked, read, known)
+
+
+def prepared(asked: CheckSettings, read: ReadFiles, known: Optional[LoadedCluster]) -> PreparedCheck:
+    """Place the workloads of files that were read."""
+    placements = placed(read, known, namespace=asked.namespace)
+    return PreparedCheck(asked, read, known, placements, judge(read, asked, known=known, placements=placements))
+
+
+def result_of(check: PreparedCheck) -> CheckResult:
+    """Judge what was prepared, and leave out what the baseline has.
+
+    Raises:
+        SourceError: the baseline cannot be read or written.
+    """
+    from kubectl_spread.report import skipped
+
+    read, known = check.read, check.known
+    judged = check.judge(read.results)
+    new = baseline.new_findings(judged.findings, read, check.settings)
+    not_applied = _not_applied(known, check.placements)
+    return CheckResult(
+        new.findings,
+        check.placements,
+        check.errors,
+        counts(read, judged, known=new.known),
+        tuple(result.source.name for result in read.results),
+        read,
+        check.settings,
+        notes=(*new.notes, *skipped.notes(read.results), *skipped.not_applied(not_applied)),
+        running=_replaced(read, known, judged.workloads),
+        unread=known.cluster.unread if known is not None else (),
+        not_applied=not_applied,
+        unread_inputs=read.files - len(read.results),
+    )
+
+
+def paths_of(request: CheckRequest, config: Config) -> InputPaths:
+    """Return what a request reads.
+
+    Raises:
+        RequestError: nothing, or contradicting things.
+    """
+    return rule_choice.input_paths(
+        request.paths, request.choice, config, recursive=request.recursive, kustomized=request.kustomize
+    )
+
+
+def settings(
+    choice: RuleChoice,
+    config: Config,
+    *,
+    source: ClusterSource,
+    namespace: Optional[str],
+    session: Optional[Session] = None,
+) -> CheckSettings:
+    """Return what a request asks for; what it leaves open, the configuration and then the live cluster decide.
+
+    Raises:
+        RequestError: settings contradict each other, or name no rule.
+        ClusterError: the live cluster does not tell its version.
+    """
+    version = source.kubernetes_version or config.kubernetes_version or None
+    minor = cluster_source.minor_of(source)
+    if session is not None:
+        namespace = namespace or session.target.namespace
+        if version is None:
+            minor = session.version.minor
+    rules = rule_choice.policy(choice, config, minor=minor)
+    return CheckSettings(choice, config, source._replace(kubernetes_version=version), rules, namespace or "default")
+
+
+def read_files(given: InputPaths, asked: CheckSettings) -> ReadFiles:
+    """Read every input, and check each by itself.
+
+    Raises:
+        SourceError: there is nothing to check.
+    """
+    from kubectl_spread.lint.pipeline import is_seen
+
+    results: list[Result] = []
+    errors: list[SourceError] = []
+    texts: set[str] = set()  # names of inputs that are no files
+    for item in rule_choice.read_inputs(given):
+        if isinstance(item, SourceError):
+            errors.append(item)
+        elif item.named and not item.source.text.strip():
+            errors.append(SourceError(item.source.name, "the file is empty"))
+        else:
+            results.append(asked.read(item.source, named=item.named))
+            texts.update(() if item.is_file else (item.source.name,))
+    if not results and not errors and not given.exclusion.is_forced:
+        raise SourceError(", ".join((*given.paths, *given.kustomized)), "no .yaml, .yml or .json file in it")
+    files = len(results) + len(errors)
+    seen = [result.source.name for result in results if is_seen(result)]
+    rules = root_rules_of(given, asked.config, [item.source for item in results], texts=texts)
+    return ReadFiles(results, errors, files, seen, given.is_whole and len(seen) == files, rules=rules)
+
+
+def root_rules_of(given: InputPaths, config: Config, sources: list[SourceFile], *, texts: Iterable[str]) -> RootRules:
+    """Return which files belong together; `texts` are the names of sources that are no files."""
+    from kubectl_spread.sources.roots import root_rules
+
+    named = [path for path in given.paths if path != "-" and os.path.isdir(path)]
+    return root_rules(sources, config, directories=named, texts=texts)
+
+
+def placed(read: ReadFiles, known: Optional[LoadedCluster], *, namespace: str) -> list[Placement]:
+    """Place the workloads' pods; without a cluster there are no placements."""
+    if known is None:
+        return []
+    from kubectl_spread.lint.pipeline import workloads
+
+    owners = workloads(read.results, namespace, read.rules)
+    rounds = _without_copies(owners)
+    if len(rounds) < 2:
+        return cluster_facts.place(owners, known, evicts=True) if owners else []
+    found = [placement for together in rounds for placement in cluster_facts.place(together, known, evicts=True)]
+    order = {owner.key: number for number, owner in reversed(list(enumerate(owners)))}
+    return sorted(found, key=lambda placement: order.get(placement.workload.key, len(order)))
+
+
+def judge(
+    read: ReadFiles, asked: CheckSettings, *, known: Optional[LoadedCluster], placements: list[Placement]
+) -> Judge:
+    """Return the function that turns results into findings, without those that are accepted."""
+    from kubectl_spread.lint import pipeline
+
+    return partial(
+        pipeline.judged,
+        policy=asked.policy,
+        facts=_cluster_facts(asked, known, placements=placements),
+        namespace=asked.namespace,
+        accepted=rule_choice.accepted(asked.choice, asked.config, is_whole=read.is_whole),
+        rules=read.rules,
+    )
+
+
+def counts(read: ReadFiles, judged: Judged, *, known: int) -> CheckCounts:
+    """Return how much was checked; `known` is the number of findings in the baseline."""
+    outside = [result.outside for result in read.results if result.outside is not None]
+    nested = (subject for item in outside for world in item.worlds for subject in world.subjects)
+    lists = sum(len(item.lists) for item in outside) + sum(bool(subject.constraints) for subject in nested)
+    templates = sum(result.is_template for result in read.results)
+    return CheckCounts(
+        read.files, len(judged.workloads), read.rejected, judged.ignored, known, read.fixed, lists, templates
+    )
+
+
+def _question(read: ReadFiles, asked: CheckSettings) -> Question:
+    """Return which objects of a live cluster the manifests need."""
+    from kubectl_spread.sources.live.resources import Question
+
+    return Question(asked.namespace, texts=tuple(result.source.text for result in read.results))
+
+
+def _without_copies(owners: Sequence[Workload]) -> list[list[Workload]]:
+    """Group workloads that one cluster can have together: a copy of one is for another cluster."""
+    seen: Counter[str] = Counter()
+    rounds: dict[int, list[Workload]] = {}
+    for owner in owners:
+        rounds.setdefault(seen[owner.key] if owner.name else 0, []).append(owner)
+        seen[owner.key] += 1
+    return list(rounds.values())
+
+
+def _cluster_facts(
+    asked: CheckSettings, known: Optional[LoadedCluster], *, placements: list[Placement]
+) -> Optional[ClusterFacts]:
+    """Return what rules may ask about the cluster: the facts, else the domains in the configuration."""
+    domains = asked.config.domains
+    if known is None and not domains:
+        return None
+    from kubectl_spread.simulate.cluster_facts import KnownCluster  # numpy: 80 ms
+
+    if known is not None:
+        return KnownCluster(known.cluster, known.profiles, placements=placements, namespace=asked.namespace)
+    from kubectl_spread.sources import topology
+
+    profiles = cluster_source.load_profiles(asked.source)
+    return KnownCluster(topology.from_domains(domains), profiles, namespace=asked.namespace, keys=frozenset(domains))
+
+
+def _not_applied(known: Optional[LoadedCluster], placements: list[Placement]) -> tuple[str, ...]:
+    """Return the kinds that the API server applies to new pods, and that an older snapshot does not hold."""
+    complete = known.cluster.complete if known is not None else frozenset[str]()
+    is_created = any(not pod.ran_already for placement in placements for pod in placement.placed)
+    is_snapshot = bool(complete) and is_created
+    return tuple(kind for kind in ("LimitRange", "ResourceQuota") if is_snapshot and kind not in complete)
+
+
+def _replaced(read: ReadFiles, known: Optional[LoadedCluster], owners: list[Workload]) -> Optional[Running]:
+    """Return how the rollouts end that the manifests start on the cluster."""
+    if known is None or not known.cluster.controllers:
+        return None
+    from kubectl_spread.operations import check_cluster
+
+    specs = {
+        checked.workload.key: fields(checked.manifest.plain.get("spec"))
+        for result in read.results
+        for checked in result.workloads
+    }
+    return check_cluster.rollouts_of(owners, specs, known)

@@ -1,0 +1,195 @@
+"""Explain why pods are Pending, or where they would fit; loads numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+from kubectl_spread.errors import ClusterError
+from kubectl_spread.errors import NotFoundError
+from kubectl_spread.errors import RequestError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import SpreadError
+from kubectl_spread.lint.check_source import check_source
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations import live_cluster
+from kubectl_spread.operations import pod_reports
+from kubectl_spread.operations import rule_choice
+from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.operations.cluster_source import LoadedCluster
+from kubectl_spread.operations.pod_reports import ReportSettings
+from kubectl_spread.operations.selection import Target
+from kubectl_spread.report.explained import PodReport
+from kubectl_spread.sources.files import Input
+from kubectl_spread.sources.files import inputs
+from kubectl_spread.sources.live.resources import Question
+from kubectl_spread.sources.supporting_objects import looks_like_facts
+from kubectl_spread.text.source import SourceFile
+
+
+class ExplainRequest(NamedTuple):
+    """Which pods to explain, on which cluster.
+
+    Attributes:
+        targets: pods and workloads of the cluster.
+        paths: manifests; `-` is standard input. Either these and `kustomize` are given, or targets.
+        kustomize: directories that kustomize renders.
+        source: the cluster facts; the live cluster if none are named.
+        namespace: of targets, and of objects that name none; None for the context's.
+        node: report everything about this node instead of all nodes.
+        suggestions: the largest number of changes to suggest for a Pending pod; 0 looks for none.
+    """
+
+    targets: tuple[Target, ...] = ()
+    paths: tuple[str, ...] = ()
+    kustomize: tuple[str, ...] = ()
+    source: ClusterSource = ClusterSource(live=True)
+    namespace: Optional[str] = None
+    node: str = ""
+    suggestions: int = 3
+
+
+class ExplainInputs(NamedTuple):
+    """The manifests, and the cluster to explain their pods on."""
+
+    request: ExplainRequest
+    manifests: list[Union[Input, SourceError]]
+    settings: ReportSettings
+
+
+class ExplainResult(NamedTuple):
+    """The result of explaining pods.
+
+    Attributes:
+        reports: one for each group of pods that are alike.
+        missing: what does not exist, or may not be read.
+        errors: what could not be read.
+        notes: why a workload has no pod to explain.
+        known: the cluster.
+    """
+
+    reports: list[PodReport]
+    missing: list[SpreadError]
+    errors: list[SourceError]
+    known: LoadedCluster
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether every pod has its node or would find one."""
+        return not self.missing and all(report.is_fine for report in self.reports)
+
+
+def explain_pods(request: ExplainRequest) -> ExplainResult:
+    """Explain pods of a cluster, or those that manifests would create.
+
+    Raises:
+        RequestError: the request names nothing to explain, or contradicts itself.
+        SourceError: the cluster facts cannot be read.
+        ClusterError: the live cluster cannot be read.
+    """
+    return explain(read_inputs(request))
+
+
+def read_inputs(request: ExplainRequest) -> ExplainInputs:
+    """Read the manifests and the cluster.
+
+    Raises:
+        SpreadError: as `explain_pods` does.
+    """
+    if bool(request.targets) == bool(request.paths or request.kustomize):
+        raise RequestError("name a pod or workload, or a manifest with -f")
+    source = request.source.or_live()
+    session = cluster_facts.open_session(source)
+    namespace = request.namespace or (session.target.namespace if session is not None else "default")
+    manifests = [*inputs(request.paths, recursive=False), *rule_choice.rendered(request.kustomize)]
+    if session is None:
+        known = cluster_facts.load_files(source)
+    else:
+        texts = tuple(item.source.text for item in manifests if not isinstance(item, SourceError))
+        kinds = tuple(target.kind for target in request.targets)
+        known = live_cluster.load(source, session, Question(namespace, kinds, texts))
+    settings = ReportSettings(namespace, known, request.node, request.suggestions)
+    return ExplainInputs(request, manifests, settings)
+
+
+def explain(given: ExplainInputs) -> ExplainResult:
+    """Explain the pods, given what was read."""
+    request = given.request
+    if request.targets:
+        return _of_targets(request.targets, given.settings)
+    found = _of_manifests(given.manifests, given.settings)
+    if found.reports or found.missing or found.errors or found.notes:
+        return found
+    names = ", ".join((*("<stdin>" if name == "-" else name for name in request.paths), *request.kustomize))
+    return found._replace(errors=[SourceError(names, "no workload in it to explain")])
+
+
+def _of_targets(targets: Iterable[Target], settings: ReportSettings) -> ExplainResult:
+    """Explain pods and workloads of the cluster facts."""
+    reports: list[PodReport] = []
+    missing: list[SpreadError] = []
+    for target in targets:
+        try:
+            reports += pod_reports.of_target(target, settings)
+        except (NotFoundError, ClusterError) as error:
+            missing.append(error)
+    return ExplainResult(reports, missing, list(settings.known.errors), settings.known)
+
+
+def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSettings) -> ExplainResult:
+    """Explain workloads of manifests, each at its first pod that finds no node, or at its first pod."""
+    errors = list(settings.known.errors)
+    given = _read(read, settings.namespace, errors)
+    applied = cluster_facts.with_manifests(settings.known, given.sources, settings.namespace)
+    errors += applied.errors[len(settings.known.errors) :]
+    placements = cluster_facts.place(given.workloads, applied, explain_first=True)
+    applied_settings = settings._replace(known=applied)
+    reports: list[PodReport] = []
+    missing: list[SpreadError] = []
+    notes: list[str] = []
+    for at, placement in enumerate(placements):
+        try:
+            found = pod_reports.of_placement(placements, at, applied_settings)
+        except NotFoundError as error:
+            missing.append(error)
+            continue
+        reports += found
+        if not found:
+            notes.append(f"{placement.workload.key}: {pod_reports.reason_without_pod(placement)}")
+    return ExplainResult(reports, missing, errors, settings.known, tuple(notes))
+
+
+class _Manifests(NamedTuple):
+    """What the manifests hold, and their texts."""
+
+    workloads: list[Workload]
+    sources: list[SourceFile]
+
+
+def _read(read: Iterable[Union[Input, SourceError]], namespace: str, errors: list[SourceError]) -> _Manifests:
+    subjects: list[Subject] = []
+    others: list[Manifest] = []
+    sources: list[SourceFile] = []
+    for given in read:
+        if isinstance(given, SourceError):
+            errors.append(given)
+            continue
+        sources.append(given.source)
+        result = check_source(given.source, named=True, codes=(), namespace=namespace)
+        refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
+        for finding in refused:
+            line, column = given.source.position(finding.place.span.start)
+            message = f"{finding.rule.code} {finding.message}"
+            errors.append(SourceError(given.source.name, message, line=line, column=column))
+        if not refused and not result.workloads and not looks_like_facts(given.source.text):
+            errors.append(SourceError(given.source.name, "no workload in it to explain"))
+        subjects += result.subjects
+        others += result.others
+    return _Manifests(Project(subjects, others, namespace=namespace).workloads, sources)

@@ -1,0 +1,39 @@
+"""Notices: sentences about what an answer rests on, passed on while an operation runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple
+
+
+class Level(Enum):
+    """How serious a notice is."""
+
+    NOTE = "note"  # what the answer rests on
+    WARNING = "warning"  # an input is not as it should be
+
+
+class Notice(NamedTuple):
+    """One sentence for the user. The same note may be passed on more than once."""
+
+    level: Level
+    text: str
+
+
+Listener = Callable[[Notice], None]
+
+
+def ignore(_: Notice) -> None:
+    """Drop a notice."""
+
+
+def note(listener: Listener, text: str) -> None:
+    """Pass a note on; an empty text says nothing."""
+    if text:
+        listener(Notice(Level.NOTE, text))
+
+
+def warn(listener: Listener, text: str) -> None:
+    """Pass a warning on."""
+    listener(Notice(Level.WARNING, text))

@@ -1,0 +1,121 @@
+"""Show running workloads against their spread constraints."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
+
+from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import SpreadError
+from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.operations.selection import Selection
+
+if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.operations.cluster_source import LoadedCluster
+    from kubectl_spread.simulate.status import WorkloadStatus
+    from kubectl_spread.sources.live.reading import Session
+
+
+class StatusRequest(NamedTuple):
+    """Which workloads to show.
+
+    Attributes:
+        source: the cluster facts; the live cluster if none are named.
+        selection: the workloads; its namespace is replaced by `namespace`.
+        namespace: None for the context's; empty for all.
+        shows_all: also show workloads without constraints of their own.
+    """
+
+    source: ClusterSource = ClusterSource(live=True)
+    selection: Selection = Selection()
+    namespace: Optional[str] = None
+    shows_all: bool = False
+
+
+class StatusResult(NamedTuple):
+    """The workloads and their constraints.
+
+    Attributes:
+        statuses: one for each workload.
+        errors: what could not be read.
+        missing: workloads or namespaces that are asked for and do not exist.
+        cluster: the cluster that was read.
+        selection: which workloads were looked for, with their namespace.
+    """
+
+    statuses: list[WorkloadStatus]
+    errors: tuple[SourceError, ...]
+    missing: tuple[SpreadError, ...]
+    cluster: Cluster
+    selection: Selection
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether everything that is asked for exists, and every workload keeps to its constraints."""
+        return not self.missing and all(status.is_fine for status in self.statuses)
+
+
+def workload_status(request: StatusRequest) -> StatusResult:
+    """Count the pods of each constraint's domains once.
+
+    Raises:
+        RequestError: the request contradicts itself.
+        SourceError: the cluster facts cannot be read.
+        ClusterError: the live cluster cannot be read.
+    """
+    return StatusReader(request).read()
+
+
+class StatusReader:
+    """Reads the status as often as needed; a live cluster is asked over one connection."""
+
+    def __init__(self, request: StatusRequest) -> None:
+        """Raise a RequestError if the request contradicts itself; nothing is read yet."""
+        self.source = request.source.or_live()
+        self.session: Optional[Session] = cluster_facts.open_session(self.source)
+        own = self.session.target.namespace if self.session is not None else "default"
+        self.selection = request.selection._replace(namespace=own if request.namespace is None else request.namespace)
+        self.shows_all = request.shows_all or bool(self.selection.targets)
+
+    def read(self, *, is_again: bool = False) -> StatusResult:
+        """Return the workloads as they are now; `is_again` as in `live_cluster.load`.
+
+        Raises:
+            SpreadError: as `workload_status` does.
+        """
+        known = self._load(is_again=is_again)
+        from kubectl_spread.simulate.status import statuses  # numpy: 80 ms
+
+        found = statuses(known.cluster, known.profiles, wants=self.selection.includes)
+        shown = [status for status in found if self.shows_all or status.has_own]
+        missing = _missing(shown, self.selection, known.cluster)
+        return StatusResult(shown, known.errors, missing, known.cluster, self.selection)
+
+    def _load(self, *, is_again: bool) -> LoadedCluster:
+        if self.session is None:
+            return cluster_facts.load_files(self.source)
+        from kubectl_spread.operations import live_cluster
+        from kubectl_spread.sources.live.resources import Question
+
+        kinds = self.selection.all_kinds
+        namespace = self.selection.namespace
+        question = Question(namespace, kinds, is_overview=not kinds, shows_defaults=self.shows_all)
+        return live_cluster.load(self.source, self.session, question, is_again=is_again)
+
+
+def _missing(statuses: list[WorkloadStatus], selection: Selection, cluster: Cluster) -> tuple[SpreadError, ...]:
+    """Return errors for named workloads that do not exist, or for the namespace."""
+    from kubectl_spread.operations import missing
+
+    namespace = selection.namespace
+    there = {(status.key.kind, status.key.name) for status in statuses}
+    absent = tuple(
+        missing.absent(target.kind, target.name, namespace=namespace, cluster=cluster)
+        for target in selection.targets
+        if (target.kind, target.name) not in there
+    )
+    is_nowhere = not absent and missing.is_missing(namespace, cluster)
+    return (missing.no_namespace(namespace),) if is_nowhere else absent
