@@ -18,12 +18,7 @@ from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
-from kubectl_spread.cli.options import FactOptions
-from kubectl_spread.cli.options import Facts
 from kubectl_spread.cli.options import kustomize_option
-from kubectl_spread.cli.options import kustomized
-from kubectl_spread.cli.options import named_facts
-from kubectl_spread.cli.options import open_session
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.progress import Progress
 from kubectl_spread.cli.progress import progress
@@ -32,6 +27,10 @@ from kubectl_spread.cli.stderr import flush
 from kubectl_spread.cli.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.errors import SourceError
+from kubectl_spread.operations.cluster_facts import load_files
+from kubectl_spread.operations.cluster_facts import open_session
+from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.operations.rule_choice import rendered
 from kubectl_spread.report.table import safe
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import parse
@@ -41,6 +40,7 @@ from kubectl_spread.timeline.commands.parsing import StepError
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cli.simulating import Found
     from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.operations.cluster_source import LoadedCluster
     from kubectl_spread.sources.files import Input
     from kubectl_spread.sources.live.reading import Session
     from kubectl_spread.timeline.run import Watch
@@ -130,7 +130,7 @@ def command(
     words: tuple[str, ...],
     filename: tuple[str, ...],
     kustomize: tuple[str, ...],
-    facts: FactOptions,
+    facts: ClusterSource,
     then: tuple[str, ...],
     namespace: Optional[str],
     outcomes: Outcomes,
@@ -189,8 +189,8 @@ def command(
         from kubectl_spread.timeline.run import Mode
         from kubectl_spread.timeline.run import Watch
 
-        known = named_facts(facts) if session is None else _live(facts, session)
-        given = [*_given(filename), *kustomized(kustomize)]
+        known = load_files(facts) if session is None else _live(facts, session)
+        given = [*_given(filename), *rendered(kustomize)]
         limits = Limits(Mode(outcomes.mode), max_states, outcomes.samples, timeout, facts.seed or 0)
         asked = simulating.Asked(commands, limits, namespace)
         watch = _watch(under_way, len(commands), Watch)
@@ -222,12 +222,12 @@ def _commands(words: tuple[str, ...], then: tuple[str, ...], ctx: click.Context)
         raise click.UsageError(str(error), ctx) from None
 
 
-def _live(facts: FactOptions, session: Session) -> Facts:
+def _live(facts: ClusterSource, session: Session) -> LoadedCluster:
     """Read everything that may take part in what happens."""
-    from kubectl_spread.cli import live
+    from kubectl_spread.operations import live_cluster
     from kubectl_spread.sources.live.resources import Question
 
-    return live.load(facts, session, Question("", is_overview=True, fallback=session.target.namespace))
+    return live_cluster.load(facts, session, Question("", is_overview=True, fallback=session.target.namespace))
 
 
 def _given(paths: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 from typing import NamedTuple
 
-from kubectl_spread.cli.options import Facts
-from kubectl_spread.cli.options import with_manifests
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.check_source import check_source
+from kubectl_spread.operations.cluster_facts import with_manifests
+from kubectl_spread.operations.cluster_source import LoadedCluster
 from kubectl_spread.sources.files import Input
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.timeline import steps
@@ -42,7 +42,7 @@ class Found(NamedTuple):
     errors: tuple[SourceError, ...]
 
 
-def simulate(known: Facts, given: Iterable[Input | SourceError], asked: Asked, watch: Watch) -> Found:
+def simulate(known: LoadedCluster, given: Iterable[Input | SourceError], asked: Asked, watch: Watch) -> Found:
     """Play the steps.
 
     Args:
