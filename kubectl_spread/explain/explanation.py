@@ -145,6 +145,7 @@ class Explanation(NamedTuple):
     assumed: tuple[tuple[str, str], ...] = ()  # Pending pods that are counted as placed before it, and their nodes
     rivals: tuple[str, ...] = ()  # keys of Pending pods that compete with it and may come before it
     disagreement: Optional[Disagreement] = None  # of a pod that the scheduler refuses though it fits
+    last_turn: Optional[Explanation] = None  # of a pod that fits now, if its rivals come before it
 
 
 class Examined(NamedTuple):

@@ -231,8 +231,14 @@ def _suggesting(
         return report
     known = asked.known
     columns = None if examined.scheduler is None else examined.scheduler.columns
+    is_contended = report.explanation.verdict is Verdict.CONTENDED
     problem = problems.of_pod(
-        report.explanation, prospect.cluster, known.profiles, all_nodes=known.all_nodes, columns=columns
+        (is_contended and report.explanation.last_turn) or report.explanation,
+        prospect.cluster,
+        known.profiles,
+        all_nodes=known.all_nodes,
+        columns=columns,
+        placed_first=prospect.placed_first if is_contended else frozenset(),
     )
     return report._replace(suggestions=_suggestions(problem, asked))
 

@@ -119,7 +119,7 @@ def effect_sentence(item: Suggestion) -> str:
 def _end(item: Suggestion) -> str:
     effect, restarts = item.effect, item.rollout.restarts
     if restarts:
-        running = effect.placed_before
+        running = item.rollout.running
         which = "the running pod" if running == restarts == 1 else f"{restarts} of {running} running pods"
         if running == restarts > 1:
             which = "both running pods" if running == 2 else f"all {running} running pods"
@@ -127,9 +127,10 @@ def _end(item: Suggestion) -> str:
         end = "the pod has a node" if effect.placed_after == 1 else f"{pods} pods have a node"
         return f"{_restarted(item.rollout, which)}; in the end {end}"
     certain = "" if item.certainty is Certainty.CERTAIN else ", or another of equal score"
-    if effect.pending_before == 1 or effect.placed_after == 1:
+    waiting = effect.without_node
+    if waiting == 1 or effect.placed_after == 1:
         return f"the pod goes to {safe(effect.node)}{certain}"
-    every = "both" if effect.pending_before == 2 else f"all {effect.pending_before}"
+    every = "both" if waiting == 2 else f"all {waiting}"
     more = effect.placed_after - effect.placed_before - effect.pending_before
     created = f", and {counted(more, 'pod')} that the controller then creates" if more > 0 else ""
     return f"{every} Pending pods find a node{created}"

@@ -99,8 +99,14 @@ def _contended(explanation: Explanation) -> str:
     rivals = listed(explanation.rivals, most=_MOST_VICTIMS)
     return (
         f"may stay Pending: it fits on {_fits(explanation)}, but there is not room for all Pending pods. "
-        f"The order in which the scheduler takes them decides; it may take {rivals} first."
+        f"The order in which the scheduler takes them decides; it may take {rivals} first.{_last_turn(explanation)}"
     )
+
+
+def _last_turn(explanation: Explanation) -> str:
+    """What keeps a pod Pending if its rivals come first."""
+    last = explanation.last_turn
+    return "" if last is None or last.verdict is not Verdict.PENDING else f" Then {cause(last)}."
 
 
 def _refused_yet(explanation: Explanation) -> str:

@@ -30,11 +30,15 @@ class Fate(IntEnum):
 
 
 class Prospect(NamedTuple):
-    """A pod explained, on the cluster as it will be at the pod's turn."""
+    """A pod explained, on the cluster as it will be at the pod's turn.
+
+    placed_first: where the order decides, keys of the Pending pods that find a node if the pod's equals come first.
+    """
 
     examined: Examined
     cluster: Cluster
     fate: Fate
+    placed_first: frozenset[str] = frozenset()
 
 
 class Finding(NamedTuple):
@@ -97,11 +101,18 @@ class Prospects:
         now = self._examined(pod, self._cluster)
         turn = (now.explanation.verdict, fate)
         if turn == (Verdict.SCHEDULABLE, Fate.DEPENDS):
-            explanation = now.explanation._replace(verdict=Verdict.CONTENDED, rivals=self._rivals)
-            return Prospect(now._replace(explanation=explanation), self._cluster, fate)
+            return self._contended(pod, now, fate)
         if self._early is not None and turn in ((Verdict.SCHEDULABLE, Fate.WAITS), (Verdict.PENDING, Fate.PLACED)):
             return self._then(pod, self._early, now)
         return Prospect(now, self._cluster, fate)
+
+    def _contended(self, pod: Pod, now: Examined, fate: Fate) -> Prospect:
+        """Explain a pod that fits as things are, and what keeps it Pending if its equals come first."""
+        late = self._late
+        last = None if late is None else self._then(pod, late, now).examined.explanation
+        explanation = now.explanation._replace(verdict=Verdict.CONTENDED, rivals=self._rivals, last_turn=last)
+        placed = frozenset(() if late is None else late.placed)
+        return Prospect(now._replace(explanation=explanation), self._cluster, fate, placed)
 
     def _then(self, pod: Pod, outcome: Outcome, now: Examined) -> Prospect:
         """Explain a pod once those that are placed have their nodes."""

@@ -9,6 +9,8 @@ the same cluster left alone: preemption that is under way, or a rollout that goe
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -87,6 +89,8 @@ class Judge:
             return
         self.before = self._baseline()
         self.rested = self._rested(self.before.outcomes)
+        if problem.given.is_contended:  # who waits is up to the order: no other pod has to
+            self.rested = Rested(self.rested.own, self._fewest())
 
     def _baseline(self) -> StepAnswer:
         """The cluster left alone; a manifest that is yet to be applied is applied as it is."""
@@ -128,9 +132,7 @@ class Judge:
 
     def thorough(self, change: Change, scene: Scene) -> Optional[Judged]:
         """Play a change in all its outcomes, or in as many as there is time for."""
-        if self._is_large or self.problem.columns.n > _LARGE:
-            return self.judged(change, scene)
-        return self.judged(change, scene, _ALL if self.problem.columns.n <= _SMALL else _SOME)
+        return self.judged(change, scene, self._limits)
 
     def _in_batches(self, scene: Scene) -> Optional[Judged]:
         """The end of a change of many pods."""
@@ -164,6 +166,20 @@ class Judge:
             return False
         after = self._rested(outcomes)
         return not after.own and all(number <= self.rested.others[key] for key, number in after.others.items())
+
+    def _fewest(self) -> Counter[Optional[OwnerKey]]:
+        """Count the pods of others that wait in every outcome."""
+        plan = plans.Plan(self.problem, self._start)
+        outcomes = self._play(self._start, plan, self._limits).last.outcomes
+        found = [self._rested([outcome]).others for outcome in outcomes]
+        return found[0] if not found[1:] else functools.reduce(operator.and_, found)
+
+    @property
+    def _limits(self) -> Limits:
+        """How many outcomes there is time for."""
+        if self.problem.columns.n > _LARGE:
+            return QUICK
+        return _ALL if self.problem.columns.n <= _SMALL else _SOME
 
     def _rested(self, outcomes: Iterable[Outcome]) -> Rested:
         """Count what waits; of pods without a workload all but those of others are the problem's, if it is one."""

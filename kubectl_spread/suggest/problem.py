@@ -60,7 +60,8 @@ class Given(NamedTuple):
     pod: the one that is asked about. owner: whose template is changed; its `template` is what the pod was made of, as
     far as that is known. own: the pods of the owner that have no node, `pod` among them, in the order they are
     scheduled. before, after: the pods of other owners that wait as well, and come before or after them. running: the
-    owner's pods that have a node. pending: how many of `own` find no node as things are.
+    owner's pods that have a node. pending: how many of `own` find no node as things are. is_contended: the pod fits,
+    but there is not room for it and the pods before it; which of them waits is up to the order.
     """
 
     pod: Pod
@@ -76,6 +77,7 @@ class Given(NamedTuple):
     is_template_known: bool
     pending: int
     all_nodes: bool = False
+    is_contended: bool = False
 
 
 class Problem:
@@ -213,6 +215,11 @@ class Problem:
         found = None if key is None else self.cluster.controllers.get(key)
         return int(found.revision) if found is not None and found.revision.isdecimal() else None
 
+    @property
+    def rivals(self) -> tuple[Pod, ...]:
+        """Pending pods of other workloads that may take the room before the pod."""
+        return self.given.before if self.given.is_contended else ()
+
     @cached_property
     def missing(self) -> int:
         """How many pods the workload's controller has yet to create."""
@@ -236,18 +243,26 @@ def of_pod(
     *,
     all_nodes: bool = False,
     columns: Optional[Columns] = None,
+    placed_first: frozenset[str] = frozenset(),
 ) -> Optional[Problem]:
     """The problem of a pod of the cluster; None where it is not one that a change could end.
 
-    `columns` are those of the cluster where somebody made them, and bound nothing.
+    Args:
+        explanation: of the pod; where the order of Pending pods decides, of its last possible turn.
+        cluster: with all Pending pods.
+        profiles: of the scheduler.
+        all_nodes: as the pod was explained.
+        columns: those of the cluster where somebody made them, and bound nothing.
+        placed_first: keys of the Pending pods that take the room at the pod's last turn.
     """
     if explanation.verdict is not Verdict.PENDING:
         return None
     pod = explanation.pod
     waiting = [other for other in cluster.pending() if _is_queued(other)]
-    own = [other for other in waiting if _is_sibling(other, pod, cluster)]
-    own = [pod, *(other for other in own if other.key != pod.key)]
+    own = [other for other in waiting if other.key != pod.key and _is_sibling(other, pod, cluster)]
+    own = [*(other for other in own if other.key in placed_first), pod, *_without(own, placed_first)]
     keys = {other.key for other in own}
+    others = [other for other in waiting if other.key not in keys]
     owner, target, is_known = _owner(pod, own, cluster)
     given = Given(
         pod=pod,
@@ -256,15 +271,20 @@ def of_pod(
         cluster=cluster,
         profiles=profiles,
         explanation=explanation,
-        before=(),
+        before=tuple(other for other in others if other.key in placed_first),
         own=tuple(own),
-        after=tuple(other for other in waiting if other.key not in keys),
+        after=tuple(_without(others, placed_first)),
         running=tuple(other for other in cluster.bound() if not other.terminating and _is_sibling(other, pod, cluster)),
         is_template_known=is_known,
-        pending=len(own),
+        pending=len(_without(own, placed_first)),
         all_nodes=all_nodes,
+        is_contended=bool(placed_first),
     )
     return Problem(given, columns)
+
+
+def _without(pods: Iterable[Pod], keys: frozenset[str]) -> list[Pod]:
+    return [pod for pod in pods if pod.key not in keys]
 
 
 def of_placements(

@@ -32,7 +32,8 @@ class Spread(NamedTuple):
 class Effect(NamedTuple):
     """The workload's pods with a node and those that wait, where nothing is done and once the change has come to rest.
 
-    node: of the pod that was asked about, or of one that took its place.
+    node: of the pod that was asked about, or of one that took its place. without_node: pods of the workload that have
+    none now, also those for which the scheduler finds one anyway.
     """
 
     placed_before: int
@@ -41,6 +42,7 @@ class Effect(NamedTuple):
     pending_after: int
     node: str
     spreads: tuple[Spread, ...] = ()
+    without_node: int = 0
 
 
 class Rollout(NamedTuple):
@@ -48,7 +50,8 @@ class Rollout(NamedTuple):
 
     outcomes: different ends that were found; is_exact: there are no others. restarts: running pods of the workload that
     are replaced, the most in any outcome. not_followed: what is not simulated of it. under_way: of `restarts`, those
-    that a rollout replaces which has begun already. is_new: the change begins another rollout.
+    that a rollout replaces which has begun already. is_new: the change begins another rollout. running: pods of the
+    workload that run now.
     """
 
     outcomes: int = 1
@@ -57,6 +60,7 @@ class Rollout(NamedTuple):
     not_followed: tuple[str, ...] = ()
     under_way: int = 0
     is_new: bool = False
+    running: int = 0
 
 
 class Suggestion(NamedTuple):

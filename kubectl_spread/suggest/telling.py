@@ -54,7 +54,13 @@ def told(item: Tried, judged: Judged, judge: Judge) -> Suggestion:
 def _rollout(change: Change, judged: Judged, problem: Problem) -> Rollout:
     under_way = min(judged.restarts, len(problem.outdated))
     return Rollout(
-        judged.outcomes, judged.restarts, judged.is_exact, judged.not_followed, under_way, change.edits_template
+        judged.outcomes,
+        judged.restarts,
+        judged.is_exact,
+        judged.not_followed,
+        under_way=under_way,
+        is_new=change.edits_template,
+        running=len(problem.given.running),
     )
 
 
@@ -67,6 +73,7 @@ def _effect(judged: Judged, judge: Judge) -> Effect:
         pending_after=0,
         node=judged.node,
         spreads=effect.spreads(judge.counts_before, judged.counts, judged.ranges, judged.skews),
+        without_node=len(given.own) if given.is_contended else given.pending,
     )
 
 

@@ -67,7 +67,9 @@ ANSWERS = (
     pod(
         "i1", "web-abc12-p0", 1,
         "may stay Pending: it fits on 1 node: c1, but there is not room for all Pending pods. The order in which the "
-        "scheduler takes them decides; it may take shop/web-abc12-p1, shop/web-abc12-p2, shop/web-abc12-p3 first.",
+        "scheduler takes them decides; it may take shop/web-abc12-p1, shop/web-abc12-p2, shop/web-abc12-p3 first. "
+        "Then its zone constraint (topology.kubernetes.io/zone, maxSkew 1) lets it only into c, whose only node c1 is "
+        "refused by the limit of pods per node (1 node with as many pods as allowed: c1 1 of 1).",
     ),
     pod("job", "j-3", 1, f"{ONLY_C} taint x=z:NoSchedule."),
     pod(
@@ -87,7 +89,9 @@ ANSWERS = (
     pod(
         "l1", "web-abc12-p0", 1,
         "may stay Pending: it fits on 1 node: b1, but there is not room for all Pending pods. The order in which the "
-        "scheduler takes them decides; it may take shop/api-z-p0 first.",
+        "scheduler takes them decides; it may take shop/api-z-p0 first. Then its zone constraint "
+        "(topology.kubernetes.io/zone, maxSkew 1) lets it only into b, whose only node b1 is refused by the cpu "
+        "request (asks 300m; b1 has 0 of 1 free).",
     ),
     pod(
         "n1", "web-2", 1,
@@ -579,3 +583,18 @@ def test_pods_that_are_yet_to_be_created_are_counted(capsys: pytest.CaptureFixtu
     text = told_of(capsys, "o15", "web-abc12-p0")
 
     assert "all 3 Pending pods find a node, and 197 pods that the controller then creates" in text
+
+
+def test_pods_that_contend_get_a_node_for_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """The one that is asked about may find a node, and then another does not."""
+    text = told_of(capsys, "i1", "web-abc12-p0")
+
+    assert text.startswith(", each simulated: 1. Add a node to zone c with cpu 100m free")
+    assert "all 4 Pending pods find a node topology.kubernetes.io/zone: a 2, b 2, c 2" in text
+
+
+def test_a_new_node_has_room_for_the_rival_as_well(capsys: pytest.CaptureFixture[str]) -> None:
+    """A node of 300m would do for the pod, and leave that of the other workload Pending in one of the two orders."""
+    text = told_of(capsys, "l1", "web-abc12-p0")
+
+    assert text.startswith(", each simulated: 1. Add a node to zone b with cpu 1 free")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 from typing import Optional
@@ -188,8 +189,8 @@ def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, 
         sizes.append((-(-waiting // usual), usual))
 
     def step(at: int) -> Change:
-        nodes, pods = sizes[at]
-        room = _room(problem, pods)
+        nodes, pods = sizes[at % len(sizes)]
+        room = _room(problem, pods, with_rivals=at >= len(sizes))
         made = tuple(_node(problem, labels, room, number) for number in range(1, nodes + 1))
         where = "".join(f" to {key.rpartition('/')[2]} {value}" for key, value in place.items())
         if place and any(value.startswith("new") for value in place.values()):
@@ -202,7 +203,7 @@ def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, 
         note = "what DaemonSets put on a new node comes on top of that"
         return Change(title, (AddNodes(made),), FAMILY, rank, weight, notes=(note,), fold=fold)
 
-    return Ladder(len(sizes), step)
+    return Ladder(len(sizes) * (2 if problem.rivals else 1), step)
 
 
 def _rank(problem: Problem, place: dict[str, str]) -> Rank:
@@ -224,18 +225,20 @@ def _pods_on_a_usual_node(problem: Problem) -> int:
     return fitting[len(fitting) // 2] if fitting else 1
 
 
-def _room(problem: Problem, pods: int) -> dict[str, str]:
+def _room(problem: Problem, pods: int, *, with_rivals: bool) -> dict[str, str]:
     """Allocatable for so many pods of the problem, in whole cores and in gibibytes where it is about that much."""
     room: dict[str, str] = {}
-    for resource, amount in problem.pod.cls.requests:
-        total = amount * pods
+    wanted = Counter({name: amount * pods for name, amount in problem.pod.cls.requests})
+    for rival in problem.rivals if with_rivals else ():
+        wanted.update(dict(rival.cls.requests))
+    for resource, total in wanted.items():
         if not total:
             continue
         if resource == CPU:
             room[CPU] = f"{total}m" if total % 1000 else str(total // 1000)
         elif resource in (MEMORY, EPHEMERAL_STORAGE):
             room[resource] = f"{total // _GIBI}Gi" if total and total % _GIBI == 0 else f"{-(-total // _MEBI)}Mi"
-        elif resource != PODS and total:
+        elif resource != PODS:
             room[resource] = str(total)
     room[PODS] = str(max(110, pods))
     return room
