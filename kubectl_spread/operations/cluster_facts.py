@@ -86,13 +86,14 @@ def place(
     workloads: list[Workload], known: LoadedCluster, *, explain_first: bool = False, evicts: bool = False
 ) -> list[Placement]:
     """Place workloads on a cluster; `explain_first` and `evicts` as in `simulate.replicas.place`."""
-    from kubectl_spread.simulate import replicas  # numpy: 80 ms
+    from kubectl_spread.simulate import placing  # numpy: 80 ms
+    from kubectl_spread.simulate import replicas
 
     return replicas.place(
         workloads,
         known.cluster,
         known.profiles,
-        pick=None if known.seed is None else replicas.seeded(known.seed),
+        pick=None if known.seed is None else placing.seeded(known.seed),
         all_nodes=known.all_nodes,
         explain_first=explain_first,
         evicts=evicts,

@@ -39,9 +39,9 @@ from kubectl_spread.simulate.exhaustive import alike
 from kubectl_spread.simulate.exhaustive import twins
 from kubectl_spread.simulate.exhaustive import Walk
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.replicas import first
+from kubectl_spread.simulate.placing import first
+from kubectl_spread.simulate.placing import seeded
 from kubectl_spread.simulate.replicas import Rehearsal
-from kubectl_spread.simulate.replicas import seeded
 
 MAX_RUNS = 48
 MAX_STEPS = 600  # pods placed in all runs together; a step takes about a quarter of a millisecond

@@ -44,10 +44,6 @@ class PendingPod(NamedTuple):
     pod: Pod
     explanation: Explanation
 
-    def is_hopeless_for(self, other: Pod) -> bool:
-        """Whether the same holds for another pod: one of its class, as long as nothing changed."""
-        return self.pod.cls == other.cls and not self.explanation.nominated_node
-
 
 class Gated(NamedTuple):
     """A pod that its scheduling gates hold back."""

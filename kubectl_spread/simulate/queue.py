@@ -14,16 +14,16 @@ from kubectl_spread.explain.explanation import GATED
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.explanation import without_scheduler
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.scheduler.cycle import Filtered
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
-from kubectl_spread.scheduler.framework.plugin import ScoreError
-from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.simulate.pending_claims import lacks_provisioner
 from kubectl_spread.simulate.placement import Eviction
 from kubectl_spread.simulate.placement import Gated
 from kubectl_spread.simulate.placement import PendingPod
 from kubectl_spread.simulate.placement import PlacedPod
 from kubectl_spread.simulate.placement import Unpredicted
-from kubectl_spread.simulate.surroundings import Surroundings
+from kubectl_spread.simulate.placing import Placer
+from kubectl_spread.simulate.placing import Refusal
 
 # The volume controller's words (event ExternalProvisioning of the claim).
 _AWAITED = (
@@ -42,18 +42,20 @@ class Preemption(NamedTuple):
 
 
 class Queue:
-    """Pods of one workload, or of several of one namespace.
+    """Pods of one workload, or of several workloads of one namespace.
 
-    first, first_moment: the first pod that was placed, and the cluster at that moment, where explanations are asked
-    for; moment: the cluster when the first pod was refused.
+    first, first_moment: the explanation of the first pod that was placed and the cluster at that moment, if the queue
+    explains. moment: the cluster when the first pod was refused.
     """
 
-    def __init__(self, namespace: str, surroundings: Surroundings) -> None:
+    def __init__(self, namespace: str, placer: Placer, *, explains: bool) -> None:
         self.namespace = namespace
-        self._surroundings = surroundings
+        self._placer = placer
+        self._explains = explains
         self.placed: list[PlacedPod] = []
         self.pending: list[PendingPod] = []
-        self._refused_at: list[int] = []  # `changes` of the surroundings when each was refused
+        self._refused_at: list[int] = []  # `changes` of the placer when each was refused
+        self._last_refusal: Optional[tuple[Refusal, Explanation]] = None
         self.provisioning: list[PendingPod] = []  # their nodes are chosen, and nothing makes their volumes
         self.gated: list[Gated] = []
         self.unpredicted: list[Unpredicted] = []
@@ -89,12 +91,12 @@ class Queue:
         Pods that were placed can make room for those refused before them, as where they raise the minimum. Any
         binding brings refused pods back into the scheduler's queue.
         """
-        while self._refused_at and min(self._refused_at) < self._surroundings.changes:
+        while self._refused_at and min(self._refused_at) < self._placer.changes:
             waiting, self.pending, self._refused_at = self.pending, [], []
             for item in waiting:
                 if item.explanation.nominated_node:
                     self.pending.append(item)
-                    self._refused_at.append(self._surroundings.changes)
+                    self._refused_at.append(self._placer.changes)
                 else:
                     self._try(item.pod)
 
@@ -119,64 +121,46 @@ class Queue:
         self.placed = left
         return is_own
 
-    def _try(self, pod: Pod) -> None:
-        changes = self._surroundings.changes
-        last = self.pending[-1] if self.pending and self._refused_at[-1] == changes else None
-        if last is not None and last.is_hopeless_for(pod):
-            self.pending.append(last._replace(pod=pod))  # nothing changed since its twin was refused
-            self._refused_at.append(changes)
-        else:
-            self._schedule(pod)
-
     def _put(self, pod: Pod) -> None:
-        """A pod that is created with spec.nodeName goes to that node, whatever the scheduler would say."""
-        columns = self._surroundings.scheduler.columns
-        if self._surroundings.explains and self.first is None:
+        """Run a pod that is created with spec.nodeName on that node, without the scheduler."""
+        columns = self._placer.scheduler.columns
+        if self._explains and self.first is None:
             self.first = Explanation(pod, Verdict.RUNNING, Diagnosis(columns.n))
         self.placed.append(PlacedPod(pod.name, pod.node_name, 1, 1))
         node = columns.index.get(pod.node_name)
         if node is not None:
-            self._surroundings.put(pod, node)
+            self._placer.put(pod, node)
 
-    def _schedule(self, pod: Pod) -> None:
-        surroundings = self._surroundings
-        scheduler = surroundings.scheduler
-        profile = scheduler.profile_of(pod.cls) if scheduler.has_profile(pod.cls) else None
-        reasons = not_evaluated(pod.cls, profile, surroundings.cluster)
+    def _try(self, pod: Pod) -> None:
+        reasons = self._placer.unpredictable(pod)
         if reasons:
             self._leave_out(pod, reasons)
             return
-        filtered = scheduler.filter(pod)
-        if not filtered.feasible.any():
-            self._wait(PendingPod(pod, explain_filtered(pod, filtered, scheduler)))
+        found = self._placer.place(pod, before=lambda filtered: self._explain_first(pod, filtered))
+        if isinstance(found, Refusal):
+            self._refuse(pod, found)
             return
-        if surroundings.explains and self.first is None:
-            self.first_moment = surroundings.now()
-            self.first = explain_filtered(pod, filtered, scheduler)
-        try:
-            hosts = scheduler.hosts(pod, filtered)
-        except ScoreError as error:
-            explained = explain_filtered(pod, filtered, scheduler)
-            self._refuse(PendingPod(pod, explained._replace(verdict=Verdict.PENDING, message=str(error))))
-            return
-        node = int(surroundings.pick(hosts))
-        name = scheduler.columns.nodes[node].name
-        surroundings.bind(pod, node)
-        making = self._never_made(pod, name) if pod.cls.volumes else ()
+        making = self._never_made(pod, found.pod.node_name) if pod.cls.volumes else ()
         if making:
-            told = Explanation(pod, Verdict.WAITS_FOR_VOLUME, filtered.diagnosis(), claims=making)
+            told = Explanation(pod, Verdict.WAITS_FOR_VOLUME, found.filtered.diagnosis(), claims=making)
             message = _AWAITED.format(provisioner=making[0].provisioner)
             self.provisioning.append(PendingPod(pod, told._replace(message=message)))
         else:
-            self.placed.append(PlacedPod(pod.name, name, int(filtered.feasible.sum()), len(hosts)))
+            self.placed.append(PlacedPod(pod.name, found.pod.node_name, found.fitting, found.hosts))
+
+    def _explain_first(self, pod: Pod, filtered: Filtered) -> None:
+        """Explain the first pod that fits, if the queue explains."""
+        if self._explains and self.first is None:
+            self.first_moment = self._placer.now()
+            self.first = explain_filtered(pod, filtered, self._placer.scheduler)
 
     def _never_made(self, pod: Pod, node: str) -> tuple[ClaimTrouble, ...]:
         """The claims of a pod whose volumes nothing in the cluster makes on the chosen node."""
-        surroundings, found = self._surroundings, []
-        storage = surroundings.scheduler.columns.storage
+        found = []
+        storage = self._placer.scheduler.columns.storage
         for key, claim in storage.claims_of(pod.cls):
             storage_class = storage.class_of(claim) if claim is not None and claim.selected_node == node else None
-            if storage_class is not None and lacks_provisioner(storage_class, surroundings.cluster):
+            if storage_class is not None and lacks_provisioner(storage_class, self._placer.cluster):
                 trouble = ClaimTrouble(ClaimProblem.PROVISIONING, key, storage_class.name, storage_class.provisioner)
                 found.append(trouble._replace(selected_node=node))
         return tuple(found)
@@ -185,23 +169,30 @@ class Queue:
         """A pod whose node nobody can tell: it takes no room, and is not counted anywhere."""
         self.unpredicted.append(Unpredicted(pod, reasons))
         self.beyond.update(dict.fromkeys(reasons))
-        scheduler = self._surroundings.scheduler
-        if not self._surroundings.explains or self.first is not None or pod.node_name:
+        scheduler = self._placer.scheduler
+        if not self._explains or self.first is not None or pod.node_name:
             return
         if scheduler.has_profile(pod.cls):
             self.first = explain_filtered(pod, scheduler.filter(pod), scheduler)
         else:
-            self.first = without_scheduler(pod, self._surroundings.cluster, scheduler.names)
+            self.first = without_scheduler(pod, self._placer.cluster, scheduler.names)
 
-    def _wait(self, pending: PendingPod) -> None:
-        """A pod that preemption makes room for is in the way of the pods after it."""
-        self._refuse(pending)
-        node = pending.explanation.nominated_node
-        if node:
-            self._surroundings.scheduler.nominate(pending.pod._replace(nominated_node=node))
+    def _refuse(self, pod: Pod, refusal: Refusal) -> None:
+        """Let a pod wait; one that preemption makes room for takes that room from the pods after it."""
+        if not self.pending and self._explains:
+            self.moment = self._placer.now()
+        explained = self._explanation(pod, refusal)
+        self.pending.append(PendingPod(pod, explained))
+        self._refused_at.append(self._placer.changes)
+        if explained.nominated_node and refusal.error is None:
+            self._placer.nominate(pod._replace(nominated_node=explained.nominated_node))
 
-    def _refuse(self, pending: PendingPod) -> None:
-        if not self.pending and self._surroundings.explains:
-            self.moment = self._surroundings.now()
-        self.pending.append(pending)
-        self._refused_at.append(self._surroundings.changes)
+    def _explanation(self, pod: Pod, refusal: Refusal) -> Explanation:
+        """Explain a refusal; pods of one class share an explanation as long as nothing changes."""
+        if self._last_refusal is not None and self._last_refusal[0] is refusal:
+            return self._last_refusal[1]
+        explained = explain_filtered(pod, refusal.filtered, self._placer.scheduler)
+        if refusal.error is not None:
+            explained = explained._replace(verdict=Verdict.PENDING, message=str(refusal.error))
+        self._last_refusal = refusal, explained
+        return explained

@@ -7,9 +7,9 @@ anything changes: when every pod of their workload has had its turn, and again a
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable
 from collections.abc import Mapping
+from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
@@ -27,7 +27,6 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.controllers import as_running
@@ -41,23 +40,14 @@ from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.placement import PlacedPod
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.placement import Refused
+from kubectl_spread.simulate.placing import first
+from kubectl_spread.simulate.placing import Pick
+from kubectl_spread.simulate.placing import Placer
 from kubectl_spread.simulate.queue import Queue
 from kubectl_spread.simulate.refusals import lasting_refusal
+from kubectl_spread.simulate.refusals import QuotaUsage
 from kubectl_spread.simulate.refusals import unknown_class
 from kubectl_spread.simulate.settle import settle
-from kubectl_spread.simulate.surroundings import Pick
-from kubectl_spread.simulate.surroundings import Surroundings
-
-
-def first(hosts: NodeIndices) -> int:
-    """The first by name."""
-    return int(hosts[0])
-
-
-def seeded(seed: int) -> Pick:
-    """Any of them, the same ones for the same seed."""
-    generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
-    return lambda hosts: int(hosts[generator.randrange(len(hosts))])
 
 
 def place(
@@ -123,12 +113,13 @@ class Rehearsal:
             evicts: as in `place`.
         """
         owners = self.owners
-        surroundings = Surroundings(self.cluster, self.scheduler(), self._profiles, pick=pick, explains=explain_first)
+        placer = Placer(self.cluster, self.scheduler(), self._release, pick=pick)
+        run = _Run(placer, QuotaUsage(self.cluster), explain_first)
         placings: dict[int, _Placing] = {}
         for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
-            placings[at] = _Placing(owners[at], surroundings)
+            placings[at] = _Placing(owners[at], run)
             placings[at].start()
-        settle(list(placings.values()), surroundings, evicts=evicts)
+        settle(list(placings.values()), placer, evicts=evicts, explains=explain_first)
         found = [placing.placement() for placing in placings.values()]
         told = dict(zip(placings, _with_uncounted(found, self._profiles), strict=True))
         minor = self._release.minor
@@ -159,19 +150,27 @@ def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]
     return found
 
 
+class _Run(NamedTuple):
+    """What the workloads of one run share."""
+
+    placer: Placer
+    quotas: QuotaUsage
+    explains: bool
+
+
 class _Placing:
     """One workload on its way to a Placement."""
 
-    def __init__(self, owner: Workload, surroundings: Surroundings) -> None:
-        cluster = surroundings.cluster
+    def __init__(self, owner: Workload, run: _Run) -> None:
+        cluster = run.placer.cluster
         self.owner = owner
-        self._surroundings = surroundings
+        self._run = run
         self._new_claims = NewClaims(cluster)
         self._first: Optional[Pod] = None
         self._coming = missing_replicas(owner, cluster, create=self._replica)
         self._refusal = lasting_refusal(owner, cluster)
         self._refused: list[Refused] = []
-        self.queue = Queue(owner.namespace, surroundings)
+        self.queue = Queue(owner.namespace, run.placer, explains=run.explains)
         self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
         beyond = self.queue.beyond
         class_name = (owner.template.get("spec") or {}).get("priorityClassName") or ""
@@ -201,7 +200,7 @@ class _Placing:
         has_created = False
         for created in self._coming:
             has_created = True
-            refusal = self._refusal or self._surroundings.quotas.refusal(self.owner)
+            refusal = self._refusal or self._run.quotas.refusal(self.owner)
             if refusal:
                 self._refused.append(Refused(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
             runs = not refusal and self.queue.add(self._without_new_claims(created))
@@ -211,7 +210,7 @@ class _Placing:
 
     def placement(self) -> Placement:
         """Where the pods went; nothing is placed after it."""
-        queue, columns = self.queue, self._surroundings.scheduler.columns
+        queue, columns = self.queue, self._run.placer.scheduler.columns
         return Placement(
             workload=self.owner,
             placed=tuple(queue.placed),

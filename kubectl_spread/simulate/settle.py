@@ -8,8 +8,8 @@ from typing import Protocol
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.simulate.placement import CreatedAgain
 from kubectl_spread.simulate.placement import Eviction
+from kubectl_spread.simulate.placing import Placer
 from kubectl_spread.simulate.queue import Queue
-from kubectl_spread.simulate.surroundings import Surroundings
 
 _MOST_ROUNDS = 100  # of evictions; each gives room to a pod of higher priority, so that they end
 
@@ -23,26 +23,27 @@ class Placing(Protocol):
         """Try the refused pods again."""
 
 
-def settle(placings: Sequence[Placing], surroundings: Surroundings, *, evicts: bool) -> None:
+def settle(placings: Sequence[Placing], placer: Placer, *, evicts: bool, explains: bool) -> None:
     """Try refused pods again, those of every workload after every change, until nothing changes.
 
     Args:
         placings: in the order of their pods' priority.
-        surroundings: the cluster that they share.
+        placer: the cluster that they share.
         evicts: also evict the victims of pods that preemption has nominated.
+        explains: whether pods that are created again are explained.
     """
-    evictor = _Evictor([placing.queue for placing in placings], surroundings)
+    evictor = _Evictor([placing.queue for placing in placings], placer, explains=explains)
     for _ in range(_MOST_ROUNDS):
-        _retry(placings, evictor, surroundings)
+        _retry(placings, evictor, placer)
         if not evicts or not evictor.evict():
             break
     evictor.tell_outcomes()
 
 
-def _retry(placings: Sequence[Placing], evictor: _Evictor, surroundings: Surroundings) -> None:
+def _retry(placings: Sequence[Placing], evictor: _Evictor, placer: Placer) -> None:
     before = -1
-    while surroundings.changes > before:
-        before = surroundings.changes
+    while placer.changes > before:
+        before = placer.changes
         for placing in placings:
             placing.retry()
         for queue in list(evictor.others.values()):
@@ -55,9 +56,10 @@ class _Evictor:
     others: pods that controllers outside the run create again, by namespace.
     """
 
-    def __init__(self, queues: list[Queue], surroundings: Surroundings) -> None:
+    def __init__(self, queues: list[Queue], placer: Placer, *, explains: bool) -> None:
+        self._explains = explains
         self._own = queues
-        self._surroundings = surroundings
+        self._placer = placer
         self.others: dict[str, Queue] = {}
         self._again: dict[str, Queue] = {}  # where the pod that takes an evicted one's place is, by that one's uid
 
@@ -75,7 +77,7 @@ class _Evictor:
                 queue.evictions += [Eviction(victim, preemption.pod.name) for victim in new]
         if not victims:
             return False
-        self._surroundings.evict(list(victims.values()))
+        self._placer.evict(list(victims.values()))
         for queue in self._queues:
             if queue.preemptions():
                 queue.preempt()
@@ -89,9 +91,11 @@ class _Evictor:
         if victim.owner is None:
             return
         if own is None:
-            own = self.others.setdefault(victim.namespace, Queue(victim.namespace, self._surroundings))
+            own = self.others.setdefault(
+                victim.namespace, Queue(victim.namespace, self._placer, explains=self._explains)
+            )
         self._again[victim.uid] = own
-        own.add(self._surroundings.created_again(victim))
+        own.add(self._placer.created_again(victim))
 
     def tell_outcomes(self) -> None:
         """Say of each evicted pod what became of the one that takes its place."""

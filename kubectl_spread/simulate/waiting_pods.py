@@ -11,18 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Mapping
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.unsupported import not_evaluated
-from kubectl_spread.simulate.binding import TopologyLabels
+from kubectl_spread.simulate.placing import place_in_turn
+from kubectl_spread.simulate.placing import Placer
 
 MOST_PODS = 2_000  # that are placed; with more of them nothing is said of the order
 _SECONDS = len("2006-01-02T15:04:05")
@@ -61,7 +59,11 @@ class WaitingPods:
             is_last: whether they come after them.
         """
         ordered = sorted(self.pods, key=lambda pod: (*_rank(pod), (pod.key in own) == is_last, pod.name))
-        return _Run(self._cluster, self._profiles, all_nodes=self._all_nodes).run(ordered)
+        scheduler = Scheduler(Columns(self._cluster), self._profiles, all_nodes=self._all_nodes)
+        placer = Placer(self._cluster, scheduler, next(iter(self._profiles.values())))
+        placed = place_in_turn(ordered, placer)
+        pods = tuple(placed.bound.get(pod.key, pod) for pod in self._cluster.pods)
+        return Outcome(placed.nodes, self._cluster._replace(pods=pods), placed.has_ties)
 
     def equals(self, own: Collection[str]) -> list[Pod]:
         """Other pods of equal priority and age as one of `own`."""
@@ -81,45 +83,3 @@ def _is_queued(pod: Pod) -> bool:
 def _rank(pod: Pod) -> tuple[int, str]:
     """Priority first, then age: `Less` of PrioritySort."""
     return (-pod.cls.priority, pod.created[:_SECONDS])
-
-
-class _Run:
-    """One way of placing all pods."""
-
-    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool) -> None:
-        self._cluster = cluster
-        self._topology_labels = TopologyLabels(next(iter(profiles.values())))
-        self._scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
-        self._hopeless: set[PodClass] = set()  # refused since the last binding
-        self._bound: dict[str, Pod] = {}
-        self._has_ties = False
-
-    def run(self, ordered: Sequence[Pod]) -> Outcome:
-        """A binding brings refused pods back: they are tried again when all have had their turn."""
-        waiting, before = list(ordered), -1
-        while waiting and len(self._bound) > before:
-            before = len(self._bound)
-            waiting = [pod for pod in waiting if not self._put(pod)]
-        placed = {key: pod.node_name for key, pod in self._bound.items()}
-        pods = tuple(self._bound.get(pod.key, pod) for pod in self._cluster.pods)
-        return Outcome(placed, self._cluster._replace(pods=pods), self._has_ties)
-
-    def _put(self, pod: Pod) -> bool:
-        if pod.cls in self._hopeless and not pod.nominated_node:
-            return False
-        filtered = self._scheduler.filter(pod)
-        try:
-            hosts = self._scheduler.hosts(pod, filtered) if filtered.feasible.any() else None
-        except ScoreError:
-            hosts = None
-        if hosts is None:
-            self._hopeless.add(pod.cls)
-            return False
-        self._has_ties |= len(hosts) > 1
-        node = int(hosts[0])
-        at = self._scheduler.columns.nodes[node]
-        bound = self._topology_labels.add(pod, at.labels)._replace(node_name=at.name)
-        self._bound[pod.key] = bound
-        self._scheduler.bind(bound, node)
-        self._hopeless.clear()
-        return True

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.simulate.replicas import first
-from kubectl_spread.suggest import trial as trials
+from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.problem import Problem
 from kubectl_spread.suggest.recreate import anew
@@ -25,9 +24,9 @@ _MOST_TURNS = 400
 
 
 class Reached(NamedTuple):
-    """The end: where the workload's pods are, and how many running pods were replaced."""
+    """The end: the nodes of the workload's pods by key, and how many running pods were replaced."""
 
-    trial: trials.Trial
+    scheduler: Scheduler
     placed: dict[str, str]
     restarts: int
 
@@ -53,10 +52,10 @@ def _with_more(pods: list[Pod], wanted: int) -> list[Pod]:
 
 
 def _settled(scene: Scene, own: Sequence[Pod], others: Sequence[Pod], restarts: int = 0) -> Optional[Reached]:
-    trial = trials.run(scene, [*own, *others], pick=first)
-    if trial.refused:
+    placed = scene.placed([*own, *others])
+    if placed.refused:
         return None
-    return Reached(trial, {pod.key: trial.placed[pod.key] for pod in own}, restarts)
+    return Reached(placed.scheduler, {pod.key: placed.bound[pod.key].node_name for pod in own}, restarts)
 
 
 def left_out(scene: Scene, found: Reached) -> str:
@@ -113,9 +112,9 @@ class _Batches:
         """Place new pods; whether any found a node."""
         if not pods:
             return False
-        trial = trials.run(self._now(), [*self._bound, *pods], pick=first)
-        found = [pod for pod in pods if pod.key in trial.placed]
-        self._bound += [pod._replace(node_name=trial.placed[pod.key]) for pod in found]
+        bound = self._now().placed([*self._bound, *pods]).bound
+        found = [pod for pod in pods if pod.key in bound]
+        self._bound += [pod._replace(node_name=bound[pod.key].node_name) for pod in found]
         keys = {pod.key for pod in found}
         self._fresh = [pod for pod in self._fresh if pod.key not in keys]
         return bool(found)

@@ -14,7 +14,11 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.replica import controller_of
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.simulate.controllers import with_controllers
+from kubectl_spread.simulate.placing import place_in_turn
+from kubectl_spread.simulate.placing import Placed
+from kubectl_spread.simulate.placing import Placer
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.problem import Problem
@@ -50,6 +54,14 @@ class Scene(NamedTuple):
     def problem_scene(self) -> Scene:
         """Return the scene before any change."""
         return Scene(self.problem, self.cluster, self.problem.spec)
+
+    def placed(self, pods: Sequence[Pod], *, needed: str = "") -> Placed:
+        """Place pods in their order; if the pod with the key `needed` is refused, the rest is not tried."""
+        problem = self.problem
+        columns = problem.columns.changed(self.cluster, self.gone)
+        sampler = problem.sampler.anew() if columns.nodes is problem.cluster.nodes else None
+        scheduler = Scheduler(columns, problem.profiles, all_nodes=problem.given.all_nodes, sampler=sampler)
+        return place_in_turn(pods, Placer(self.cluster, scheduler, problem.release), needed=needed)
 
     def own(self, *, is_same_revision: bool = False) -> tuple[Pod, ...]:
         """Return the problem's pods that wait for a node, as they are then.

@@ -141,7 +141,7 @@ class Judge:
         if found is None:
             return None
         model = next(pod for pod in scene.own() if pod.key == problem.pod.key)
-        counts = effect.counted(model, found.trial.scheduler)
+        counts = effect.counted(model, found.scheduler)
         stays = 0 if scene.is_recreated else len(problem.given.running)
         nodes = tuple(found.placed.values())
         return Judged(

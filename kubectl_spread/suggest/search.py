@@ -18,9 +18,8 @@ from functools import cached_property
 from typing import Optional
 
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.simulate.replicas import first
+from kubectl_spread.simulate.placing import Placed
 from kubectl_spread.suggest import arrange
-from kubectl_spread.suggest import trial as trials
 from kubectl_spread.suggest.actions.manifest import SetRollout
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
@@ -70,8 +69,8 @@ class _Search:
         self._not_tried = 0
         given = problem.given
         self._others = frozenset(pod.key for pod in (*given.before, *given.after))
-        self._before = trials.run(self._scene, self._queue(self._scene), pick=first)
-        self._others &= self._before.placed.keys()
+        self._before = self._scene.placed(self._queue(self._scene))
+        self._others &= self._before.bound.keys()
         self._own = {pod.key for pod in given.own}
 
     @cached_property
@@ -79,7 +78,7 @@ class _Search:
         return Judge(self._problem)
 
     def run(self, most: int) -> Suggestions:
-        if self._problem.pod.key in self._before.placed:
+        if self._problem.pod.key in self._before.bound:
             return Suggestions()
         ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
         best = arrange.arranged(self._climbed(ladder for ladder in ladders if self._may_be_enough(ladder)))
@@ -181,10 +180,10 @@ class _Search:
         queue = self._queue(scene)
         self._left_s -= self._cost_s(len(queue))
         self._tried += 1
-        trial = trials.run(scene, queue, pick=first, needed=self._problem.pod.key)
-        if not self._is_good(scene, trial):
+        placed = scene.placed(queue, needed=self._problem.pod.key)
+        if not self._is_good(scene, placed):
             return None
-        waiting = sum(pod.key in self._own for pod in trial.refused)
+        waiting = sum(pod.key in self._own for pod in placed.refused)
         return Tried(change, scene, waiting, ladder, at)
 
     def _applied(self, change: Change) -> Optional[Scene]:
@@ -194,9 +193,9 @@ class _Search:
             return None
         return None if change.is_of_manifest and scene == self._scene else scene  # it may be so already
 
-    def _is_good(self, scene: Scene, trial: trials.Trial) -> bool:
+    def _is_good(self, scene: Scene, placed: Placed) -> bool:
         needed = {self._problem.pod.key, *self._others, *(pod.key for pod in scene.evicted)}
-        return needed <= trial.placed.keys()
+        return needed <= placed.bound.keys()
 
     def _queue(self, scene: Scene) -> list[Pod]:
         """All pods that wait, those of higher priority first; of others those that find a node anyway."""

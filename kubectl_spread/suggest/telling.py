@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.simulate.placement import Certainty
-from kubectl_spread.simulate.replicas import first
 from kubectl_spread.suggest import effect
-from kubectl_spread.suggest import trial as trials
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.hypothetical import Scene
 from kubectl_spread.suggest.judge import Judge
@@ -99,8 +97,8 @@ def _of_revision(scene: Scene) -> Iterator[str]:
     label = scene.problem.revision_label
     if not label or not scene.is_recreated or not scene.problem.target.is_live:
         return
-    trial = trials.run(scene, scene.own(is_same_revision=True), pick=first, needed=scene.problem.pod.key)
-    if scene.problem.pod.key not in trial.placed:
+    placed = scene.placed(scene.own(is_same_revision=True), needed=scene.problem.pod.key)
+    if scene.problem.pod.key not in placed.bound:
         yield f"it depends on the new {label} of the changed pods: pods of the old one are not counted with them"
 
 

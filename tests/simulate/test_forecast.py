@@ -21,9 +21,9 @@ from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.forecast import forecast
 from kubectl_spread.simulate.forecast import Range
 from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.placing import seeded
 from kubectl_spread.simulate.replicas import place
 from kubectl_spread.simulate.replicas import Rehearsal
-from kubectl_spread.simulate.replicas import seeded
 
 Plain = dict[str, Any]
 

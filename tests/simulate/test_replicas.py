@@ -15,8 +15,8 @@ from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.profiles import version_of
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.placing import seeded
 from kubectl_spread.simulate.replicas import place
-from kubectl_spread.simulate.replicas import seeded
 
 Plain = dict[str, Any]
 

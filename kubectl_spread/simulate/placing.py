@@ -1,0 +1,250 @@
+"""Pods bound to nodes one after another, as the scheduler does it.
+
+One loop for everything that places pods: replicas of manifests, pods that are Pending, and tried suggestions.
+
+```
+pod ─▶ filter ─▶ no node fits  ─▶ Refusal: the same for each pod of its class until something changes
+            └──▶ some nodes fit ─▶ highest score ─▶ pick one of equals ─▶ Binding: refused pods get another turn
+```
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.unsupported import not_evaluated
+
+Pick = Callable[[NodeIndices], int]
+
+
+def first(hosts: NodeIndices) -> int:
+    """Pick the first node by name."""
+    return int(hosts[0])
+
+
+def seeded(seed: int) -> Pick:
+    """Return a pick at random, the same ones for the same seed."""
+    generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
+    return lambda hosts: int(hosts[generator.randrange(len(hosts))])
+
+
+class Binding(NamedTuple):
+    """A pod on its node; `fitting` nodes were feasible, `hosts` of them had the highest score."""
+
+    pod: Pod
+    node: int
+    fitting: int
+    hosts: int
+    filtered: Filtered  # as it was before the pod was bound
+
+
+class Refusal(NamedTuple):
+    """A pod that found no node; `error`: a plugin failed to score the nodes that fit."""
+
+    filtered: Filtered
+    error: Optional[ScoreError] = None
+
+
+class Placer:
+    """A cluster and its scheduler, changed by every pod that is bound or evicted.
+
+    changes: pods bound and evicted so far; a refused pod is worth another try after a change.
+    has_ties: some pod had several nodes with the highest score.
+    """
+
+    def __init__(self, cluster: Cluster, scheduler: Scheduler, release: Profile, *, pick: Pick = first) -> None:
+        """Start with a cluster.
+
+        Args:
+            cluster: that the scheduler sees.
+            scheduler: its columns change with every pod.
+            release: any profile of the scheduler; all of them follow the same release.
+            pick: chooses among nodes of equal score.
+        """
+        self.cluster = cluster
+        self.scheduler = scheduler
+        self.changes = 0
+        self.has_ties = False
+        self._pick = pick
+        self._topology_labels = TopologyLabels(release)
+        self._refusals: dict[int, Refusal] = {}  # by class, right until something changes
+
+    def unpredictable(self, pod: Pod) -> tuple[str, ...]:
+        """Return the features of a pod that decide where it goes and are not evaluated."""
+        scheduler = self.scheduler
+        profile = scheduler.profile_of(pod.cls) if scheduler.has_profile(pod.cls) else None
+        return not_evaluated(pod.cls, profile, self.cluster)
+
+    def place(self, pod: Pod, *, before: Callable[[Filtered], None] = lambda _: None) -> Union[Binding, Refusal]:
+        """Bind a pod to the best node, if any node fits.
+
+        Args:
+            pod: of a class that a profile schedules.
+            before: gets the plugins' answers if some node fits, before the node is chosen.
+        """
+        class_at = self.scheduler.columns.class_index(pod.cls)
+        refusal = None if pod.nominated_node else self._refusals.get(class_at)
+        if refusal is not None:
+            return refusal
+        filtered = self.scheduler.filter(pod)
+        found = self._bound(pod, filtered, before) if filtered.feasible.any() else Refusal(filtered)
+        if isinstance(found, Refusal) and not pod.nominated_node:
+            self._refusals[class_at] = found
+        return found
+
+    def _bound(self, pod: Pod, filtered: Filtered, before: Callable[[Filtered], None]) -> Union[Binding, Refusal]:
+        before(filtered)
+        try:
+            hosts = self.scheduler.hosts(pod, filtered)
+        except ScoreError as error:
+            return Refusal(filtered, error)
+        self.has_ties |= len(hosts) > 1
+        node = int(self._pick(hosts))
+        return Binding(self.bind(pod, node), node, int(filtered.feasible.sum()), len(hosts), filtered)
+
+    def bind(self, pod: Pod, node: int) -> Pod:
+        """Let the scheduler bind a pod to a node; returns the pod with its node's labels."""
+        bound = self._on_node(pod, node)
+        self.scheduler.bind(bound, node)
+        self._has_changed()
+        return bound
+
+    def put(self, pod: Pod, node: int) -> None:
+        """Run a pod on the node that its own spec names, without the scheduler."""
+        self.scheduler.columns.bind(self._on_node(pod, node), node)
+        self._has_changed()
+
+    def evict(self, victims: Sequence[Pod]) -> None:
+        """Remove pods from their nodes; the volumes that other pods reserved stay reserved."""
+        gone = frozenset(victim.uid for victim in victims)
+        columns = self.scheduler.columns
+        storage = self.cluster.storage._replace(claims=columns.storage.claims, volumes=columns.storage.volumes)
+        staying = tuple(pod for pod in self.cluster.pods if pod.uid not in gone)
+        self.cluster = self.cluster._replace(pods=staying, storage=storage)
+        self.scheduler = self.scheduler.moved_to(columns.changed(self.cluster, gone))
+        self._has_changed()
+
+    def nominate(self, pod: Pod) -> None:
+        """Reserve the nominated node of a pod against pods of lower priority."""
+        self.scheduler.nominate(pod)
+        self._refusals.clear()
+
+    def created_again(self, pod: Pod) -> Pod:
+        """Return the pod that a controller creates in place of an evicted one."""
+        created = self._topology_labels.remove(pod)
+        return created._replace(uid=f"{pod.uid}/again", node_name="", nominated_node="", phase="Pending")
+
+    def now(self) -> Cluster:
+        """Return the cluster of this moment."""
+        others = [pod for pod in self.cluster.pods if not (pod.node_name and pod.is_visible)]
+        return self.cluster._replace(pods=(*self.scheduler.columns.bound_pods, *others))
+
+    def _on_node(self, pod: Pod, node: int) -> Pod:
+        at = self.scheduler.columns.nodes[node]
+        return self._topology_labels.add(pod, at.labels)._replace(node_name=at.name)
+
+    def _has_changed(self) -> None:
+        self.changes += 1
+        self._refusals.clear()
+
+
+class Placed(NamedTuple):
+    """Pods that were placed in turn: `bound` by key, in the order they were bound, and those that found no node."""
+
+    bound: dict[str, Pod]
+    refused: tuple[Pod, ...]
+    has_ties: bool
+    scheduler: Scheduler
+
+    @property
+    def nodes(self) -> dict[str, str]:
+        """The node of each bound pod, by the pod's key."""
+        return {key: pod.node_name for key, pod in self.bound.items()}
+
+
+def place_in_turn(pods: Iterable[Pod], placer: Placer, *, needed: str = "") -> Placed:
+    """Place pods in order, and refused ones again after later bindings, until no more pod is bound.
+
+    A pod that names its node is bound there. A pod that cannot be predicted is refused.
+
+    Args:
+        pods: in the order of the scheduler's queue.
+        placer: of the cluster.
+        needed: the key of a pod; if it is refused, no other pod is tried.
+    """
+    bound: dict[str, Pod] = {}
+    waiting, has_changed = list(pods), True
+    refused: list[Pod] = []
+    while has_changed:
+        refused, has_changed = [], False
+        for pod in waiting:
+            found = _placed(pod, placer)
+            if found is not None:
+                bound[pod.key] = found
+                has_changed |= bool(refused)
+                continue
+            refused.append(pod)
+            if pod.key == needed:
+                return Placed(bound, tuple(refused), placer.has_ties, placer.scheduler)
+        waiting = refused
+    return Placed(bound, tuple(refused), placer.has_ties, placer.scheduler)
+
+
+def _placed(pod: Pod, placer: Placer) -> Optional[Pod]:
+    """Return the pod on its node; None if it finds none."""
+    if pod.node_name:
+        node = placer.scheduler.columns.index.get(pod.node_name)
+        return None if node is None else placer.bind(pod, node)
+    if not placer.scheduler.has_profile(pod.cls) or placer.unpredictable(pod):
+        return None
+    found = placer.place(pod)
+    return found.pod if isinstance(found, Binding) else None
+
+
+class TopologyLabels:
+    """The zone and region labels that the PodTopologyLabels admission copies from a pod's node.
+
+    Pods of one class that get the same labels share one labelled class, so that later comparisons are quick.
+    """
+
+    def __init__(self, release: Profile) -> None:
+        """`release` is any profile of the scheduler: all of them follow the same release."""
+        self._copies = release.labels_topology
+        # By id() of a class; the entry keeps the class, so that its id() stays its own.
+        self._known: dict[tuple[int, tuple[tuple[str, str], ...]], tuple[PodClass, PodClass]] = {}
+
+    def add(self, pod: Pod, node_labels: Labels) -> Pod:
+        """Return the pod with the labels of its node."""
+        copied = tuple((key, node_labels[key]) for key in (ZONE, REGION) if key in node_labels)
+        if not copied or not self._copies:
+            return pod
+        found = self._known.get((id(pod.cls), copied))
+        if found is None:
+            own = {**dict(pod.cls.labels), **dict(copied)}
+            found = pod.cls, pod.cls._replace(labels=tuple(sorted(own.items())))
+            self._known[id(pod.cls), copied] = found
+        return pod._replace(cls=found[1])
+
+    def remove(self, pod: Pod) -> Pod:
+        """Return the pod without the labels of its node."""
+        labels = tuple(item for item in pod.cls.labels if item[0] not in (ZONE, REGION))
+        if not self._copies or labels == pod.cls.labels:
+            return pod
+        return pod._replace(cls=pod.cls._replace(labels=labels))
