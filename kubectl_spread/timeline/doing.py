@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterable
 from typing import Any
+from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.timeline import nodes
@@ -59,7 +60,7 @@ def _matching(world: World, state: State, match: steps.Match, *, limit: int) -> 
 def _on_pods(world: World, state: State, op: steps.Op, pods: tuple[P, ...]) -> Draft:
     draft = Draft(world, state)
     if isinstance(op, steps.DeleteSome):
-        draft.todo = (("delete", tuple(map(slot, pods))), *draft.todo)
+        draft.todo = (("delete", tuple(map(slot, pods)), op.is_forced), *draft.todo)
     elif isinstance(op, steps.PatchSome):
         for pod in pods:
             draft.replace(pod, _patched(world, pod, op))
@@ -67,15 +68,21 @@ def _on_pods(world: World, state: State, op: steps.Op, pods: tuple[P, ...]) -> D
 
 
 def _patched(world: World, pod: P, op: steps.PatchSome) -> P:
-    cls = world.classes[pod.cls]
-    if op.labels:
-        cls = cls._replace(labels=tuple(sorted({**dict(cls.labels), **dict(op.labels)}.items())))
     stage = Stage.UNREADY if op.is_unready and pod.node != PENDING else pod.stage
-    owner = pod.owner
-    selector = world.cluster.owner_selectors.get(_selecting(world, pod)) if op.labels else None
-    if selector is not None and not selector.matches(dict(cls.labels)):
-        owner = -1
-    return pod._replace(cls=world.class_index(cls), stage=stage, cost=op.cost or pod.cost, owner=owner)
+    return _labelled(world, pod, op.labels)._replace(stage=stage, cost=op.cost or pod.cost)
+
+
+def _labelled(world: World, pod: P, labels: Iterable[tuple[str, Optional[str]]]) -> P:
+    """Return a pod with other labels; a controller that does not select it any more lets go of it."""
+    cls = world.classes[pod.cls]
+    changed = {**dict(cls.labels), **dict(labels)}
+    kept = {key: value for key, value in changed.items() if value is not None}
+    if kept == dict(cls.labels):
+        return pod
+    selector = world.cluster.owner_selectors.get(_selecting(world, pod))
+    is_lost = selector is not None and not selector.matches(kept)
+    cls = cls._replace(labels=tuple(sorted(kept.items())))
+    return pod._replace(cls=world.class_index(cls), owner=-1 if is_lost else pod.owner)
 
 
 def _selecting(world: World, pod: P) -> OwnerKey:
@@ -154,7 +161,25 @@ def _delete(draft: Draft, op: steps.Delete) -> None:
 
 
 def _delete_pods(draft: Draft, op: steps.DeletePods) -> None:
-    draft.todo = (("delete", _slots(draft, op.uids)), *draft.todo)
+    draft.todo = (("delete", _slots(draft, op.uids), op.is_forced), *draft.todo)
+
+
+def _delete_selected(draft: Draft, op: steps.DeleteSelected) -> None:
+    found = tuple(slot(pod) for pod in draft.pods if pod.end != End.LOST and _is_selected(draft.world, pod, op))
+    draft.todo = (("delete", found, op.is_forced), *draft.todo)
+
+
+def _is_selected(world: World, pod: P, op: steps.DeleteSelected) -> bool:
+    cls = world.classes[pod.cls]
+    return op.namespace in ("", cls.namespace) and op.selector.matches(dict(cls.labels))
+
+
+def _label_pods(draft: Draft, op: steps.LabelPods) -> None:
+    left = list(_slots(draft, op.uids))
+    for pod in list(draft.pods):
+        if slot(pod) in left:
+            left.remove(slot(pod))
+            draft.replace(pod, _labelled(draft.world, pod, op.labels))
 
 
 def _evict(draft: Draft, op: steps.Evict) -> None:
@@ -264,6 +289,8 @@ _DOERS: dict[type, Callable[[Draft, Any], None]] = {
     steps.Undo: _undo,
     steps.Delete: _delete,
     steps.DeletePods: _delete_pods,
+    steps.DeleteSelected: _delete_selected,
+    steps.LabelPods: _label_pods,
     steps.Evict: _evict,
     steps.Cordon: _cordon,
     steps.TaintNodes: _taint,

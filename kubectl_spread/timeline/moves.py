@@ -329,8 +329,9 @@ class Moves:
         for pod in dict.fromkeys(left):
             slots = list(item[1])
             slots.remove(doing.slot(pod))
-            rest = (("delete", tuple(slots)),) if slots else ()
-            yield partial(self._deleted, state._replace(todo=_replaced(state.todo, item, rest)), (pod,))
+            rest = (("delete", tuple(slots), item[2]),) if slots else ()
+            after = state._replace(todo=_replaced(state.todo, item, rest))
+            yield partial(self._gone, after, [pod]) if item[2] else partial(self._deleted, after, (pod,))
 
     def _evictions(self, state: State, item: Any) -> Iterator[Way]:
         left = self._to_evict(state, item)

@@ -17,6 +17,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import answer
 from kubectl_spread.timeline import explore
@@ -208,16 +209,29 @@ def _touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[froze
             keys.add(OwnerKey(owner.kind, owner.namespace, owner.name))
         elif isinstance(op, (steps.DeleteSome, steps.PatchSome)):
             keys.add(op.match.key)
-        elif isinstance(op, (steps.DeletePods, steps.Evict)):
+        elif isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods)):
             uids.update(op.uids)
+        elif isinstance(op, steps.DeleteSelected):
+            uids.update(pod.uid for pod in cluster.pods if _is_selected(pod, op))
         elif isinstance(op, (steps.Drain, steps.DeleteNodes, steps.NodesDown, steps.NodesUp, steps.TaintNodes)):
             nodes.update(op.nodes)
         elif isinstance(op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete)):
             keys.add(op.key)
         elif isinstance(op, steps.ChangeNodes):
             nodes.update(node.name for node in op.nodes)
-    keys |= {key for pod in cluster.pods if pod.uid in uids and (key := cluster.top_owner(pod)) is not None}
-    return frozenset(keys), frozenset(nodes)
+    owners, homes = _of_pods(cluster, uids) if uids else (set(), set())
+    return frozenset(keys | owners), frozenset(nodes | homes)
+
+
+def _of_pods(cluster: Cluster, uids: set[str]) -> tuple[set[OwnerKey], set[str]]:
+    """Return the workloads of pods, and the nodes of those that have none."""
+    found = [(cluster.top_owner(pod), pod) for pod in cluster.pods if pod.uid in uids]
+    owners = {key for key, _ in found if key is not None}
+    return owners, {pod.node_name for key, pod in found if key is None and pod.node_name}
+
+
+def _is_selected(pod: Pod, op: steps.DeleteSelected) -> bool:
+    return op.namespace in ("", pod.namespace) and op.selector.matches(dict(pod.cls.labels))
 
 
 class _Player:
@@ -251,7 +265,11 @@ class _Player:
     def _nodes_of_pods(self, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
         """Return the nodes of the pods that steps name."""
         uids = {
-            uid for step in ops for op in step if isinstance(op, (steps.DeletePods, steps.Evict)) for uid in op.uids
+            uid
+            for step in ops
+            for op in step
+            if isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods))
+            for uid in op.uids
         }
         known = self._world.slot_of
         return frozenset(self._world.node_names[known[uid][4]] for uid in uids if uid in known and known[uid][4] >= 0)

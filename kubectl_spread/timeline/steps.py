@@ -73,12 +73,32 @@ class DeleteSome(NamedTuple):
 
     match: Match
     limit: int = 0
+    is_forced: bool = False
 
 
 class DeletePods(NamedTuple):
-    """Pods are deleted, one after the other; by their uids."""
+    """Pods are deleted, one after the other; by their uids.
+
+    is_forced: nobody waits for their kubelets; they are gone at once.
+    """
 
     uids: tuple[str, ...]
+    is_forced: bool = False
+
+
+class DeleteSelected(NamedTuple):
+    """All pods of a namespace that a selector takes are deleted, one after the other; "" is every namespace."""
+
+    namespace: str
+    selector: Selector
+    is_forced: bool = False
+
+
+class LabelPods(NamedTuple):
+    """Pods get labels, or lose them where the value is None; by their uids."""
+
+    uids: tuple[str, ...]
+    labels: tuple[tuple[str, Optional[str]], ...]
 
 
 class Evict(NamedTuple):
@@ -168,6 +188,6 @@ class CreatePod(NamedTuple):
 
 
 Op = Union[
-    Become, Apply, Scale, Restart, Undo, Pause, Delete, DeleteSome, DeletePods, Evict, PatchSome, Drain, Cordon,
-    TaintNodes, Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp, ChangeFacts, CreatePod,
+    Become, Apply, Scale, Restart, Undo, Pause, Delete, DeleteSome, DeletePods, DeleteSelected, Evict, PatchSome,
+    LabelPods, Drain, Cordon, TaintNodes, Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp, ChangeFacts, CreatePod,
 ]  # fmt: skip

@@ -73,7 +73,7 @@ _COMMON = (
     *_ignored("show-managed-fields", "allow-missing-template-keys", "warnings-as-errors", takes=Takes.NOTHING),
     *_ignored("disable-compression", "match-server-version", takes=Takes.NOTHING),
 )
-_FILES = (*_used("filename|f"), *_used("recursive|R", takes=Takes.NOTHING), *_refused("kustomize|k"))
+_FILES = (*_used("filename|f", "kustomize|k"), *_used("recursive|R", takes=Takes.NOTHING))
 _SELECTED = _used("selector|l")
 _EVERY = _used("all", takes=Takes.NOTHING)
 _CHANGED = (*_FILES, *_SELECTED)

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kubectl_spread.timeline.commands import deletion
+from kubectl_spread.timeline.commands import domains
 from kubectl_spread.timeline.commands import drain
+from kubectl_spread.timeline.commands import labels
+from kubectl_spread.timeline.commands import manifests
 from kubectl_spread.timeline.commands import nodes
+from kubectl_spread.timeline.commands import patching
 from kubectl_spread.timeline.commands import rollout
+from kubectl_spread.timeline.commands import workloads
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.situation import Effect
 from kubectl_spread.timeline.commands.situation import Situation
@@ -18,9 +24,19 @@ _HANDLERS: dict[str, Handler] = {
     "rollout undo": rollout.undo,
     "rollout pause": rollout.pause,
     "rollout resume": rollout.resume,
+    "scale": workloads.scale,
+    "set image": workloads.set_image,
+    "apply": manifests.apply,
+    "delete": deletion.delete,
+    "patch": patching.patch,
     "drain": drain.drain,
     "cordon": nodes.cordon,
     "uncordon": nodes.uncordon,
+    "taint": labels.taint,
+    "label": labels.label,
+    "lose": domains.lose,
+    "restore": domains.restore,
+    "add-nodes": domains.add_nodes,
 }
 
 

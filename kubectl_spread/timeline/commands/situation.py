@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Iterable
 from typing import Any
 from typing import NamedTuple
+from typing import Protocol
 
 from kubectl_spread.cluster.ownership import pods_of
 from kubectl_spread.cluster.snapshot import Cluster
@@ -18,7 +18,32 @@ from kubectl_spread.objects.workload import workload
 from kubectl_spread.timeline import steps
 
 Plain = dict[str, Any]
-Reader = Callable[[tuple[str, ...], bool, str], "list[Plain]"]  # paths, whether recursively, the default namespace
+
+
+class Reader(Protocol):
+    """Reads what commands name; what is wrong with one object is noted elsewhere, and the others count."""
+
+    def objects(
+        self, paths: tuple[str, ...], directories: tuple[str, ...], *, recursive: bool, namespace: str
+    ) -> list[Plain]:
+        """Return the objects of manifests, and of kustomizations, that decode; each has its namespace."""
+        ...
+
+    def value(self, text: str, name: str) -> Any:
+        """Return what a text of JSON or YAML says.
+
+        Raises:
+            SourceError: it is neither.
+        """
+        ...
+
+    def value_of_file(self, path: str) -> Any:
+        """Return what a file of JSON or YAML says.
+
+        Raises:
+            SourceError: it cannot be read, or is neither.
+        """
+        ...
 
 
 class Effect(NamedTuple):

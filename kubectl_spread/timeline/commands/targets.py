@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Sequence
+from typing import Any
 from typing import NamedTuple
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -135,10 +136,10 @@ def named(command: Command, situation: Situation, *, has_pairs: bool = False, ta
     """
     namespace = situation.namespace
     words, rest = _parted(command.arguments) if has_pairs else (command.arguments, ())
-    if command.has("filename"):
+    if command.has("filename") or command.has("kustomize"):
         if words:
             raise StepError("when paths, URLs, or stdin is provided as input, you may not specify resource arguments")
-        return Named(_of_files(command, situation), rest)
+        return Named(_existing(_of_files(command, situation), command, situation), rest)
     if not words:
         raise StepError(f"one or more resources must be specified as <resource> <name> or <resource>/<name>: "
                         f"`{command.verb.name} {command.verb.arguments}`")  # fmt: skip
@@ -147,9 +148,21 @@ def named(command: Command, situation: Situation, *, has_pairs: bool = False, ta
     if command.has("selector") or command.has("all") or (takes_all and is_type):
         return Named(_selected(command, words, situation, where), rest)
     targets = tuple(Target(kind, "" if kind == "Node" else namespace, name) for kind, name in _pairs(words))
+    return Named(_existing(targets, command, situation), rest)
+
+
+def _existing(targets: tuple[Target, ...], command: Command, situation: Situation) -> tuple[Target, ...]:
+    """Return the targets, all of which must exist; with --ignore-not-found those that do."""
+    found = []
     for target in targets:
-        require(target, situation.cluster)
-    return Named(targets, rest)
+        try:
+            require(target, situation.cluster)
+        except RefusedError:
+            if not command.has("ignore-not-found"):
+                raise
+        else:
+            found.append(target)
+    return tuple(found)
 
 
 def _parted(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -250,21 +263,26 @@ def _is_of_a_set(target: Target, cluster: Cluster) -> bool:
     return first <= int(ordinal) < first + (found.workload.replicas or 0)
 
 
+def objects_of_files(command: Command, situation: Situation) -> list[dict[str, Any]]:
+    """Return the objects of the files and kustomizations that a command names."""
+    return situation.read.objects(
+        command.values("filename"),
+        command.values("kustomize"),
+        recursive=command.has("recursive"),
+        namespace=situation.namespace,
+    )
+
+
 def _of_files(command: Command, situation: Situation) -> tuple[Target, ...]:
     """Return the objects that files name; those that never move a pod are left out."""
     found = []
-    namespace = situation.namespace
-    for plain in situation.read(command.values("filename"), command.has("recursive"), namespace):
+    for plain in objects_of_files(command, situation):
         kind = str(plain.get("kind"))
         if kind not in KINDS and kind not in _OTHERS:
             continue
         metadata = plain.get("metadata") or {}
-        target = Target(
-            kind, "" if kind == "Node" else metadata.get("namespace") or namespace, metadata.get("name") or ""
-        )
-        if not command.has("ignore-not-found"):
-            require(target, situation.cluster)
-        found.append(target)
+        namespace = "" if kind == "Node" else metadata.get("namespace") or situation.namespace
+        found.append(Target(kind, namespace, metadata.get("name") or ""))
     return tuple(found)
 
 

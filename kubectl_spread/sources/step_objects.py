@@ -1,0 +1,143 @@
+"""Manifests and patches that steps of `simulate` name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Any
+from typing import Union
+
+from kubectl_spread.cluster import apply_manifests
+from kubectl_spread.cluster.build import is_of_another_group
+from kubectl_spread.cluster.build import SHAPES
+from kubectl_spread.errors import SourceError
+from kubectl_spread.lint.check_source import check_source
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.objects import decode
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.manifest import manifests
+from kubectl_spread.sources import files
+from kubectl_spread.sources import kustomize
+from kubectl_spread.sources.files import Input
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.source import SourceFile
+
+Plain = dict[str, Any]
+
+_CLUSTER_WIDE = frozenset(
+    ("Node", "Namespace", "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "CSINode", "CSIDriver")
+)
+_AROUND = frozenset((*apply_manifests.KINDS, "Node"))
+
+
+class StepObjects:
+    """Reads what steps name; what is wrong with one object is noted in `errors`, and the others count."""
+
+    def __init__(self) -> None:
+        self.errors: list[SourceError] = []
+
+    def objects(
+        self, paths: tuple[str, ...], directories: tuple[str, ...], *, recursive: bool, namespace: str
+    ) -> list[Plain]:
+        """Return the objects of manifests, and of kustomizations, that the API server would accept."""
+        given = [*files.inputs(paths, recursive=recursive), *(kustomize.kustomized(directories) if directories else ())]
+        return self.of_inputs(given, namespace)
+
+    def of_inputs(self, given: Iterable[Union[Input, SourceError]], namespace: str) -> list[Plain]:
+        """Return the objects of inputs, each with its namespace."""
+        found: list[Plain] = []
+        for item in given:
+            if isinstance(item, SourceError):
+                self.errors.append(item)
+                continue
+            objects = list(self._of_source(item.source, namespace))
+            if not objects and not any(error.source == item.source.name for error in self.errors):
+                self.errors.append(SourceError(item.source.name, "no object in it that takes part in a simulation"))
+            found += objects
+        return found
+
+    def _of_source(self, source: SourceFile, namespace: str) -> Iterator[Plain]:
+        refused = self._refused(source, namespace)
+        for document in compose.compose(source):
+            if isinstance(document, compose.SyntaxProblem):
+                continue  # it is among the findings
+            for manifest in manifests(document):
+                key = (manifest.kind, manifest.namespace or namespace, manifest.name)
+                if key not in refused and self._is_usable(manifest):
+                    yield _placed(manifest.plain, namespace)
+
+    def _refused(self, source: SourceFile, namespace: str) -> set[tuple[str, str, str]]:
+        """Note what the API server would refuse, and return these workloads."""
+        result = check_source(source, named=True, codes=(), namespace=namespace)
+        for finding in result.findings:
+            if finding.rule.severity is Severity.ERROR:
+                line, column = source.position(finding.place.span.start)
+                message = f"{finding.rule.code} {finding.message}"
+                self.errors.append(SourceError(source.name, message, line=line, column=column))
+        good = {_key(checked.manifest, namespace) for checked in result.workloads}
+        every = {
+            _key(manifest, namespace)
+            for document in compose.compose(source)
+            if isinstance(document, compose.Document)
+            for manifest in manifests(document)
+            if manifest.workload_kind is not None
+        }
+        return every - good
+
+    def _is_usable(self, manifest: Manifest) -> bool:
+        """Return whether an object takes part; note it where it does not decode."""
+        if manifest.kind in KINDS and not (manifest.kind == "Service" and not is_of_another_group(manifest.plain)):
+            return manifest.workload_kind is not None
+        if manifest.kind not in _AROUND:
+            return False
+        problems = [
+            item for item in decode.problems(manifest.plain, SHAPES[manifest.kind]) if item.kind is decode.Kind.TYPE
+        ]
+        source = manifest.document.source
+        for problem in problems:
+            line, column = source.position(manifest.place(problem.route).start)
+            what = f"{manifest.kind} {manifest.name}: {decode.path_text(problem.route)}: {problem.message}"
+            self.errors.append(SourceError(source.name, what, line=line, column=column))
+        return not problems
+
+    def value(self, text: str, name: str) -> Any:
+        """Return what a text of JSON or YAML says.
+
+        Raises:
+            SourceError: it is neither.
+        """
+        return _value(SourceFile(name, text))
+
+    def value_of_file(self, path: str) -> Any:
+        """Return what a file of JSON or YAML says.
+
+        Raises:
+            SourceError: it cannot be read, or is neither.
+        """
+        return _value(files.read_text(path))
+
+
+def _value(source: SourceFile) -> Any:
+    found = list(compose.compose(source))
+    for item in found:
+        if isinstance(item, compose.SyntaxProblem):
+            line, column = source.position(item.span.start)
+            raise SourceError(source.name, item.sentence, line=line, column=column)
+    documents = [item for item in found if isinstance(item, compose.Document)]
+    if len(documents) != 1:
+        raise SourceError(source.name, f"a patch is one document, this has {len(documents)}")
+    return nodes.to_plain(documents[0].root)
+
+
+def _key(manifest: Manifest, namespace: str) -> tuple[str, str, str]:
+    return (manifest.kind, manifest.namespace or namespace, manifest.name)
+
+
+def _placed(plain: Plain, namespace: str) -> Plain:
+    """Return an object with its namespace."""
+    if plain.get("kind") in _CLUSTER_WIDE:
+        return plain
+    metadata = plain.get("metadata") or {}
+    return {**plain, "metadata": {**metadata, "namespace": metadata.get("namespace") or namespace}}

@@ -1,0 +1,90 @@
+"""kubectl delete.
+
+Source: staging/src/k8s.io/kubectl/pkg/cmd/delete/delete.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.commands import rollout
+from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.targets import Target
+
+
+def delete(command: Command, situation: Situation) -> Effect:
+    """Delete pods, nodes, workloads and budgets."""
+    if command.value("cascade", "background") not in ("background", "foreground", "true"):
+        raise StepError(f"--cascade={command.value('cascade')} of `delete` is not simulated")
+    is_forced = command.has("force") and command.value("grace-period", "0") == "0"
+    selected = _selected_pods(command, situation, is_forced=is_forced)
+    if selected is not None:
+        return selected
+    return _deleted(targets.named(command, situation).targets, situation, is_forced=is_forced)
+
+
+def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -> Effect | None:
+    """Return the effect on all pods with some labels; None where something else is deleted."""
+    words = command.arguments
+    if len(words) != 1 or "/" in words[0] or not (command.has("selector") or command.has("all")):
+        return None
+    if targets.kind_of(words[0]) != "Pod":
+        return None
+    selector = targets.selector(command.value("selector")) if command.has("selector") else Selector(())
+    namespace = "" if command.has("all-namespaces") else situation.namespace
+    cluster = situation.cluster
+    keys = {
+        cluster.top_owner(pod)
+        for pod in cluster.pods
+        if namespace in ("", pod.namespace) and selector.matches(dict(pod.cls.labels))
+    }
+    op = steps.DeleteSelected(namespace, selector, is_forced)
+    return Effect((op,), frozenset(key for key in keys if key is not None))
+
+
+def _deleted(found: tuple[Target, ...], situation: Situation, *, is_forced: bool) -> Effect:
+    pods = [target for target in found if target.kind == "Pod"]
+    done = _pods(pods, situation, is_forced=is_forced) if pods else Effect()
+    names = tuple(target.name for target in found if target.kind == "Node")
+    if names:
+        situation.remove_nodes(names)
+        done += Effect((steps.DeleteNodes(names),), notes=())
+    budgets = {(target.namespace, target.name) for target in found if target.kind == "PodDisruptionBudget"}
+    if budgets:
+        cluster = situation.cluster
+        left = tuple(item for item in cluster.budgets if (item.namespace, item.name) not in budgets)
+        situation.cluster = cluster._replace(budgets=left)
+        done += Effect((steps.ChangeFacts(situation.cluster),))
+    for target in found:
+        if target.kind not in ("Pod", "Node", "PodDisruptionBudget"):
+            rollout.known(target, situation)
+            situation.remove(target.key)
+            done += Effect((steps.Delete(target.key),), frozenset([target.key]))
+    return done
+
+
+def _pods(found: list[Target], situation: Situation, *, is_forced: bool) -> Effect:
+    cluster = situation.cluster
+    wanted = {(target.namespace, target.name) for target in found}
+    keys: set[OwnerKey] = set()
+    uids: list[str] = []
+    for pod in cluster.pods:
+        if (pod.namespace, pod.name) in wanted and (pod.owner is None or pod.owner.kind != "StatefulSet"):
+            uids.append(pod.uid)
+            key = cluster.top_owner(pod)
+            keys.update(() if key is None else (key,))
+    ops: list[steps.Op] = [steps.DeletePods(tuple(uids), is_forced)] if uids else []
+    named_uids = {(pod.namespace, pod.name) for pod in cluster.pods if pod.uid in set(uids)}
+    ordinals: dict[OwnerKey, list[int]] = {}
+    for target in found:
+        if (target.namespace, target.name) not in named_uids:
+            name, _, ordinal = target.name.rpartition("-")
+            ordinals.setdefault(OwnerKey("StatefulSet", target.namespace, name), []).append(int(ordinal))
+    for key, numbers in ordinals.items():
+        ops.append(steps.DeleteSome(steps.Match(key, ordinals=tuple(numbers)), is_forced=is_forced))
+    return Effect(tuple(ops), frozenset({*keys, *ordinals}))

@@ -1,0 +1,189 @@
+"""Steps of our own: a domain is lost or comes back, and nodes join."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.objects import quantity
+from kubectl_spread.objects import read
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import key_errors
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import value_errors
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.taints import NO_EXECUTE
+from kubectl_spread.objects.taints import NO_SCHEDULE
+from kubectl_spread.objects.taints import Taint
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.commands.labels import taint_of
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.nodes import cordoned
+
+_SHORT = {"zone": ZONE, "region": REGION, "node": HOSTNAME, "host": HOSTNAME, "hostname": HOSTNAME}
+_ROOM = ("cpu", "memory", "pods")
+_NOT_READY = "node.kubernetes.io/not-ready"
+_MOST_NODES = 15_000
+
+
+def lose(command: Command, situation: Situation) -> Effect:
+    """Let all nodes with a label stop answering."""
+    names = _nodes_of(command, situation)
+    situation.lost |= set(names)
+    return Effect((steps.NodesDown(names),))
+
+
+def restore(command: Command, situation: Situation) -> Effect:
+    """Let lost nodes answer again, and nodes that joined become ready."""
+    names = _nodes_of(command, situation)
+    situation.lost -= set(names)
+    joined = tuple(name for name in names if any(taint.key == _NOT_READY for taint in situation.node(name).taints))
+    ops: list[steps.Op] = [steps.NodesUp(names)]
+    if joined:
+        ops.append(steps.Untaint(joined, _NOT_READY))
+        situation.put_nodes(_ready(situation.node(name)) for name in joined)
+    return Effect(tuple(ops))
+
+
+def _ready(node: Node) -> Node:
+    return node._replace(taints=tuple(taint for taint in node.taints if taint.key != _NOT_READY))
+
+
+def _nodes_of(command: Command, situation: Situation) -> tuple[str, ...]:
+    """Return the nodes that have all labels that are named."""
+    if not command.arguments:
+        raise StepError(f"name a domain: `{command.verb.name} zone=a`")
+    found = situation.cluster.nodes
+    for word in command.arguments:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise StepError(f"`{word}` is no domain; write it as KEY=VALUE")
+        label = _label(key, situation.cluster.nodes)
+        found = tuple(node for node in found if node.labels.get(label) == value)
+        if not found:
+            values = sorted({node.labels[label] for node in situation.cluster.nodes if label in node.labels})
+            there = f"; there are {', '.join(values[:10])}" if values else "; no node has the label"
+            raise RefusedError(f"error: no node has the label {label}={value}{there}")
+    return tuple(node.name for node in found)
+
+
+def _label(key: str, nodes: Iterable[Node]) -> str:
+    """Return the label that a word stands for: its own name where a node has it, else a well-known one."""
+    return key if any(key in node.labels for node in nodes) else _SHORT.get(key, key)
+
+
+class _Joining(NamedTuple):
+    """Nodes that join: their labels, how many, and their room."""
+
+    labels: dict[str, str]
+    number: int
+    room: dict[str, str]
+
+
+def add_nodes(command: Command, situation: Situation) -> Effect:
+    """Let nodes join."""
+    joining = _joining(command, situation)
+    model = _model(situation.cluster.nodes, joining.labels)
+    taints = tuple(taint_of(text) for text in command.values("taint"))
+    if command.has("not-ready"):
+        taints += (Taint(_NOT_READY, "", NO_SCHEDULE), Taint(_NOT_READY, "", NO_EXECUTE))
+    taken = {node.name for node in situation.cluster.nodes}
+    made = []
+    for name in _names(joining, taken):
+        node = _made(name, joining, model)._replace(taints=taints)
+        made.append(cordoned(node, is_cordoned=True) if command.has("unschedulable") else node)
+    situation.put_nodes(made)
+    return Effect((steps.ChangeNodes(tuple(made)),), notes=_notes(joining, model))
+
+
+def _joining(command: Command, situation: Situation) -> _Joining:
+    entries = [entry for word in command.arguments for entry in word.split(",")]
+    entries += [entry for text in command.values("labels") for entry in text.split(",")]
+    if not entries:
+        raise StepError("say where the nodes are: `add-nodes zone=c,count=2,cpu=4,memory=16Gi`")
+    labels: dict[str, str] = {}
+    room: dict[str, str] = {}
+    count = 1
+    for entry in entries:
+        key, equals, value = entry.partition("=")
+        if not equals or not key:
+            raise StepError(f"`{entry}` is no KEY=VALUE")
+        if key == "count":
+            count = _count(value)
+        elif key in _ROOM:
+            room[key] = _amount(key, value)
+        else:
+            label = _label(key, situation.cluster.nodes)
+            errors = [*key_errors(label), *value_errors(value)]
+            if errors:
+                raise StepError(f'invalid label "{entry}": {errors[0]}')
+            labels[label] = value
+    return _Joining(labels, count, room)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 0 < int(text[:9]) <= _MOST_NODES:
+        raise StepError(f"`count` is a number from 1 to {_MOST_NODES:,}, not {text or 'empty'}")
+    return int(text)
+
+
+def _amount(key: str, text: str) -> str:
+    try:
+        if quantity.parse(text) < 0:
+            raise StepError(f"`{key}` is less than 0: {text}")
+    except quantity.QuantityError as error:
+        raise StepError(f"`{key}` is no quantity: {text or 'empty'}: {error}") from None
+    return text
+
+
+def _model(nodes: Iterable[Node], labels: dict[str, str]) -> Node | None:
+    """Return an ordinary node: of the most frequent size, of the same domain if it has one."""
+    usable = [node for node in nodes if not node.unschedulable and not any(taint.repels for taint in node.taints)]
+    near = [node for node in usable if all(node.labels.get(key) == value for key, value in labels.items())]
+    sizes = Counter(tuple(sorted(node.allocatable.items())) for node in near or usable)
+    if not sizes:
+        return None
+    size = sizes.most_common(1)[0][0]
+    return next(node for node in near or usable if tuple(sorted(node.allocatable.items())) == size)
+
+
+def _names(joining: _Joining, taken: set[str]) -> list[str]:
+    where = joining.labels.get(ZONE) or next(iter(joining.labels.values()), "")
+    stem = f"new-{where}" if where else "new"
+    found: list[str] = []
+    number = 0
+    while len(found) < joining.number:
+        number += 1
+        name = f"{stem}-{number}"
+        found += [] if name in taken else [name]
+    return found
+
+
+def _made(name: str, joining: _Joining, model: Node | None) -> Node:
+    """Return a node like another one, with labels and room of its own."""
+    defaults = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+    room = read.node({"status": {"allocatable": {**defaults, **joining.room}}}).allocatable
+    if model is not None:
+        own = read.node({"status": {"allocatable": joining.room}}).allocatable
+        room = {**model.allocatable, **{key: value for key, value in own.items() if key in joining.room}}
+    labels = {} if model is None else dict(model.labels)
+    return Node(
+        name,
+        {**labels, **joining.labels, HOSTNAME: joining.labels.get(HOSTNAME, name)},
+        allocatable=room,
+        features=() if model is None else model.features,
+        kubelet_version="" if model is None else model.kubelet_version,
+    )
+
+
+def _notes(joining: _Joining, model: Node | None) -> tuple[str, ...]:
+    missing = [key for key in _ROOM if key not in joining.room]
+    if model is None or not missing:
+        return ()
+    return (f"the new nodes have {' and '.join(missing)} and further labels like node {model.name}",)

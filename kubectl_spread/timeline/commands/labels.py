@@ -1,0 +1,186 @@
+"""kubectl label and taint.
+
+Source: staging/src/k8s.io/kubectl/pkg/cmd/label/label.go; pkg/cmd/taint/taint.go, utils.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.objects.labels import key_errors
+from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.labels import value_errors
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.taints import NO_EXECUTE
+from kubectl_spread.objects.taints import NO_SCHEDULE
+from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
+from kubectl_spread.objects.taints import Taint
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.targets import Target
+
+_EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
+
+
+def label(command: Command, situation: Situation) -> Effect:
+    """Change labels of nodes and pods."""
+    found = targets.named(command, situation, has_pairs=True)
+    changes = _changes(found.rest)
+    nodes = tuple(target for target in found.targets if target.kind == "Node")
+    pods = [target for target in found.targets if target.kind == "Pod"]
+    done = Effect()
+    if nodes:
+        done += _nodes(nodes, changes, situation, overwrites=command.has("overwrite"))
+    if pods:
+        for target in pods:
+            _check(of_pod(target, situation), changes, overwrites=command.has("overwrite"))
+        done += of_pods(pods, changes, situation)
+    others = [target for target in found.targets if target.kind not in ("Node", "Pod")]
+    if others:
+        done += Effect(notes=("labels of a workload itself move no pod; those of its pods are in its template",))
+    return done
+
+
+def _changes(words: Sequence[str]) -> dict[str, Optional[str]]:
+    """Return the labels that KEY=VALUE sets and KEY- removes."""
+    if not words:
+        raise StepError("at least one label update is required")
+    found: dict[str, Optional[str]] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        name = key if equals else key.removesuffix("-")
+        errors = [*key_errors(name), *(value_errors(value) if equals else ())]
+        if errors:
+            raise StepError(f'invalid label "{word}": {errors[0]}')
+        found[name] = value if equals else None
+    return found
+
+
+def _check(before: Labels, changes: Mapping[str, Optional[str]], *, overwrites: bool) -> None:
+    for key, value in changes.items():
+        if value is not None and key in before and before[key] != value and not overwrites:
+            raise RefusedError(f"error: '{key}' already has a value ({before[key]}), and --overwrite is false")
+
+
+def _nodes(
+    found: tuple[Target, ...], changes: dict[str, Optional[str]], situation: Situation, *, overwrites: bool
+) -> Effect:
+    changed = []
+    for target in found:
+        node = situation.node(target.name)
+        _check(node.labels, changes, overwrites=overwrites)
+        labels = {**node.labels, **changes}
+        changed.append(node._replace(labels={key: value for key, value in labels.items() if value is not None}))
+    situation.put_nodes(changed)
+    return Effect((steps.ChangeNodes(tuple(changed)),))
+
+
+def of_pod(target: Target, situation: Situation) -> Labels:
+    """Return the labels of a pod; none of one that is made only later."""
+    for pod in situation.cluster.pods:
+        if (pod.namespace, pod.name) == (target.namespace, target.name):
+            return dict(pod.cls.labels)
+    return {}
+
+
+def of_pods(found: Sequence[Target], changes: Mapping[str, Optional[str]], situation: Situation) -> Effect:
+    """Return what it means that pods have other labels."""
+    cluster = situation.cluster
+    wanted = {(target.namespace, target.name) for target in found}
+    pods = [pod for pod in cluster.pods if (pod.namespace, pod.name) in wanted]
+    keys = {cluster.top_owner(pod) for pod in pods}
+    op = steps.LabelPods(tuple(pod.uid for pod in pods), tuple(sorted(changes.items(), key=lambda item: item[0])))
+    return Effect((op,), frozenset(OwnerKey(*key) for key in keys if key is not None))
+
+
+class _Taints(NamedTuple):
+    """Taints to add, and those to remove: a key with an effect, or any."""
+
+    added: tuple[Taint, ...]
+    removed: tuple[tuple[str, str], ...]
+
+
+def taint(command: Command, situation: Situation) -> Effect:
+    """Add taints to nodes, or remove them."""
+    words = command.arguments
+    at = next((at for at, word in enumerate(words) if "=" in word or ":" in word or word.endswith("-")), len(words))
+    written = _taints(words[at:])
+    targets_only = command._replace(arguments=words[:at])
+    found = targets.named(targets_only, situation).targets
+    if any(target.kind != "Node" for target in found):
+        raise StepError("invalid resource type, only node(s) is supported")
+    changed = []
+    for target in found:
+        node = situation.node(target.name)
+        changed.append(_tainted(node, written, overwrites=command.has("overwrite")))
+    situation.put_nodes(changed)
+    names = tuple(node.name for node in changed)
+    added: list[steps.Op] = [steps.TaintNodes(names, item) for item in written.added]
+    removed: list[steps.Op] = [steps.Untaint(names, key, effect) for key, effect in written.removed]
+    return Effect((*removed, *added))
+
+
+def _taints(words: Sequence[str]) -> _Taints:
+    if not words:
+        raise StepError("at least one taint update is required")
+    added = tuple(taint_of(word) for word in words if not word.endswith("-"))
+    removed = tuple(_removed(word) for word in words if word.endswith("-"))
+    return _Taints(added, removed)
+
+
+def _removed(word: str) -> tuple[str, str]:
+    """Return the key and the effect of KEY:EFFECT- or KEY-."""
+    pair, _, effect = word.removesuffix("-").partition(":")
+    _check_effect(effect or NO_SCHEDULE)
+    return pair.partition("=")[0], effect
+
+
+def taint_of(word: str) -> Taint:
+    """Return the taint of KEY=VALUE:EFFECT or KEY:EFFECT.
+
+    Raises:
+        StepError: it is none.
+    """
+    pair, colon, effect = word.partition(":")
+    key, _, value = pair.partition("=")
+    if not colon or not effect:
+        raise StepError(f"invalid taint spec: {word}; write it as KEY=VALUE:EFFECT")
+    errors = [*key_errors(key), *value_errors(value)]
+    if errors:
+        raise StepError(f"invalid taint spec: {word}, {errors[0]}")
+    _check_effect(effect)
+    return Taint(key, value, effect)
+
+
+def _check_effect(effect: str) -> None:
+    if effect not in _EFFECTS:
+        raise StepError(f"invalid taint effect: {effect}, unsupported taint effect")
+
+
+def _tainted(node: Node, written: _Taints, *, overwrites: bool) -> Node:
+    there = {(item.key, item.effect) for item in node.taints}
+    clashes = {item.key for item in written.added if (item.key, item.effect) in there}
+    if clashes and not overwrites:
+        keys = ",".join(sorted(clashes))
+        raise RefusedError(
+            f"error: node {node.name} already has {keys} taint(s) with same effect(s) and --overwrite is false"
+        )
+    for key, effect in written.removed:
+        if not any(item.key == key and effect in ("", item.effect) for item in node.taints):
+            raise RefusedError(f'error: taint "{key}{f":{effect}" if effect else ""}" not found')
+    kept = [
+        item
+        for item in node.taints
+        if not any(item.key == key and effect in ("", item.effect) for key, effect in written.removed)
+        and (item.key, item.effect) not in {(new.key, new.effect) for new in written.added}
+    ]
+    return node._replace(taints=(*kept, *written.added))

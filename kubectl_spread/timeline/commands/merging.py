@@ -1,0 +1,214 @@
+"""Patches of objects: strategic merge, JSON merge (RFC 7386) and JSON patch (RFC 6902).
+
+Source: staging/src/k8s.io/apimachinery/pkg/util/strategicpatch/patch.go, mergeMap, mergeSlice; the keys of lists are
+the `patchMergeKey` tags of staging/src/k8s.io/api/core/v1/types.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+Plain = dict[str, Any]
+
+# List fields whose items are merged, and by which field of theirs.
+_KEYS = {
+    "containers": "name",
+    "initContainers": "name",
+    "ephemeralContainers": "name",
+    "volumes": "name",
+    "volumeMounts": "mountPath",
+    "volumeDevices": "devicePath",
+    "ports": "containerPort",
+    "env": "name",
+    "imagePullSecrets": "name",
+    "hostAliases": "ip",
+    "topologySpreadConstraints": "topologyKey",
+    "schedulingGates": "name",
+    "resourceClaims": "name",
+    "ownerReferences": "uid",
+    "conditions": "type",
+    "addresses": "type",
+}
+_SETS = frozenset({"finalizers"})  # lists of texts that are merged
+_PATCH, _FROM, _ORDER, _RETAIN = "$patch", "$deleteFromPrimitiveList/", "$setElementOrder/", "$retainKeys"
+
+
+class PatchError(Exception):
+    """A patch that does not fit; `str()` is one line."""
+
+
+def merged_object(value: Plain, patch: Any, *, is_strategic: bool) -> Plain:
+    """Return an object with a strategic merge patch or a JSON merge patch applied.
+
+    Raises:
+        PatchError: it does not fit.
+    """
+    if not isinstance(patch, dict):
+        raise PatchError("a patch is an object")
+    found: Plain = strategic(value, patch) if is_strategic else merge(value, patch)
+    return found
+
+
+def strategic(value: Plain, patch: Plain) -> Plain:
+    """Return an object with a strategic merge patch applied.
+
+    Raises:
+        PatchError: it does not fit.
+    """
+    directive = patch.get(_PATCH)
+    if directive == "replace":
+        return {key: copy.deepcopy(item) for key, item in patch.items() if key != _PATCH}
+    if directive == "delete":
+        return {}
+    if directive not in (None, "merge"):
+        raise PatchError(f"unknown patch type: {directive}")
+    found = dict(value)
+    if _RETAIN in patch:
+        found = {key: item for key, item in found.items() if key in patch[_RETAIN]}
+    for key, item in patch.items():
+        if key.startswith(_FROM):
+            _drop_texts(found, key.removeprefix(_FROM), item)
+        elif not key.startswith((_PATCH, _ORDER, _RETAIN)):
+            _merge(found, key, item)
+    return found
+
+
+def _merge(found: Plain, key: str, item: Any) -> None:
+    """Merge one field."""
+    before = found.get(key)
+    if item is None:
+        found.pop(key, None)
+    elif isinstance(item, dict):
+        found[key] = strategic(before if isinstance(before, dict) else {}, item)
+    elif isinstance(item, list) and key in _KEYS:
+        found[key] = _merged_list(before if isinstance(before, list) else [], item, _KEYS[key])
+    elif isinstance(item, list) and key in _SETS and isinstance(before, list):
+        found[key] = [*before, *(text for text in item if text not in before)]
+    else:
+        found[key] = copy.deepcopy(item)
+
+
+def _merged_list(before: list[Any], patch: list[Any], by: str) -> list[Any]:
+    """Merge lists of objects by a field of theirs; new ones come at the end."""
+    if any(isinstance(item, dict) and item.get(_PATCH) == "replace" for item in patch):
+        return [copy.deepcopy(item) for item in patch if not (isinstance(item, dict) and _PATCH in item)]
+    found = list(before)
+    for item in patch:
+        if not isinstance(item, dict):
+            raise PatchError(f"the items of this list are objects, not {item!r}")
+        if by not in item:
+            raise PatchError(f"map: {item} does not contain declared merge key: {by}")
+        at = next((at for at, known in enumerate(found) if known.get(by) == item[by]), None)
+        if item.get(_PATCH) == "delete":
+            found = [known for known in found if known.get(by) != item[by]]
+        elif at is None:
+            found.append(strategic({}, item))
+        else:
+            found[at] = strategic(found[at], item)
+    return found
+
+
+def _drop_texts(found: Plain, key: str, texts: Any) -> None:
+    if isinstance(found.get(key), list) and isinstance(texts, list):
+        found[key] = [text for text in found[key] if text not in texts]
+
+
+def merge(value: Any, patch: Any) -> Any:
+    """Return a value with a JSON merge patch applied."""
+    if not isinstance(patch, dict):
+        return copy.deepcopy(patch)
+    found = dict(value) if isinstance(value, dict) else {}
+    for key, item in patch.items():
+        if item is None:
+            found.pop(key, None)
+        else:
+            found[key] = merge(found.get(key), item)
+    return found
+
+
+def json_patch(value: Plain, operations: Any) -> Plain:
+    """Return an object with the operations of a JSON patch applied, one after the other.
+
+    Raises:
+        PatchError: one does not fit.
+    """
+    if not isinstance(operations, list):
+        raise PatchError("a JSON patch is a list of operations")
+    found = copy.deepcopy(value)
+    for operation in operations:
+        if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
+            raise PatchError(f"an operation has `op` and `path`, and this one has not: {operation}")
+        found = _operated(found, operation)
+    return found
+
+
+def _operated(found: Any, operation: Plain) -> Any:
+    op, path = operation.get("op"), operation["path"]
+    if op in ("add", "replace", "test") and "value" not in operation:
+        raise PatchError(f"{op} operation at {path} has no value")
+    if op == "add":
+        return _put(found, path, copy.deepcopy(operation["value"]), is_new=True)
+    if op == "replace":
+        _get(found, path)
+        return _put(found, path, copy.deepcopy(operation["value"]), is_new=False)
+    if op == "remove":
+        return _removed(found, path)
+    if op == "test":
+        if _get(found, path) != operation["value"]:
+            raise PatchError(f"testing value {path} failed")
+        return found
+    if op in ("copy", "move"):
+        taken = copy.deepcopy(_get(found, str(operation.get("from"))))
+        rest = _removed(found, str(operation.get("from"))) if op == "move" else found
+        return _put(rest, path, taken, is_new=True)
+    raise PatchError(f"unexpected kind of operation: {op}")
+
+
+def _steps(path: str) -> list[str]:
+    if path and not path.startswith("/"):
+        raise PatchError(f"a path begins with a slash: {path}")
+    return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
+
+
+def _get(found: Any, path: str) -> Any:
+    for step in _steps(path):
+        found = _child(found, step, path)
+    return found
+
+
+def _child(found: Any, step: str, path: str) -> Any:
+    if isinstance(found, dict) and step in found:
+        return found[step]
+    if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+        return found[int(step)]
+    raise PatchError(f"the path {path} does not exist")
+
+
+def _put(found: Any, path: str, value: Any, *, is_new: bool) -> Any:
+    steps = _steps(path)
+    if not steps:
+        return value
+    parent = found
+    for step in steps[:-1]:
+        parent = _child(parent, step, path)
+    last = steps[-1]
+    if isinstance(parent, dict):
+        parent[last] = value
+    elif isinstance(parent, list) and is_new and (last == "-" or (last.isdecimal() and int(last) <= len(parent))):
+        parent.insert(len(parent) if last == "-" else int(last), value)
+    elif isinstance(parent, list) and last.isdecimal() and int(last) < len(parent):
+        parent[int(last)] = value
+    else:
+        raise PatchError(f"the path {path} does not exist")
+    return found
+
+
+def _removed(found: Any, path: str) -> Any:
+    _get(found, path)
+    steps = _steps(path)
+    parent = found
+    for step in steps[:-1]:
+        parent = _child(parent, step, path)
+    del parent[int(steps[-1]) if isinstance(parent, list) else steps[-1]]
+    return found

@@ -1,0 +1,183 @@
+"""kubectl patch.
+
+Source: staging/src/k8s.io/kubectl/pkg/cmd/patch/patch.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_spread.cluster.build import SHAPES
+from kubectl_spread.cluster.snapshot import Budget
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.objects import decode
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.taints import Taint
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.commands import merging
+from kubectl_spread.timeline.commands import rollout
+from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands.manifests import refuse_changes
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.targets import Target
+from kubectl_spread.timeline.nodes import cordoned
+
+Plain = dict[str, Any]
+
+_TYPES = ("strategic", "merge", "json")
+
+
+def patch(command: Command, situation: Situation) -> Effect:
+    """Change fields of workloads, nodes and budgets."""
+    kind = command.value("type", "strategic").lower()
+    if kind not in _TYPES:
+        raise StepError(f'--type must be one of [json merge strategic], not "{kind}"')
+    found = targets.named(command, situation).targets
+    change = _written(command, situation)
+    if command.value("subresource") == "scale":
+        return _scale(found, change, situation)
+    if command.has("subresource"):
+        raise StepError(f"--subresource={command.value('subresource')} of `patch` is not simulated")
+    done = Effect()
+    for target in found:
+        done += _patched(target, change, kind, situation)
+    return done
+
+
+def _written(command: Command, situation: Situation) -> Any:
+    """Return the patch, which is JSON or YAML."""
+    text, file = command.value("patch"), command.value("patch-file")
+    if bool(text) == bool(file):
+        raise StepError("must specify --patch or --patch-file containing the contents of the patch")
+    return situation.read.value(text, "--patch") if text else situation.read.value_of_file(file)
+
+
+def _patched(target: Target, change: Any, kind: str, situation: Situation) -> Effect:
+    if target.kind == "Node":
+        return _node(target, change, kind, situation)
+    if target.kind == "PodDisruptionBudget":
+        return _budget(target, change, kind, situation)
+    if target.kind == "Pod":
+        return _pod(target, change, kind, situation)
+    plain = rollout.known(target, situation)
+    after = _with(plain, change, kind, target)
+    problems = decode.problems(after, SHAPES[target.kind])
+    if problems:
+        where = decode.path_text(problems[0].route)
+        raise RefusedError(f"Error from server (BadRequest): {where}: {problems[0].message}")
+    refuse_changes(plain, after)
+    return rollout.changed(situation, target, after)
+
+
+def _with(plain: Plain, change: Any, kind: str, target: Target) -> Plain:
+    """Return an object with a patch applied.
+
+    Raises:
+        RefusedError: it does not fit.
+    """
+    try:
+        if kind == "json":
+            return merging.json_patch(plain, change)
+        found = merging.merged_object(plain, change, is_strategic=kind == "strategic")
+    except merging.PatchError as error:
+        named = f'{targets.full_name(target.kind)} "{target.name}"'
+        raise RefusedError(f"The request is invalid: the server rejected our request: {named}: {error}") from None
+    return found
+
+
+def _scale(found: tuple[Target, ...], change: Any, situation: Situation) -> Effect:
+    from kubectl_spread.timeline.commands import workloads
+
+    replicas = (change.get("spec") or {}).get("replicas") if isinstance(change, dict) else None
+    if type(replicas) is not int or replicas < 0:
+        raise StepError("a patch of the scale subresource has a number in spec.replicas")
+    done = Effect()
+    for target in found:
+        targets.only([target], workloads.SCALED, "scaling")
+        done += workloads.scaled(target, situation, replicas)
+    return done
+
+
+def _node(target: Target, change: Any, kind: str, situation: Situation) -> Effect:
+    """Patch what decides about a node: its labels, taints and cordon."""
+    node = situation.node(target.name)
+    after = _with(_plain_node(node), change, kind, target)
+    problems = decode.problems(after, SHAPES["Node"])
+    if problems:
+        where = decode.path_text(problems[0].route)
+        raise RefusedError(f"Error from server (BadRequest): {where}: {problems[0].message}")
+    spec = after.get("spec") or {}
+    taints = tuple(
+        Taint(item.get("key") or "", item.get("value") or "", item.get("effect") or "")
+        for item in mappings(spec.get("taints"))
+    )
+    changed = node._replace(labels=dict((after.get("metadata") or {}).get("labels") or {}), taints=taints)
+    if bool(spec.get("unschedulable")) != node.unschedulable:
+        changed = cordoned(changed, is_cordoned=bool(spec.get("unschedulable")))
+    situation.put_nodes([changed])
+    return Effect((steps.ChangeNodes((changed,)),))
+
+
+def _plain_node(node: Node) -> Plain:
+    taints = [
+        {"key": taint.key, "effect": taint.effect, **({"value": taint.value} if taint.value else {})}
+        for taint in node.taints
+    ]
+    spec: Plain = {"taints": taints} if taints else {}
+    spec |= {"unschedulable": True} if node.unschedulable else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": node.name, "labels": dict(node.labels), "annotations": {}},
+        "spec": spec,
+    }
+
+
+def _budget(target: Target, change: Any, kind: str, situation: Situation) -> Effect:
+    """Patch what a budget asks for."""
+    cluster = situation.cluster
+    known = next(item for item in cluster.budgets if (item.namespace, item.name) == (target.namespace, target.name))
+    before = {
+        "minAvailable": known.min_available,
+        "maxUnavailable": known.max_unavailable,
+        "unhealthyPodEvictionPolicy": known.unhealthy_policy or None,
+    }
+    plain: Plain = {"metadata": {}, "spec": {key: value for key, value in before.items() if value is not None}}
+    spec = _with(plain, change, kind, target).get("spec") or {}
+    if "selector" in spec:
+        raise StepError("a patch of a budget's selector is not simulated; use `apply -f`")
+    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+        why = "spec: Invalid value: minAvailable and maxUnavailable cannot be both set"
+        raise RefusedError(f'The PodDisruptionBudget "{target.name}" is invalid: {why}')
+    changed = known._replace(
+        min_available=_number_or_share(spec.get("minAvailable")),
+        max_unavailable=_number_or_share(spec.get("maxUnavailable")),
+        unhealthy_policy=str(spec.get("unhealthyPodEvictionPolicy") or ""),
+    )
+    situation.cluster = cluster._replace(budgets=_replaced(cluster.budgets, known, changed))
+    return Effect((steps.ChangeFacts(situation.cluster),))
+
+
+def _replaced(budgets: tuple[Budget, ...], known: Budget, changed: Budget) -> tuple[Budget, ...]:
+    return tuple(changed if item is known else item for item in budgets)
+
+
+def _number_or_share(value: Any) -> int | str | None:
+    return value if isinstance(value, str) or type(value) is int else None
+
+
+def _pod(target: Target, change: Any, kind: str, situation: Situation) -> Effect:
+    """Patch a pod's labels; nothing else of it moves a pod."""
+    from kubectl_spread.timeline.commands import labels
+
+    before = labels.of_pod(target, situation)
+    after = _with({"metadata": {"labels": dict(before)}, "spec": {}}, change, kind, target)
+    if after.get("spec"):
+        raise StepError("of a pod only the labels can be patched here: changes of its spec are not simulated")
+    now = (after.get("metadata") or {}).get("labels") or {}
+    gone = {key: None for key in before if key not in now}
+    return labels.of_pods([target], {**now, **gone}, situation)

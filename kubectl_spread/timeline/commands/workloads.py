@@ -1,0 +1,122 @@
+"""kubectl scale and set image.
+
+Source: staging/src/k8s.io/kubectl/pkg/cmd/scale/scale.go; pkg/cmd/set/set_image.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.objects.plain import mappings
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.commands import rollout
+from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.situation import controller_of
+from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import plain_of
+from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.targets import Target
+
+Plain = dict[str, Any]
+
+SCALED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
+_NO_COUNT = "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0"
+MOST_REPLICAS = 100_000
+
+
+def scale(command: Command, situation: Situation) -> Effect:
+    """Change the number of replicas."""
+    replicas = _count(command)
+    found = targets.named(command, situation).targets
+    done = Effect()
+    for target in found:
+        if target.kind not in SCALED:
+            raise RefusedError("Error from server (NotFound): the server could not find the requested resource")
+        _check_current(command, target, situation)
+        done += scaled(target, situation, replicas)
+    return done
+
+
+def _count(command: Command) -> int:
+    text = command.value("replicas")
+    if not text:
+        raise StepError(_NO_COUNT)
+    try:
+        found = int(text)
+    except ValueError:
+        raise StepError(f'invalid argument "{text}" for "--replicas" flag: it takes a number') from None
+    if found < 0:
+        raise StepError(_NO_COUNT)
+    if found > MOST_REPLICAS:
+        raise StepError(f"--replicas={found} is more than {MOST_REPLICAS:,}, the most that is simulated")
+    return found
+
+
+def _check_current(command: Command, target: Target, situation: Situation) -> None:
+    wanted = command.value("current-replicas", "-1")
+    now = situation.cluster.controllers[target.key].workload.replicas
+    if wanted != "-1" and wanted != str(now):
+        raise RefusedError(f"error: Expected replicas to be {wanted}, was {now}")
+
+
+def scaled(target: Target, situation: Situation, replicas: int) -> Effect:
+    """Return what it means that a workload has another number of replicas."""
+    if target.key in situation.cluster.owners:
+        rollout.known(target, situation)
+    plain = plain_of(situation.cluster.controllers[target.key])
+    after = controller_of({**plain, "spec": {**plain["spec"], "replicas": replicas}})
+    situation.put(_like(after, situation.cluster.controllers[target.key]))
+    return Effect((steps.Scale(target.key, replicas),), frozenset([target.key]))
+
+
+def _like(after: Any, before: Any) -> Any:
+    return after._replace(
+        conditions=before.conditions, labels=before.labels, annotations=before.annotations, revision=before.revision
+    )
+
+
+def set_image(command: Command, situation: Situation) -> Effect:
+    """Change images of containers in pod templates."""
+    found = targets.named(command, situation, has_pairs=True)
+    images = dict(_pair(word) for word in found.rest)
+    if not images:
+        raise StepError("at least one image update is required")
+    done = Effect()
+    for target in found.targets:
+        if target.kind == "Pod":
+            done += Effect(notes=(f"a new image restarts the container of pod {target.name} where it is",))
+            continue
+        plain = rollout.known(target, situation)
+        template = _with_images(plain["spec"].get("template") or {}, images)
+        done += rollout.changed(situation, target, rollout.with_template(plain, template))
+    return done
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, equals, image = word.partition("=")
+    if not equals or not name or not image:
+        raise StepError(f"invalid image update {word}; write it as CONTAINER=IMAGE")
+    return name, image
+
+
+def _with_images(template: Plain, images: dict[str, str]) -> Plain:
+    """Return a template with other images; `*` is every container."""
+    spec = template.get("spec") or {}
+    names = {item.get("name") for field in ("initContainers", "containers") for item in mappings(spec.get(field))}
+    for name in images:
+        if name != "*" and name not in names:
+            raise RefusedError(f'error: unable to find container named "{name}"')
+    changed = {
+        field: [_with_image(item, images) for item in mappings(spec.get(field))]
+        for field in ("initContainers", "containers")
+        if spec.get(field)
+    }
+    return {**template, "spec": {**spec, **changed}}
+
+
+def _with_image(container: Plain, images: dict[str, str]) -> Plain:
+    image = images.get(str(container.get("name")), images.get("*"))
+    return container if image is None else {**container, "image": image}
