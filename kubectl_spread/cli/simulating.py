@@ -62,7 +62,9 @@ def simulate(known: Facts, given: Iterable[Union[Input, SourceError]], asked: As
     written = [*before, *(item.ops for item in effects)]
     answer = play(start, known.profiles, written, limits=asked.limits, watch=watch)
     told = tuple(
-        Played(command.text, summarize(step, done.concerns), done.refusal, done.notes)
-        for command, done, step in zip(asked.commands, effects, answer.steps[len(before) :], strict=True)
+        Played(command.text, summarize(step, done.concerns, number=at), done.refusal, done.notes)
+        for at, (command, done, step) in enumerate(
+            zip(asked.commands, effects, answer.steps[len(before) :], strict=True), 1
+        )
     )
     return Found(Simulation(told, answer.notes, watch.is_stopped), (*known.errors, *reader.errors))

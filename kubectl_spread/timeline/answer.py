@@ -138,6 +138,10 @@ class Outcome:
         """Return the number of the revision that a workload's pods should have; 0 where it does not exist."""
         return self._view.revision_of(self.state, key)
 
+    def is_paused(self, key: OwnerKey) -> bool:
+        """Return whether a workload is a paused Deployment."""
+        return self._view.is_paused(self.state, key)
+
     def domains_of(self, topology_key: str) -> dict[str, str]:
         """Return the domain of each node that has a label, by the node's name."""
         return self._view.domains_of(self.state, topology_key)
@@ -276,6 +280,12 @@ class View:
         owner = self.world.find_owner(key)
         own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
         return 0 if own is None else self.number(self.world.specs[own.spec].rev)
+
+    def is_paused(self, state: State, key: OwnerKey) -> bool:
+        """Return whether a workload is a paused Deployment."""
+        owner = self.world.find_owner(key)
+        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
+        return isinstance(own, deployment.Own) and self.world.specs[own.spec].is_paused
 
     def domains_of(self, state: State, topology_key: str) -> dict[str, str]:
         """Return the domain of each node that has a label, by the node's name."""

@@ -62,13 +62,15 @@ class Spread(NamedTuple):
 class WorkloadSummary(NamedTuple):
     """A workload that takes part.
 
-    is_concerned: the step is about it, or changed it. revision: the number of the one that it should have. restarted:
-    pods of the beginning that are gone. fewest_ready: on the way.
+    is_concerned: the step is about it, or changed it. is_deleted, is_paused: in every outcome. revision: the number of
+    the one that it should have. restarted: pods of the beginning that are gone. fewest_ready: on the way.
     """
 
     key: OwnerKey
     verdict: Verdict
     is_concerned: bool
+    is_deleted: bool
+    is_paused: bool
     was_complete: bool
     desired: Range
     ready_before: Range
@@ -118,7 +120,7 @@ class StepSummary(NamedTuple):
 
     is_exact: all outcomes were found. is_endless: in some outcome pods are replaced for ever. states: visited. runs: at
     random. lost: pods without a controller that are gone afterwards, which nobody makes again. witness: a shortest way
-    to an outcome that does not complete, of this step and those before.
+    to an outcome that does not complete, of this step and those before; begin: the pods where that way begins.
     """
 
     verdict: Verdict
@@ -131,19 +133,19 @@ class StepSummary(NamedTuple):
     refused: tuple[Refused, ...]
     lost: tuple[str, ...]
     endings: tuple[Ending, ...]
-    witness: tuple[tuple[Event, ...], ...]
-    end: Optional[Ending] = None  # of the witness
+    witness: tuple[tuple[Event, ...], ...] = ()
+    begin: tuple[PodState, ...] = ()
 
 
-def summarize(step: StepAnswer, concerns: Iterable[OwnerKey]) -> StepSummary:
+def summarize(step: StepAnswer, concerns: Iterable[OwnerKey], *, number: int = 1) -> StepSummary:
     """Return what is to be told of a step.
 
     Args:
         step: what the engine found.
         concerns: the workloads that the step is about.
+        number: of the step among those that are told, from 1.
     """
-    summary = _Summary(step, frozenset(concerns))
-    return summary.make()
+    return _Summary(step, frozenset(concerns)).make(number)
 
 
 class _Waits(NamedTuple):
@@ -165,11 +167,16 @@ class _Summary:
         self.outcomes = step.outcomes
         self.before = step.before
         self.keys = tuple(sorted({key for item in (*self.outcomes, *self.before) for key in item.workloads}))
-        self.concerns = frozenset(key for key in self.keys if key in concerns or self._has_changed(key))
+        blocked = {item.pod.owner for outcome in self.outcomes for item in outcome.blocked}
+        self.concerns = frozenset(
+            key for key in self.keys if key in concerns or key in blocked or self._has_changed(key)
+        )
         self.bad = tuple(item for item in self.outcomes if not self._is_fine(item))
+        self.endings = self._endings()
 
-    def make(self) -> StepSummary:
+    def make(self, number: int) -> StepSummary:
         step = self.step
+        way = _way(self.bad[0], number) if self.bad else ()
         return StepSummary(
             _verdict(len(self.outcomes) - len(self.bad), len(self.outcomes)),
             step.is_exact,
@@ -180,9 +187,9 @@ class _Summary:
             tuple(self._waiting()),
             tuple(self._refused()),
             self._lost(),
-            self._endings(),
-            _witness(self.bad[0]) if self.bad else (),
-            self._ending(self.bad[0]) if self.bad else None,
+            tuple(ending for ending, _ in self.endings),
+            tuple(item.trace() for item in way),
+            way[0].before.pods if way and way[0].before is not None else (),
         )
 
     def _has_changed(self, key: OwnerKey) -> bool:
@@ -199,23 +206,20 @@ class _Summary:
         if any(pod.owner not in outcome.workloads for pod in outcome.newly_pending):
             return False
         return all(
-            state.is_complete and not state.pending
-            for key, state in outcome.workloads.items()
-            if key in self.concerns or self._was_complete(key)
+            _is_settled(outcome, key) for key in outcome.workloads if key in self.concerns or self._was_complete(key)
         )
 
     def _workload(self, key: OwnerKey) -> WorkloadSummary:
         after = [item.workloads[key] for item in self.outcomes if key in item.workloads]
         before = [item.workloads[key] for item in self.before if key in item.workloads]
-        complete = sum(state.is_complete and not state.pending for state in after)
-        complete += sum(key not in item.workloads for item in self.outcomes)  # it was deleted
-        if self.step.is_endless:
-            complete -= sum(not item.is_steady and item.workloads[key].is_complete for item in self.outcomes)
+        complete = sum(key not in item.workloads or _is_settled(item, key) for item in self.outcomes)
         numbers = {pod.number for item in self.outcomes for pod in item.pods if pod.owner == key and pod.number}
         return WorkloadSummary(
             key,
-            _verdict(max(0, complete), len(self.outcomes)),
+            _verdict(complete, len(self.outcomes)),
             key in self.concerns,
+            bool(self.outcomes) and not after,
+            bool(after) and all(item.is_paused(key) for item in self.outcomes if key in item.workloads),
             self._was_complete(key),
             _over(after or before, lambda state: state.desired),
             _over(before, lambda state: state.ready),
@@ -284,16 +288,16 @@ class _Summary:
 
     def _waiting(self) -> Iterator[Waiting]:
         numbers: dict[_Waits, list[int]] = {}
-        for outcome in self.outcomes:
+        for _, outcome in self.endings:
             for kind, number in Counter(map(_waits, outcome.pending)).items():
                 numbers.setdefault(kind, []).append(number)
         for kind, found in numbers.items():
-            fewest = min(found) if len(found) == len(self.outcomes) else 0
+            fewest = min(found) if len(found) == len(self.endings) else 0
             yield Waiting(*kind, Range(fewest, max(found)), len(found))
 
     def _refused(self) -> Iterator[Refused]:
         found: Counter[tuple[Optional[OwnerKey], str, str, str]] = Counter()
-        for outcome in self.outcomes:
+        for _, outcome in self.endings:
             found.update({(item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked})
         return (Refused(*item, number) for item, number in found.items())
 
@@ -307,13 +311,15 @@ class _Summary:
         }
         return tuple(sorted(gone))
 
-    def _endings(self) -> tuple[Ending, ...]:
+    def _endings(self) -> tuple[tuple[Ending, Outcome], ...]:
         """Return the outcomes that a user can tell apart."""
-        found: dict[str, Ending] = {}
+        found: dict[str, tuple[Ending, Outcome]] = {}
         for outcome in self.outcomes:
             ending = self._ending(outcome)
-            told = (ending.is_complete, ending.counts, sorted((pod.name, pod.message) for pod in ending.pending))
-            found.setdefault(repr(told), ending)
+            blocked = sorted((item.pod.name, item.pod.node) for item in outcome.blocked)
+            pending = sorted((pod.name, pod.message) for pod in ending.pending)
+            told = (ending.is_complete, ending.is_endless, ending.counts, pending, blocked)
+            found.setdefault(repr(told), (ending, outcome))
         return tuple(found.values())
 
     def _ending(self, outcome: Outcome) -> Ending:
@@ -337,14 +343,20 @@ def _pods_of(outcome: Outcome, key: OwnerKey) -> tuple[tuple[object, ...], ...]:
     )
 
 
-def _witness(outcome: Outcome) -> tuple[tuple[Event, ...], ...]:
-    """Return what happened on the way to an outcome, one part for each step."""
-    found: list[tuple[Event, ...]] = []
-    at: Optional[Outcome] = outcome
-    while at is not None and at.before is not None:
-        found.append(at.trace())
-        at = at.before
-    return tuple(reversed(found))
+def _way(outcome: Outcome, steps: int) -> tuple[Outcome, ...]:
+    """Return the outcomes that lead to one, and that itself; at most so many."""
+    found = [outcome]
+    while len(found) < steps and found[0].before is not None:
+        found.insert(0, found[0].before)
+    return tuple(found)
+
+
+def _is_settled(outcome: Outcome, key: OwnerKey) -> bool:
+    """Return whether a workload has all its pods; a paused Deployment keeps those of the revision before."""
+    state = outcome.workloads[key]
+    if not outcome.is_steady or state.pending:
+        return False
+    return state.is_complete or (outcome.is_paused(key) and state.ready >= state.desired)
 
 
 Counts = dict[str, Counter[int]]  # pods by domain and number of the revision

@@ -122,6 +122,7 @@ class Symmetry:
         pools = _Pools()
         anonymous = self._has_rest(state)
         pods = [self._anonymous(state, pod, pools) for pod in state.pods] if anonymous else list(state.pods)
+        todo = state.todo
         if not self.is_trivial:
             place = self._places(pods)
             if place is not None:
@@ -129,9 +130,12 @@ class Symmetry:
                     pod._replace(node=place.get(pod.node, pod.node), nominated=place.get(pod.nominated, pod.nominated))
                     for pod in pods
                 ]
+                todo = tuple(_moved(item, place) for item in todo)
         pods.sort()
         found = tuple(sorted(self._named(pod, pools) for pod in pods) if pools.is_used else pods)
-        return state if found == state.pods else state._replace(pods=found)
+        if (found, todo) == (state.pods, state.todo):
+            return state
+        return state._replace(pods=found, todo=todo)
 
     def _places(self, pods: list[P]) -> Optional[dict[int, int]]:
         """Return where each node's pods go; None where all stay."""
@@ -187,6 +191,14 @@ class Symmetry:
     def alike(self, key: str) -> dict[str, Any]:
         """Return a signature of each domain of a key: domains with equal ones are interchangeable."""
         return self._domains.get(key, {})
+
+
+def _moved(item: tuple[Any, ...], place: dict[int, int]) -> tuple[Any, ...]:
+    """Return what the user still does, with the pods that it names where they are now."""
+    if item[0] not in ("delete", "evict"):
+        return item
+    slots = sorted((*slot[:4], place.get(slot[4], slot[4]), *slot[5:]) for slot in item[1])
+    return (item[0], tuple(slots), *item[2:])
 
 
 def _classes(world: World) -> list[PodClass]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +84,11 @@ def test_a_drain_that_gets_stuck(web: str, capsys: pytest.CaptureFixture[str]) -
     assert waiting["message"].startswith(
         "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match"
     )
-    assert step["witness"]["text"][-3:] == [
-        "A new pod of web (revision 1) is evicted from node-a1.",
-        "Deployment default/web creates a new pod of web (revision 1).",
-        "A new pod of web (revision 1) on node-a1 is gone.",
+    assert step["witness"]["text"] == [
+        "`drain node-a1` is accepted.",
+        "A pod of web is evicted from node-a1.",
+        "Deployment default/web creates a pod of web.",
+        "A pod of web on node-a1 is gone.",
     ]
 
 
@@ -157,3 +159,95 @@ def test_a_space_past_the_limit_is_sampled(web: str, capsys: pytest.CaptureFixtu
 
     assert "in 100 random runs" in last
     assert last.endswith("so other outcomes are possible.")
+
+
+@pytest.mark.parametrize(
+    ("steps", "verdict", "after"),
+    [
+        ("scale deploy/web --replicas=6", "completes", [2, 2, 2]),
+        ("scale --replicas 0 deployment web", "completes", [0, 0, 0]),
+        ("set image deploy/web c=web:2", "completes", None),
+        ("delete pods -lapp=web", "completes", [1, 1, 1]),
+        ("delete node/node-a1", "completes", [1, 2]),
+        ("cordon node-a1; delete pod -l app=web", "getsStuck", [0, 1, 1]),
+        ("cordon node-a1; uncordon node-a1; delete pod --all", "completes", [1, 1, 1]),
+        ("lose zone=a", "getsStuck", [0, 1, 1]),
+        ("lose zone=a; restore zone=a", "completes", [1, 1, 1]),
+        ("taint nodes node-a1 k=v:NoExecute", "getsStuck", [0, 1, 1]),
+        ("taint no/node-a1 k:NoExecute; taint node node-a1 k-", "completes", [1, 1, 1]),
+        ("add-nodes zone=d; scale deploy web --replicas=4", "completes", [1, 1, 1, 1]),
+        (
+            "label node node-a1 topology.kubernetes.io/zone=b --overwrite; scale deploy/web --replicas=4",
+            "completes",
+            [2, 2],
+        ),
+        ("patch deploy web --type=json -p '[{op: replace, path: /spec/replicas, value: 1}]'", "completes", [0, 0, 1]),
+        ("patch deploy/web --type merge -p 'spec: {replicas: 6}'", "completes", [2, 2, 2]),
+        ("patch no node-a1 -p 'spec: {unschedulable: true}'; scale deploy/web --replicas=7", "getsStuck", [1, 2, 2]),
+    ],
+)
+def test_every_verb_changes_what_it_names(
+    steps: str, verdict: str, after: list[int] | None, web: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The pods of the zones, in order of number, after the last step."""
+    first, *others = steps.split("; ")
+    then = [word for step in others for word in ("--then", step)]
+    last = answer(capsys, "-f", web, *shlex.split(first), *then)["steps"][-1]
+    (outcome, *_) = last["outcomes"]
+
+    assert last["verdict"] == verdict
+    if after is not None:
+        counts = outcome["workloads"][0]["domains"]["topology.kubernetes.io/zone"]
+        assert sorted(counts.values()) == after
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["rollout", "undo", "deploy/web"], 'error: no rollout history found for deployment "web"'),
+        (["rollout", "resume", "deploy/web"], 'error: deployments.apps "web" is not paused'),
+        (["scale", "deploy/web", "--replicas=2", "--current-replicas=4"], "error: Expected replicas to be 4, was 3"),
+        (["set", "image", "deploy/web", "x=y"], 'error: unable to find container named "x"'),
+        (["taint", "nodes", "node-a1", "k-"], 'error: taint "k" not found'),
+        (
+            ["label", "nodes", "node-a1", "topology.kubernetes.io/zone=b"],
+            "error: 'topology.kubernetes.io/zone' already has a value (a), and --overwrite is false",
+        ),
+        (["lose", "zone=q"], "error: no node has the label topology.kubernetes.io/zone=q; there are a, b, c"),
+        (
+            ["patch", "deploy/web", "-p", '{"spec":{"selector":{"matchLabels":{"x":"y"}}}}'],
+            'The Deployment "web" is invalid: spec.selector: Invalid value: field is immutable',
+        ),
+        (["delete", "pod", "web-0"], 'Error from server (NotFound): pods "web-0" not found'),
+    ],
+)
+def test_what_kubectl_refuses_is_told_in_its_words(
+    args: list[str], message: str, web: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert simulate("-f", web, *args) == 1
+    assert capsys.readouterr().err == f"{message}\n"
+
+
+def test_a_manifest_that_is_applied_changes_the_workload(
+    web: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Fields that the manifest leaves out go back to their defaults; replicas that it leaves out stay."""
+    changed = tmp_path / "changed.yaml"
+    changed.write_text(WEB.replace("  replicas: 3\n", "").replace("cpu: 100m", "cpu: 200m"))
+    step = answer(capsys, "-f", web, "apply", "-f", str(changed))["steps"][0]
+    (workload,) = step["workloads"]
+
+    assert (workload["verdict"], workload["replicas"], workload["restarted"]) == ("completes", 3, {"min": 3, "max": 3})
+
+
+def test_a_manifest_with_a_mistake_is_named_with_its_place(
+    web: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 3; the rest is simulated all the same."""
+    broken = tmp_path / "broken.yaml"
+    broken.write_text(WEB.replace("maxSkew: 1", "maxSkew: 0").replace("name: web}", "name: api}"))
+
+    assert simulate("-f", web, "-f", str(broken), "rollout", "restart", "deploy/web") == 3
+    said = capsys.readouterr()
+    assert said.err.startswith(f"error: {broken}:12:18: SPR101 ")
+    assert said.out.startswith("rollout restart deploy/web: completes")

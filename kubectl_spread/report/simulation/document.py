@@ -87,6 +87,8 @@ def _workload(item: WorkloadSummary) -> Plain:
         "object": item.key._asdict(),
         "verdict": item.verdict.value,
         "concerned": item.is_concerned,
+        "deleted": item.is_deleted,
+        "paused": item.is_paused,
         "completeBefore": item.was_complete,
         "replicas": item.desired.most,
         "ready": {"before": _range(item.ready_before), "after": _range(item.ready), "fewest": item.fewest_ready},
@@ -137,13 +139,15 @@ def _ending(ending: Ending) -> Plain:
 
 def _witness(played: Played, before: tuple[Played, ...]) -> Optional[Plain]:
     summary = played.summary
-    if not any(summary.witness):
+    if not summary.witness:
         return None
-    texts = [""] * (len(summary.witness) - len(before) - 1) + [step.text for step in (*before, played)]
-    told = [story.sentences(events, text) for events, text in zip(summary.witness, texts, strict=False)]
     return {
         "shortest": summary.is_exact,
-        "text": [sentence for part in told for sentence in part],
+        "beginning": [
+            {"object": _key(pod.owner), "pod": pod.name, "revision": pod.number or None, "node": pod.node or None}
+            for pod in summary.begin
+        ],
+        "text": story.way(played, before),
         "events": [_event(event) for part in summary.witness for event in part],
     }
 

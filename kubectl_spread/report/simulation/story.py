@@ -2,102 +2,126 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from collections.abc import Iterator
 from collections.abc import Sequence
+from typing import Optional
 
+from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.report.simulation.words import name
 from kubectl_spread.report.simulation.words import plural
 from kubectl_spread.timeline.answer import Event
 from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.summary import Played
+
+_MOST_PLACES = 12
 
 
-def sentences(events: Sequence[Event], text: str) -> list[str]:
-    """Return one sentence for each thing that happened; equal ones that follow each other are one.
+def way(played: Played, before: Sequence[Played]) -> list[str]:
+    """Return the way to get stuck, sentence by sentence.
 
     Args:
-        events: in the order they happen.
-        text: the step as the user wrote it.
+        played: the step that may get stuck.
+        before: the steps before it; those with one outcome are told in one sentence.
     """
-    found: list[tuple[str, int]] = []
-    told = False
-    for event in events:
-        if event.kind is Kind.DONE:
-            if not told and text:
-                found.append((f"`{text}` is accepted.", 1))
-            told = True
-            continue
-        sentence = _sentence(event)
-        if found and found[-1][0] == sentence:
-            found[-1] = (sentence, found[-1][1] + 1)
-        else:
-            found.append((sentence, 1))
-    return [sentence if times == 1 else _several(sentence, times) for sentence, times in found]
+    steps = [*before, played][-len(played.summary.witness) :]
+    found: list[str] = []
+    names = _Names(event for part in played.summary.witness for event in part)
+    for step, events in zip(steps, played.summary.witness, strict=True):
+        is_plain = step is not played and len(step.summary.endings) == 1
+        found += names.sentences(
+            [event for event in events if event.kind is Kind.DONE] if is_plain else events, step.text
+        )
+    return found
 
 
-def _several(sentence: str, times: int) -> str:
-    return f"{sentence.removesuffix('.')}; {times} times."
+def beginning(played: Played) -> str:
+    """Return where the pods of the workloads are that a step is about, before it begins; empty where there are many."""
+    concerned = {item.key for item in played.summary.workloads if item.is_concerned}
+    places = Counter((pod.owner, pod.node) for pod in played.summary.begin if pod.owner in concerned)
+    if not 0 < len(places) <= _MOST_PLACES:
+        return ""
+    parts = [
+        f"{plural(number, 'pod')} of {owner.name if owner else ''} {f'on {node}' if node else 'Pending'}"
+        for (owner, node), number in sorted(places.items(), key=lambda item: (str(item[0][0]), item[0][1]))
+    ]
+    return f"In the beginning: {', '.join(parts)}."
 
 
-def _sentence(event: Event) -> str:
-    maker = _SENTENCES[event.kind]
-    return maker(event)
+class _Names:
+    """What pods are called; a revision is named only where there are several."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        revisions: dict[Optional[OwnerKey], set[int]] = {}
+        for event in events:
+            revisions.setdefault(event.owner, set()).add(event.revision)
+        self._mixed = {owner for owner, found in revisions.items() if len(found - {0}) > 1}
+
+    def sentences(self, events: Iterable[Event], text: str) -> list[str]:
+        """Return one sentence for each thing that happened; equal ones that follow each other are one."""
+        found: list[tuple[str, int]] = []
+        is_told = False
+        for event in events:
+            if event.kind is Kind.DONE:
+                if not is_told:
+                    found.append((f"`{text}` is accepted.", 1))
+                is_told = True
+                continue
+            sentence = self._sentence(event)
+            if found and found[-1][0] == sentence:
+                found[-1] = (sentence, found[-1][1] + 1)
+            else:
+                found.append((sentence, 1))
+        return [sentence if times == 1 else f"{sentence[:-1]}; {times} times." for sentence, times in found]
+
+    def _sentence(self, event: Event) -> str:
+        sentence = _SENTENCES[event.kind](event, self._pod(event))
+        return f"A{sentence[1:]}" if sentence.startswith("a pod of ") else sentence
+
+    def _pod(self, event: Event) -> str:
+        owner = event.owner
+        if owner is None:
+            return f"pod {event.pod}"
+        revision = f" (revision {event.revision})" if owner in self._mixed and event.revision else ""
+        return f"{f'a pod of {owner.name}' if event.pod.endswith('-*') else event.pod}{revision}"
 
 
-def _pod(event: Event) -> str:
-    """Return what a pod is called; new pods of most kinds have no name that is known before."""
-    owner = event.owner
-    if owner is None:
-        return f"pod {event.pod}"
-    if event.pod.endswith("-*"):
-        return f"a new pod of {owner.name} (revision {event.revision})"
-    return f"{event.pod} (revision {event.revision})" if event.revision else event.pod
+def _created(event: Event, pod: str) -> str:
+    return f"{pod} is created." if event.owner is None else f"{name(event.owner)} creates {pod}."
 
 
-def _start(text: str) -> str:
-    return text[:1].upper() + text[1:] if text.startswith("a new") else text
+def _scheduled(event: Event, pod: str) -> str:
+    if not event.others:
+        return f"{pod} goes to {event.node}."
+    return f"{pod} goes to {event.node}, tied with {plural(event.others, 'other node')}."
 
 
-def _created(event: Event) -> str:
-    if event.owner is None:
-        return f"{_pod(event)} is created."
-    return f"{name(event.owner)} creates {_pod(event)}."
+def _ready(event: Event, pod: str) -> str:
+    return f"{pod} on {event.node} becomes ready."
 
 
-def _scheduled(event: Event) -> str:
-    others = ""
-    if event.others:
-        others = f"; {plural(event.others, 'other node')} {'was' if event.others == 1 else 'were'} as good"
-    return f"{_start(_pod(event))} goes to {event.node}{others}."
+def _deleted(event: Event, pod: str) -> str:
+    return f"{pod} on {event.node} is deleted." if event.node else f"{pod}, which is Pending, is deleted."
 
 
-def _ready(event: Event) -> str:
-    return f"{_start(_pod(event))} on {event.node} becomes ready."
+def _gone(event: Event, pod: str) -> str:
+    return f"{pod} on {event.node} is gone."
 
 
-def _deleted(event: Event) -> str:
-    where = f" on {event.node}" if event.node else ", which is Pending,"
-    return f"{_start(_pod(event))}{where} is deleted."
-
-
-def _gone(event: Event) -> str:
-    return f"{_start(_pod(event))} on {event.node} is gone."
-
-
-def _scaled(event: Event) -> str:
+def _scaled(event: Event, _pod: str) -> str:
     return f"{name(event.owner)} scales revision {event.revision} to {plural(event.size, 'pod')}."
 
 
-def _evicted(event: Event) -> str:
-    return f"{_start(_pod(event))} is evicted from {event.node}."
+def _evicted(event: Event, pod: str) -> str:
+    return f"{pod} is evicted from {event.node}."
 
 
-def _refused(event: Event) -> str:
-    return f"The eviction of {_pod(event)} on {event.node} stays refused: {event.text}."
+def _refused(event: Event, pod: str) -> str:
+    return f"The eviction of {pod} on {event.node} is refused for ever: {event.text}."
 
 
-def _preempted(event: Event) -> str:
-    return f"{_start(_pod(event))} on {event.node} is preempted by a pod of higher priority."
+def _preempted(event: Event, pod: str) -> str:
+    return f"{pod} on {event.node} is preempted by a pod of higher priority."
 
 
 _SENTENCES = {
@@ -111,12 +135,3 @@ _SENTENCES = {
     Kind.REFUSED: _refused,
     Kind.PREEMPTED: _preempted,
 }
-
-
-def numbered(parts: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield the sentences of all parts with their numbers."""
-    at = 0
-    for part in parts:
-        for sentence in part:
-            at += 1
-            yield f"{at}. {sentence}"

@@ -23,7 +23,6 @@ from kubectl_spread.timeline.summary import Simulation
 from kubectl_spread.timeline.summary import Spread
 from kubectl_spread.timeline.summary import StepSummary
 from kubectl_spread.timeline.summary import Verdict
-from kubectl_spread.timeline.summary import Waiting
 from kubectl_spread.timeline.summary import WorkloadSummary
 
 _STYLES = {Verdict.COMPLETES: "green", Verdict.MAY_GET_STUCK: "yellow", Verdict.GETS_STUCK: "red"}
@@ -63,7 +62,7 @@ class _Step:
         yield [f"{number}{self.played.text}: {self._verdict()}"]
         parts: list[Iterable[str]] = [self._refusal(), self.played.notes and self._wrapped(self.played.notes)]
         parts += [self._workload(item) for item in self.summary.workloads if item.is_concerned]
-        parts += [self._others(), self._waiting(), self._refused(), self._lost(), self._story()]
+        parts += [self._nothing(), self._others(), self._waiting(), self._refused(), self._lost(), self._story()]
         parts.append(wrapped(certainty(self.summary), self.width))
         for part in parts:
             lines = list(part)
@@ -84,7 +83,11 @@ class _Step:
 
     def _workload(self, item: WorkloadSummary) -> Iterator[str]:
         verdict = paint(VERDICTS[item.verdict], _STYLES[item.verdict], colour=self.colour)
-        yield f"{name(item.key)} {verdict}"
+        if item.is_deleted:
+            yield f"{name(item.key)} is deleted; {pods(item.restarted)} gone"
+            return
+        paused = "; it is paused, so its template has to wait" if item.is_paused else ""
+        yield f"{name(item.key)} {verdict}{paused}"
         yield from wrapped(self._numbers(item), self.width, indent="  ", hanging="  ")
         for spread in item.spreads:
             yield ""
@@ -125,6 +128,11 @@ class _Step:
             for number, found in domain.revisions.items()
         )
 
+    def _nothing(self) -> list[str]:
+        if any(item.is_concerned for item in self.summary.workloads) or self.played.refusal:
+            return []
+        return ["No workload changes."]
+
     def _others(self) -> list[str]:
         stuck = [
             name(item.key)
@@ -136,28 +144,23 @@ class _Step:
         return wrapped(f"Not complete before either, and not changed by this step: {', '.join(stuck)}", self.width)
 
     def _waiting(self) -> Iterator[str]:
-        found = [item for item in self.summary.waiting if self._is_told(item)]
-        if found:
+        if self.summary.waiting:
             yield "Pending:"
-        for item in found:
+        for item in self.summary.waiting:
             whose = f"{pods(item.pods)} of {name(item.owner)}" if item.owner is not None else f"pod {item.pod}"
-            where = share(item.outcomes, len(self._outcomes()))
-            told = f"{whose}{f', {where}' if where else ''}"
-            yield from wrapped(told, self.width, indent="  ", hanging="  ")
+            yield from wrapped(f"{whose}{self._share(item.outcomes)}", self.width, indent="  ", hanging="  ")
             if item.message:
                 yield from wrapped(item.message, self.width, indent="    ")
 
-    def _outcomes(self) -> range:
-        return range(max((item.outcomes for item in self.summary.waiting), default=0))
-
-    def _is_told(self, item: Waiting) -> bool:
-        return item.pods.most > 0
+    def _share(self, outcomes: int) -> str:
+        found = share(outcomes, len(self.summary.endings))
+        return f", {found}" if found else ""
 
     def _refused(self) -> Iterator[str]:
         if self.summary.refused:
-            yield "Evictions that a budget refuses for ever:"
+            yield "Evictions that stay refused:"
         for item in self.summary.refused:
-            told = f"{item.pod} on {item.node}: {item.cause}"
+            told = f"{item.pod} on {item.node}{self._share(item.outcomes)}: {item.cause}"
             yield from wrapped(told, self.width, indent="  ", hanging="  ")
 
     def _lost(self) -> list[str]:
@@ -166,17 +169,18 @@ class _Step:
         return self._wrapped([f"Gone, and no controller creates them again: {', '.join(self.summary.lost)}"])
 
     def _story(self) -> Iterator[str]:
-        witness = self.summary.witness
-        if not any(witness):
+        if not self.summary.witness:
             return
-        texts = [""] * (len(witness) - self.at) + [step.text for step in self.simulation.steps[: self.at]]
-        parts = [story.sentences(events, text) for events, text in zip(witness, texts[-len(witness) :], strict=True)]
-        lines = list(story.numbered(parts))
+        lines = story.way(self.played, self.simulation.steps[: self.at - 1])
+        begin = story.beginning(self.played)
         yield "The shortest way to get stuck:" if self.summary.is_exact else "A way to get stuck:"
-        if len(lines) > _MOST_SENTENCES and not self.is_wide:
-            cut = len(lines) - 2 * _ENDS
-            lines = [*lines[:_ENDS], f"... {cut} more; --wide tells all of them", *lines[-_ENDS:]]
-        for line in lines:
+        if begin:
+            yield from wrapped(begin, self.width, indent="  ", hanging="  ")
+        numbered = [f"{number}. {line}" for number, line in enumerate(lines, 1)]
+        if len(numbered) > _MOST_SENTENCES and not self.is_wide:
+            cut = len(numbered) - 2 * _ENDS
+            numbered = [*numbered[:_ENDS], f"... {cut} more; --wide prints all of them", *numbered[-_ENDS:]]
+        for line in numbered:
             yield from wrapped(line, self.width, indent="  ", hanging="   ")
 
 

@@ -37,23 +37,32 @@ def name(key: Optional[OwnerKey]) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return in how many outcomes something is so."""
-    if part == whole:
-        return "in every outcome" if whole > 1 else ""
-    return f"in {part:,} of {whole:,} outcomes"
+    """Return in how many outcomes something is so; empty where there is but one."""
+    if whole < 2:
+        return ""
+    return "in every outcome" if part == whole else f"in {part:,} of {whole:,} outcomes"
 
 
 def certainty(step: StepSummary) -> str:
     """Return how much was looked at, and what is therefore not known."""
     number = len(step.endings)
     if step.is_exact:
-        found = "There is one outcome" if number == 1 else f"There are {number:,} different outcomes, all of them found"
-        return f"{found} ({plural(step.states, 'state')} visited)."
+        return f"{_found(step)} ({plural(step.states, 'state')} visited)."
     if not step.runs:
         return f"The search ended after {plural(step.states, 'state')}; other outcomes are possible."
     if step.runs == 1:
         return f"One possible run ({plural(step.states, 'state')} visited); other outcomes are possible."
     return (
         f"{plural(number, 'different outcome')} in {step.runs:,} random runs ({plural(step.states, 'state')} visited). "
-        "There are too many states to look at all of them, so other outcomes are possible."
+        "Not every state was visited, so other outcomes are possible."
     )
+
+
+def _found(step: StepSummary) -> str:
+    number = len(step.endings)
+    if number > 1:
+        return f"There are {number:,} different outcomes, all of them found"
+    ranges = [domain.after for item in step.workloads for spread in item.spreads for domain in spread.domains]
+    if any(found.least < found.most for found in ranges):
+        return "There is one outcome, but for the names of domains that nothing tells apart"
+    return "There is one outcome"
