@@ -2,48 +2,34 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
-import signal
-from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
-from typing import Union
 
 import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.options import as_usage_errors
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import wants_colour
-from kubectl_spread.cli.progress import Progress
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.cli.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
-from kubectl_spread.errors import SourceError
-from kubectl_spread.operations.cluster_facts import load_files
-from kubectl_spread.operations.cluster_facts import open_session
 from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.rule_choice import rendered
 from kubectl_spread.report.table import safe
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import parse
 from kubectl_spread.timeline.commands.parsing import parse_text
-from kubectl_spread.timeline.commands.parsing import StepError
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.cli.simulating import Found
-    from kubectl_spread.cluster.snapshot import Cluster
-    from kubectl_spread.operations.cluster_source import LoadedCluster
-    from kubectl_spread.sources.files import Input
-    from kubectl_spread.sources.live.reading import Session
-    from kubectl_spread.timeline.run import Watch
+    from kubectl_spread.operations.simulate import SimulateResult
 
 _WIDTH, _WIDEST = 120, 160
 _MAX_STATES = 20_000
@@ -179,106 +165,57 @@ def command(
       # On a made-up cluster, with the workloads of a manifest
       kubectl spread simulate rollout restart deploy/web -f web.yaml --topology zones=3,nodes=2
     """  # noqa: D301
-    commands = _commands(words, then, ctx)
-    facts = facts.or_live()
-    session = open_session(facts)
-    namespace = namespace or (session.target.namespace if session is not None else "default")
-    with progress("reading the cluster facts") as under_way:
-        from kubectl_spread.cli import simulating  # numpy: 80 ms
+    with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
+        commands = _commands(words, then, ctx)
+        from kubectl_spread.cli import search  # numpy: 80 ms
+        from kubectl_spread.operations import simulate
         from kubectl_spread.timeline.run import Limits
         from kubectl_spread.timeline.run import Mode
-        from kubectl_spread.timeline.run import Watch
 
-        known = load_files(facts) if session is None else _live(facts, session)
-        given = [*_given(filename), *rendered(kustomize)]
         limits = Limits(Mode(outcomes.mode), max_states, outcomes.samples, timeout, facts.seed or 0)
-        asked = simulating.Asked(commands, limits, namespace)
-        watch = _watch(under_way, len(commands), Watch)
+        request = simulate.SimulateRequest(commands, filename, kustomize, facts, namespace, limits)
+        read = simulate.read_inputs(request)
+        watch = search.ShownWatch(under_way, steps=len(commands))
         try:
-            with _interruptible(watch):
-                found = simulating.simulate(known, given, asked, watch)
-        except StepError as error:
-            raise click.UsageError(str(error), ctx) from None
+            with search.interruptible(watch):
+                found = simulate.simulate(read, commands, limits, watch=watch)
         except RefusedError as error:
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
-    _print(found, known.cluster, output, colour=wants_colour(color), is_wide=wide)
+    _print(found, output, colour=wants_colour(color), is_wide=wide)
     flush()
     for unreadable in found.errors:
         complain(unreadable)
+    return _code(found)
+
+
+def _code(found: SimulateResult) -> int:
     if found.simulation.is_interrupted:
         return Exit.INTERRUPTED
     if found.errors:
         return Exit.UNREADABLE
-    return Exit.CLEAN if found.simulation.is_fine else Exit.FINDINGS
+    return Exit.CLEAN if found.is_fine else Exit.FINDINGS
 
 
 def _commands(words: tuple[str, ...], then: tuple[str, ...], ctx: click.Context) -> tuple[Command, ...]:
     if not words:
         raise click.UsageError("name a step, such as `rollout restart deploy/web`", ctx)
-    try:
-        return (parse(words), *map(parse_text, then))
-    except StepError as error:
-        raise click.UsageError(str(error), ctx) from None
+    return (parse(words), *map(parse_text, then))
 
 
-def _live(facts: ClusterSource, session: Session) -> LoadedCluster:
-    """Read everything that may take part in what happens."""
-    from kubectl_spread.operations import live_cluster
-    from kubectl_spread.sources.live.resources import Question
-
-    return live_cluster.load(facts, session, Question("", is_overview=True, fallback=session.target.namespace))
-
-
-def _given(paths: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
-    from kubectl_spread.sources.files import inputs
-
-    yield from inputs(paths, recursive=False)
-
-
-def _watch(under_way: Progress, steps: int, kind: type[Watch]) -> Watch:
-    """Return a watch that shows on the terminal how far the search is."""
-
-    class Shown(kind):  # type: ignore[misc, valid-type]
-        def saw(self, states: int) -> bool:
-            number = f"step {self.step + 1}: " if steps > 1 else ""
-            under_way.stage = f"{number}{states:,} states visited; Ctrl-C ends the search"
-            return bool(super().saw(states))
-
-    return Shown()
-
-
-@contextlib.contextmanager
-def _interruptible(watch: Watch) -> Iterator[None]:
-    """Let Ctrl-C end the search; a second one ends the program."""
-
-    def stop(_number: int, _frame: object) -> None:
-        watch.is_stopped = True
-        signal.signal(signal.SIGINT, before)
-
-    try:
-        before = signal.signal(signal.SIGINT, stop)
-    except ValueError:  # not on the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _print(found: Found, cluster: Cluster, output: str, *, colour: bool, is_wide: bool) -> None:
+def _print(found: SimulateResult, output: str, *, colour: bool, is_wide: bool) -> None:
+    unreadable = found.known.cluster.unread
     if output == "json":
         from kubectl_spread.report.json import dumps
         from kubectl_spread.report.simulation.document import document
 
-        click.echo(dumps(document(found.simulation, found.errors, cluster.unread)))
+        click.echo(dumps(document(found.simulation, found.errors, unreadable)))
         return
     from kubectl_spread.report.simulation import text
 
     width = min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)
     click.echo(text.render(found.simulation, width=width, colour=colour, is_wide=is_wide), color=True)
-    if cluster.unread:
+    if unreadable:
         from kubectl_spread.report import unread
 
-        click.echo(f"\n{unread.line(cluster.unread)}")
+        click.echo(f"\n{unread.line(unreadable)}")

@@ -1,4 +1,4 @@
-"""The operations of the program as functions: check, fix, explain, status, snapshot.
+"""The operations of the program as functions: check, fix, explain, simulate, status, snapshot.
 
 ```python
 from kubectl_spread import operations
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from kubectl_spread.operations.rule_choice import RuleChoice as RuleChoice
     from kubectl_spread.operations.selection import Selection as Selection
     from kubectl_spread.operations.selection import Target as Target
+    from kubectl_spread.operations.simulate import simulate_commands as simulate_commands
+    from kubectl_spread.operations.simulate import SimulateRequest as SimulateRequest
+    from kubectl_spread.operations.simulate import SimulateResult as SimulateResult
     from kubectl_spread.operations.snapshot import SnapshotRequest as SnapshotRequest
     from kubectl_spread.operations.snapshot import SnapshotResult as SnapshotResult
     from kubectl_spread.operations.snapshot import take_snapshot as take_snapshot
@@ -50,6 +53,7 @@ _PUBLIC = {
     "notices": ("Notice",),
     "rule_choice": ("RuleChoice",),
     "selection": ("Selection", "Target"),
+    "simulate": ("SimulateRequest", "SimulateResult", "simulate_commands"),
     "snapshot": ("SnapshotRequest", "SnapshotResult", "take_snapshot", "write_snapshot"),
     "status": ("StatusRequest", "StatusResult", "workload_status"),
 }

@@ -73,7 +73,8 @@ def test_a_merge_patch_replaces_lists() -> None:
         ([{"op": "replace", "path": "/a/1", "value": 5}], {"a": [1, 5]}),
         ([{"op": "remove", "path": "/a/0"}], {"a": [2]}),
         ([{"op": "add", "path": "/x~1y", "value": 1}], {"a": [1, 2], "x/y": 1}),
-        ([{"op": "test", "path": "/a/0", "value": 1}, {"op": "copy", "from": "/a/0", "path": "/b"}], {"a": [1, 2], "b": 1}),
+        ([{"op": "test", "path": "/a/0", "value": 1}, {"op": "remove", "path": "/a"}], {}),
+        ([{"op": "copy", "from": "/a/0", "path": "/b"}], {"a": [1, 2], "b": 1}),
         ([{"op": "move", "from": "/a", "path": "/c"}], {"c": [1, 2]}),
     ],
 )  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from kubectl_spread.errors import RequestError
 from kubectl_spread.timeline.commands.grammar import Flag
 from kubectl_spread.timeline.commands.grammar import GROUPS
 from kubectl_spread.timeline.commands.grammar import OTHERS
@@ -19,8 +20,8 @@ _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false"
 _PREFIXES = (("kubectl", "spread", "simulate"), ("kubectl",), ("k",), ("oc",))
 
 
-class StepError(Exception):
-    """A step that kubectl or this program would refuse before anything happens; `str()` says why."""
+class StepError(RequestError):
+    """A step that kubectl would refuse with its usage, or that is not simulated; `str()` says why."""
 
 
 class Command(NamedTuple):

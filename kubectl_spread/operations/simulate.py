@@ -1,0 +1,152 @@
+"""Simulate commands of kubectl on a cluster, and everything that follows from them; loads numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+from kubectl_spread.errors import SourceError
+from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations import live_cluster
+from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.operations.cluster_source import LoadedCluster
+from kubectl_spread.sources import kustomize as kustomizations
+from kubectl_spread.sources.files import Input
+from kubectl_spread.sources.files import inputs
+from kubectl_spread.sources.live.resources import Question
+from kubectl_spread.sources.step_objects import StepObjects
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.commands import manifests
+from kubectl_spread.timeline.commands.interpret import effect
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.run import Answer
+from kubectl_spread.timeline.run import Limits
+from kubectl_spread.timeline.run import play
+from kubectl_spread.timeline.run import Watch
+from kubectl_spread.timeline.summary import Played
+from kubectl_spread.timeline.summary import Simulation
+from kubectl_spread.timeline.summary import summarize
+
+
+class SimulateRequest(NamedTuple):
+    """Which commands to simulate, on which cluster, and how far.
+
+    Attributes:
+        commands: the steps, in order; each begins once nothing moves any more.
+        paths: manifests whose objects are created first; `-` is standard input.
+        kustomize: directories that kustomize renders, likewise.
+        source: the cluster facts; the live cluster if none are named.
+        namespace: of objects that name none; None for the context's.
+        limits: how many states to visit, and how long.
+    """
+
+    commands: tuple[Command, ...]
+    paths: tuple[str, ...] = ()
+    kustomize: tuple[str, ...] = ()
+    source: ClusterSource = ClusterSource(live=True)
+    namespace: Optional[str] = None
+    limits: Limits = Limits()
+
+
+class SimulateInputs(NamedTuple):
+    """What was read: the cluster, and the manifests whose objects are created first."""
+
+    known: LoadedCluster
+    given: tuple[Union[Input, SourceError], ...]
+    namespace: str
+
+
+class SimulateResult(NamedTuple):
+    """The answer, the cluster that it is about, and the inputs that could not be read."""
+
+    simulation: Simulation
+    known: LoadedCluster
+    errors: tuple[SourceError, ...]
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether every step completes in every outcome that was found."""
+        return self.simulation.is_fine
+
+
+def simulate_commands(request: SimulateRequest, watch: Optional[Watch] = None) -> SimulateResult:
+    """Read the inputs, and play the commands.
+
+    Raises:
+        SpreadError: an input cannot be read, or a command cannot be simulated.
+    """
+    return simulate(read_inputs(request), request.commands, request.limits, watch=watch)
+
+
+def read_inputs(request: SimulateRequest) -> SimulateInputs:
+    """Read the cluster and the manifests.
+
+    Raises:
+        SourceError, ClusterError: they cannot be read.
+    """
+    source = request.source.or_live()
+    session = cluster_facts.open_session(source)
+    namespace = request.namespace or (session.target.namespace if session is not None else "default")
+    given = (
+        *inputs(request.paths, recursive=False),
+        *(kustomizations.kustomized(request.kustomize) if request.kustomize else ()),
+    )
+    if session is None:
+        return SimulateInputs(cluster_facts.load_files(source), given, namespace)
+    # Everything may take part: a pod that leaves a node makes room for any other.
+    question = Question("", is_overview=True, fallback=session.target.namespace)
+    return SimulateInputs(live_cluster.load(source, session, question), given, namespace)
+
+
+def simulate(
+    read: SimulateInputs, commands: Sequence[Command], limits: Limits, *, watch: Optional[Watch] = None
+) -> SimulateResult:
+    """Play commands on a cluster that was read.
+
+    Args:
+        read: the cluster, and what is created first.
+        commands: the steps.
+        limits: how far to go.
+        watch: shows how far the search is, and can end it.
+
+    Raises:
+        StepError: kubectl would print its usage.
+        RefusedError: kubectl or the API server would refuse a step.
+    """
+    watch = watch or Watch()
+    scene = Scene(read)
+    effects = [effect(command, scene.situation) for command in commands]
+    answer = scene.play((item.ops for item in effects), limits, watch)
+    told = tuple(
+        Played(command.text, summarize(step, done.concerns, number=at), done.refusal, done.notes)
+        for at, (command, done, step) in enumerate(zip(commands, effects, answer.steps, strict=True), 1)
+    )
+    return SimulateResult(Simulation(told, answer.notes, watch.is_stopped), read.known, scene.errors)
+
+
+class Scene:
+    """A cluster, once the objects of manifests are created, and what commands make of it."""
+
+    def __init__(self, read: SimulateInputs) -> None:
+        self._read = read
+        self._reader = StepObjects()
+        self.situation = Situation(read.known.cluster, self._reader, read.namespace)
+        objects = self._reader.of_inputs(read.given, read.namespace)
+        self.created = manifests.applied(objects, self.situation) if objects else Effect()
+
+    @property
+    def errors(self) -> tuple[SourceError, ...]:
+        """Return what could not be read until now."""
+        return (*self._read.known.errors, *self._reader.errors)
+
+    def play(self, written: Iterable[tuple[steps.Op, ...]], limits: Limits, watch: Watch) -> Answer:
+        """Play steps; the objects of the manifests are created and settled first."""
+        first = [self.created.ops] if self.created.ops else []
+        known = self._read.known
+        answer = play(known.cluster, known.profiles, [*first, *written], limits=limits, watch=watch)
+        return answer._replace(steps=answer.steps[len(first) :])
