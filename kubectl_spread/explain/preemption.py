@@ -12,6 +12,7 @@ from typing import Optional
 
 import numpy as np
 
+from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.pod import Pod
@@ -131,10 +132,10 @@ def preempting(pod: Pod, filtered: Filtered, scheduler: Scheduler, found: DryRun
 
 def _victims(pod: Pod, chosen: Candidate, filtered: Filtered, scheduler: Scheduler) -> Iterator[Victim]:
     cluster = scheduler.columns.cluster
-    own = cluster.top_owner(pod)
+    own = owner_of(pod.cls, cluster)
     counts = _hard_counts(filtered)
     for victim in chosen.victims:
-        owner = cluster.top_owner(victim)
+        owner = owner_of(victim.cls, cluster)
         counted_by = tuple(_name(pod, item) for item in counts if _is_counted(victim, item, pod))
         is_sibling = owner is not None and owner == own
         yield Victim(victim, owner, is_sibling, counted_by, victim.key in chosen.violating)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.cluster import ownership
+from kubectl_spread.cluster.ownership import pods_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.workload import NAMED_BY_LABEL
 from kubectl_spread.objects.workload import replica_name
 
 
@@ -75,15 +74,6 @@ def state_of(key: OwnerKey, cluster: Cluster) -> Optional[WorkloadState]:
         waiting=_waiting(controller, staying),
         is_paused=bool(controller.spec.get("paused")),
     )
-
-
-def pods_of(key: OwnerKey, cluster: Cluster) -> list[Pod]:
-    """The pods that a workload controls, itself or through another, or that carry the label that names it."""
-    label = NAMED_BY_LABEL.get(key.kind)
-    if label is not None:
-        named = (label, key.name)
-        return [pod for pod in cluster.pods if pod.namespace == key.namespace and named in pod.cls.labels]
-    return ownership.pods_of(key, cluster)
 
 
 def _wanted(controller: Optional[Controller]) -> Optional[int]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kubectl_spread.objects.node_reason import NodeReason
+
 UNBOUNDED = 2**31 - 1
 
 
@@ -24,7 +26,7 @@ class Domain(NamedTuple):
     usable: int
     matching: int
     counted: bool
-    unusable_because: str = ""
+    unusable_because: tuple[NodeReason, ...] = ()
     candidates: int = 0
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
+from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.prune import kept
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
@@ -40,7 +41,6 @@ from kubectl_spread.simulate.rollout import Rollouts
 from kubectl_spread.simulate.rollout import Stuck
 from kubectl_spread.simulate.rollout import uncreated
 from kubectl_spread.simulate.rollout import waiting
-from kubectl_spread.simulate.status import workload_of
 from kubectl_spread.simulate.under_way import under_way
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.text.emit import emitted

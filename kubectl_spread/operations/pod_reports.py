@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster.ownership import pods_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import NotFoundError
@@ -24,7 +25,6 @@ from kubectl_spread.explain.reported import changes_since
 from kubectl_spread.explain.reported import last_words
 from kubectl_spread.explain.reported import LastWords
 from kubectl_spread.explain.reported import notices
-from kubectl_spread.explain.workload_state import pods_of
 from kubectl_spread.explain.workload_state import state_of
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Optional
 
+from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain import wording
 from kubectl_spread.explain.constraints.matching_pods import CountedPods
 from kubectl_spread.explain.constraints.matching_pods import TerminatingPod
@@ -13,15 +14,21 @@ from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.constraints.report import DomainReport
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.lint.wording import counted
+from kubectl_spread.lint.wording import node_reason
+from kubectl_spread.lint.wording import node_reasons
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.report import constraint_words
 from kubectl_spread.report import layout
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import safe
 from kubectl_spread.report.table import table
 from kubectl_spread.report.table import wrapped
 from kubectl_spread.report.verdict import since
+
+Reasons = tuple[NodeReason, ...]
 
 _MOST_NAMES = 6
 _MOST_DOMAINS = 20
@@ -47,7 +54,7 @@ def details(report: ConstraintReport) -> Iterator[str]:
     """What stands below the table of domains: why some are out of reach, the pods behind the counts, and notes."""
     yield from _reasons(report)
     yield from _pods(report)
-    yield from map(safe, report.notes)
+    yield from (safe(constraint_words.note(item)) for item in report.notes)
 
 
 def _wrapped(texts: Iterable[str], width: Optional[int]) -> list[str]:
@@ -62,8 +69,9 @@ def _hanging(text: str) -> int:
 def facts(report: ConstraintReport) -> Iterator[str]:
     """Where it comes from, what it counts, and its minimum: a sentence each."""
     constraint, origin = report.constraint, report.origin
-    if origin.text:
-        yield f"from {safe(origin.text)}"
+    source = constraint_words.origin(origin)
+    if source:
+        yield f"from {safe(source)}"
     own = "the pod itself is one" if report.self_match else "the pod itself is not one: it adds 0"
     namespace = f"namespace {safe(report.namespace)}" if report.namespace else "the namespace"
     yield f"counts pods of {namespace} with {selector_text(report.selector)}; {own}"
@@ -100,7 +108,7 @@ def _held(report: ConstraintReport) -> Iterator[str]:
         if holder.domains[:_MOST_NAMES] != holder.node_names:
             nodes = listed(holder.node_names, most=_MOST_NAMES)
             where += f" ({nodes}{f' and {more} more' if (more := holder.nodes - len(holder.node_names)) else ''})"
-        why = f", where no node can run the pod: {safe(holder.why)}" if holder.why else ""
+        why = f", where no node can run the pod: {safe(node_reasons(holder.why))}" if holder.why else ""
         yield f"{text}{where}{why}"
         text = "and in "
 
@@ -179,7 +187,7 @@ def _reasons(report: ConstraintReport) -> Iterator[str]:
     ):
         ordered = _grouped([(domain.value, why) for domain, why in reasons if why])
         for why, values in ordered[:_MOST_LINES]:
-            yield f"{text}: {_values(values)}: {safe(why)}"
+            yield f"{text}: {_values(values)}: {safe(node_reasons(why))}"
         if len(ordered) > _MOST_LINES:
             yield f"{text}: {counted(sum(len(values) for _, values in ordered[_MOST_LINES:]), 'more domain')}"
     if report.without_key:
@@ -187,17 +195,17 @@ def _reasons(report: ConstraintReport) -> Iterator[str]:
         yield f"{counted(len(report.without_key), 'node')} without this label: {names}"
 
 
-def _grouped(reasons: list[tuple[str, str]]) -> list[tuple[str, list[str]]]:
-    """Domains by what is said of them; where too much is said of some, by each part of it."""
-    groups: dict[str, list[str]] = {}
+def _grouped(reasons: list[tuple[str, Reasons]]) -> list[tuple[Reasons, list[str]]]:
+    """Return domains by their reasons; by each reason if there are too many combinations."""
+    groups: dict[Reasons, list[str]] = {}
     for value, why in reasons:
         groups.setdefault(why, []).append(value)
     if len(groups) > _MOST_LINES:
         groups = {}
         for value, why in reasons:
-            for part in why.split("; "):
-                groups.setdefault(part, []).append(value)
-    return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+            for part in why:
+                groups.setdefault((part,), []).append(value)
+    return sorted(groups.items(), key=lambda item: -len(item[1]))
 
 
 def _pods(report: ConstraintReport) -> Iterator[str]:
@@ -209,7 +217,7 @@ def _pods(report: ConstraintReport) -> Iterator[str]:
         yield f"{counted(report.ignored_pods, 'matching pod')} on nodes that are not counted"
     for item in report.ignored[:_MOST_LINES]:
         where, names = _cut(item.node_names, item.nodes), _cut(item.names, item.number)
-        why = f": {safe(item.why)}" if item.why else ""
+        why = f": {safe(node_reason(item.why))}" if item.why else ""
         verb = "does" if item.number == 1 else "do"
         yield f"{counted(item.number, 'matching pod')} on {where} {verb} not count ({names}){why}"
     if report.other_namespaces:
@@ -243,11 +251,12 @@ def _behind(report: ConstraintReport) -> Iterator[str]:
 
 def _workload(pods: CountedPods, report: ConstraintReport) -> str:
     """`3 of Deployment web (web-1, web-2, web-3), 2 of them of another revision (5d4f)`."""
-    text = f"{pods.number} of {safe(pods.owner)}"
-    if not pods.owner:
+    owner = safe(constraint_words.owner_name(pods.owner))
+    text = f"{pods.number} of {owner}"
+    if pods.owner is None:
         text = f"{counted(pods.number, 'pod')} without a controller"
     elif _is_static(pods.owner):
-        text = f"{counted(pods.number, 'static pod')} of {safe(pods.owner)}"
+        text = f"{counted(pods.number, 'static pod')} of {owner}"
     text += f" ({_cut(pods.names, pods.number)})"
     others = [(name, number) for name, number in pods.revisions if name != report.revision]
     if not pods.is_own or not report.revision or not others:
@@ -259,17 +268,17 @@ def _workload(pods: CountedPods, report: ConstraintReport) -> str:
     return f"{text}, {of_them}of {whose} ({which})"
 
 
-def _is_static(owner: str) -> bool:
-    """Whether pods are of a node's own kubelet, whose mirror pods the node owns."""
-    return owner.startswith("Node ")
+def _is_static(owner: OwnerKey) -> bool:
+    """Return whether pods are static pods of a kubelet, whose mirror pods the node owns."""
+    return owner.kind == "Node"
 
 
 def _also(report: ConstraintReport) -> Iterator[str]:
     """Workloads that the selector matches beside the pod's own."""
-    others: dict[str, list[tuple[str, int]]] = {}
+    others: dict[OwnerKey, list[tuple[str, int]]] = {}
     for domain in report.domains:
         for pods in domain.pods:
-            if not pods.is_own and pods.owner:
+            if not pods.is_own and pods.owner is not None:
                 others.setdefault(pods.owner, []).append((domain.value, pods.number))
     ordered = sorted(others.items(), key=lambda item: (-sum(number for _, number in item[1]), item[0]))
     for owner, numbers in ordered[:_MOST_PODS]:
@@ -277,7 +286,7 @@ def _also(report: ConstraintReport) -> Iterator[str]:
         more = len(numbers) - _MOST_NAMES
         rest = f" and in {counted(more, 'more domain')}" if more > 0 else ""
         static = "static pods of " if _is_static(owner) else ""
-        yield f"the selector also matches {static}{safe(owner)}: {where}{rest}"
+        yield f"the selector also matches {static}{safe(constraint_words.owner_name(owner))}: {where}{rest}"
     if len(others) > _MOST_PODS:
         yield f"and {counted(len(others) - _MOST_PODS, 'more workload')}"
 

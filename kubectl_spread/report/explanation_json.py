@@ -13,7 +13,10 @@ from kubectl_spread.explain.node_view import OneNode
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.reported import LastWords
 from kubectl_spread.explain.workload_state import WorkloadState
+from kubectl_spread.lint.wording import node_reason
+from kubectl_spread.lint.wording import node_reasons
 from kubectl_spread.report import cause_json
+from kubectl_spread.report import constraint_words
 from kubectl_spread.report import forecast
 from kubectl_spread.report import preemption
 from kubectl_spread.report import scores
@@ -223,7 +226,7 @@ def _constraint(report: ConstraintReport) -> dict[str, Any]:
         "eligibleDomains": report.eligible_domains,
         "nodesWithoutKey": list(report.without_key),
         "ignoredPods": report.ignored_pods,
-        "originText": report.origin.text,
+        "originText": constraint_words.origin(report.origin),
         "selectorFrom": list(report.origin.selector_from),
         "fromMatchLabelKeys": list(report.origin.merged),
         "revision": report.revision,
@@ -232,16 +235,21 @@ def _constraint(report: ConstraintReport) -> dict[str, Any]:
                 "domains": list(holder.domains),
                 "nodeCount": holder.nodes,
                 "nodes": list(holder.node_names),
-                "whyNot": holder.why,
+                "whyNot": node_reasons(holder.why),
             }
             for holder in report.held_by
         ],
         "ignored": [
-            {"why": item.why, "count": item.number, "pods": list(item.names), "nodes": list(item.node_names)}
+            {
+                "why": "" if item.why is None else node_reason(item.why),
+                "count": item.number,
+                "pods": list(item.names),
+                "nodes": list(item.node_names),
+            }
             for item in report.ignored
         ],
         "otherNamespaces": [{"namespace": namespace, "count": number} for namespace, number in report.other_namespaces],
-        "notes": list(report.notes),
+        "notes": [constraint_words.note(item) for item in report.notes],
         "domains": [_domain(domain) for domain in report.domains],
     }
 
@@ -254,14 +262,14 @@ def _domain(domain: DomainReport) -> dict[str, Any]:
         "usableNodes": domain.usable,
         "matching": domain.matching,
         "eligible": domain.eligible,
-        "whyNot": domain.why_not,
+        "whyNot": node_reasons(domain.why_not),
         "skewIfPlaced": domain.skew_if_placed,
         "fits": domain.fits,
-        "unusableBecause": domain.unusable_because,
+        "unusableBecause": node_reasons(domain.unusable_because),
         "nodeNames": list(domain.node_names),
         "pods": [
             {
-                "owner": pods.owner,
+                "owner": constraint_words.owner_name(pods.owner),
                 "own": pods.is_own,
                 "count": pods.number,
                 "names": list(pods.names),

@@ -6,6 +6,7 @@ from collections import Counter
 
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.lint.wording import counted
+from kubectl_spread.lint.wording import node_reasons
 from kubectl_spread.report.conflicts import refusal
 from kubectl_spread.report.table import listed
 from kubectl_spread.report.table import paint
@@ -190,7 +191,7 @@ def _stuck_minima(explanation: Explanation, told: frozenset[str]) -> list[str]:
                 key = f"{report.constraint.topology_key}={domain.value}"
                 out.append(
                     f"the global minimum {report.global_minimum} comes from {safe(key)}, "
-                    f"where no node can run the pod: {safe(domain.unusable_because)}"
+                    f"where no node can run the pod: {safe(node_reasons(domain.unusable_because))}"
                 )
                 break
     return out

@@ -14,6 +14,8 @@ from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import distinct
+from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.stored import admitted
@@ -182,7 +184,7 @@ class KnownCluster:
         own = {pod.key for pod in found.own}
         domains: dict[OwnerKey, list[str]] = {}
         for pod in self._by_namespace.get(found.cls.namespace, ()):
-            owner = self._cluster.top_owner(pod)
+            owner = owner_of(pod.cls, self._cluster)
             if owner is not None and pod.key not in own and report.selector.matches(dict(pod.cls.labels)):
                 value = domain_of(pod, counts, found)
                 if value is not None:
@@ -198,7 +200,7 @@ class KnownCluster:
         numbers: dict[str, int] = {}
         for namespace, pods in self._by_namespace.items():
             for pod in () if namespace == found.cls.namespace else pods:
-                owner = self._cluster.top_owner(pod)
+                owner = owner_of(pod.cls, self._cluster)
                 is_like = owner is not None and (owner.kind, owner.name) == (workload.kind, workload.name)
                 if not is_like and report.selector.matches(dict(pod.cls.labels)):
                     numbers[namespace] = numbers.get(namespace, 0) + 1
@@ -296,9 +298,13 @@ class KnownCluster:
         found: dict[OwnerKey, list[Pod]] = {}
         for pod in self._cluster.bound():
             if not pod.terminating:
-                for key in (*self._cluster.owners_of(pod), OwnerKey("Pod", pod.namespace, pod.name)):
+                for key in self._keys_of(pod):
                     found.setdefault(key, []).append(pod)
         return found
+
+    def _keys_of(self, pod: Pod) -> Iterable[OwnerKey]:
+        own = OwnerKey("Pod", pod.namespace, pod.name)
+        return dict.fromkeys((*self._cluster.owners_of(pod), workload_of(pod, self._cluster), own))
 
     def _located(self, workload: Workload) -> Workload:
         return workload._replace(namespace=self._namespace) if workload.namespace == "default" else workload

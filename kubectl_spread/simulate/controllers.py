@@ -22,7 +22,6 @@ from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.replica import selected_by_controller
 from kubectl_spread.objects.taints import first_untolerated
-from kubectl_spread.objects.workload import NAMED_BY_LABEL
 from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import revision_label
 from kubectl_spread.objects.workload import Workload
@@ -142,23 +141,16 @@ def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
 
 
 def _own(owner: Workload, cluster: Cluster) -> list[Pod]:
-    label = None if owner.is_foreign else NAMED_BY_LABEL.get(owner.kind)
     if owner.kind == "Pod":
         return pod_named(owner.namespace, owner.name, cluster)
-    if label is None:
-        return pods_of(OwnerKey(owner.kind, owner.namespace, owner.name), cluster)
-    same = (pod for pod in cluster.pods if pod.namespace == owner.namespace)
-    return [pod for pod in same if _is_labelled(dict(pod.cls.labels), owner, label)]
+    pods = pods_of(OwnerKey(owner.kind, owner.namespace, owner.name), cluster)
+    return [pod for pod in pods if _is_of_template(pod, owner)]
 
 
-def _is_labelled(labels: dict[str, str], owner: Workload, label: str) -> bool:
-    """Whether a pod is a workload's by its label; of a LeaderWorkerSet those of the other template are not."""
-    if labels.get(label) != owner.name:
-        return False
-    member = labels.get(_MEMBER, "")
-    if owner.kind != "LeaderWorkerSet" or not member.isdecimal():
-        return True
-    return owner.group.first <= int(member) < owner.group.first + owner.group.size
+def _is_of_template(pod: Pod, owner: Workload) -> bool:
+    """Return whether a pod is made of a workload's template: a LeaderWorkerSet has two."""
+    member = dict(pod.cls.labels).get(_MEMBER, "") if owner.kind == "LeaderWorkerSet" else ""
+    return not member.isdecimal() or owner.group.first <= int(member) < owner.group.first + owner.group.size
 
 
 def _wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:

@@ -117,7 +117,7 @@ def _domains(
             usable,
             domain.matching - own.get(domain.value, 0) if own else domain.matching,
             domain.eligible,
-            "" if usable else domain.unusable_because,
+            () if usable else domain.unusable_because,
             candidates,
         )
         for domain, chosen, usable, candidates in zip(report.domains, *numbers, strict=True)

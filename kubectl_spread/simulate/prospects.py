@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.explanation import Examined
@@ -125,8 +126,8 @@ class Prospects:
 
     def _that_matter(self, pod: Pod, outcome: Outcome, feasible: Sequence[str]) -> Iterator[tuple[str, str]]:
         """The pods that are placed first and make the difference: its siblings, and those on nodes that fit now."""
-        own = self._cluster.top_owner(pod)
-        siblings = {other.key for other in self._cluster.pending() if own and self._cluster.top_owner(other) == own}
+        own, cluster = owner_of(pod.cls, self._cluster), self._cluster
+        siblings = {other.key for other in cluster.pending() if own and owner_of(other.cls, cluster) == own}
         for key, node in outcome.placed.items():
             if key != pod.key and (key in siblings or node in feasible or not (siblings or feasible)):
                 yield key, node

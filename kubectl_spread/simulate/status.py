@@ -18,6 +18,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.stored import admitted
@@ -33,7 +34,6 @@ from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.uncounted import Uncounted
 from kubectl_spread.objects.uncounted import uncounted
-from kubectl_spread.objects.workload import NAMED_BY_LABEL
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_affinity
@@ -179,17 +179,6 @@ def _by_workload(cluster: Cluster) -> dict[OwnerKey, list[Pod]]:
         if pod.is_visible:
             found.setdefault(workload_of(pod, cluster), []).append(pod)
     return found
-
-
-def workload_of(pod: Pod, cluster: Cluster) -> OwnerKey:
-    """What a pod belongs to: the controller of its controller, or what its label names; else itself."""
-    labels = dict(pod.cls.labels)
-    for kind, label in NAMED_BY_LABEL.items():
-        if label in labels:
-            key = OwnerKey(kind, pod.namespace, labels[label])
-            if key in cluster.controllers:
-                return key
-    return cluster.top_owner(pod) or OwnerKey("Pod", pod.namespace, pod.name)
 
 
 def _labels(key: OwnerKey, own: list[Pod], cluster: Cluster) -> Labels:

@@ -13,6 +13,8 @@ from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.label_groups import Group
+from kubectl_spread.cluster.ownership import inferred_deployment
+from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -26,7 +28,6 @@ from kubectl_spread.objects.labels import OS
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import PER_POD_LABELS
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import RELEASE_LABELS
 from kubectl_spread.objects.workload import REVISION_LABEL_OF
 from kubectl_spread.objects.workload import REVISION_LABELS
@@ -45,7 +46,6 @@ from kubectl_spread.suggest.pod_spec import spec_of
 from kubectl_spread.suggest.rollout_settings import ON_DELETE
 from kubectl_spread.suggest.rollout_settings import RolloutSettings
 from kubectl_spread.suggest.rollout_settings import settings_of
-from kubectl_spread.suggest.target import guessed_deployment
 from kubectl_spread.suggest.target import Target
 from kubectl_spread.suggest.target import target_of
 
@@ -353,24 +353,14 @@ def _is_sibling(other: Pod, pod: Pod, cluster: Cluster) -> bool:
     return other.namespace == pod.namespace and workload_of(other, cluster) == workload_of(pod, cluster)
 
 
-def workload_of(pod: Pod, cluster: Cluster) -> Optional[OwnerKey]:
-    """The workload that a pod belongs to; of a ReplicaSet not in the facts, the Deployment it is named after."""
-    key = cluster.top_owner(pod)
-    if key is None or key.kind != "ReplicaSet" or key in cluster.controllers:
-        return key
-    deployment = guessed_deployment(pod, POD_TEMPLATE_HASH)
-    return key if deployment is None else OwnerKey("Deployment", pod.namespace, deployment)
-
-
 def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, Target, bool]:
     """The workload that a pod is of, what to patch, and whether the template is known as it is written."""
     key = workload_of(pod, cluster)
-    controller = None if key is None else cluster.controllers.get(key)
+    controller = cluster.controllers.get(key)
     if controller is not None and _is_made_of(pod, controller.workload):
         is_paused = bool(controller.spec.get("paused")) and controller.workload.kind == "Deployment"
         return controller.workload, target_of(controller.workload, is_live=True, is_paused=is_paused), True
-    is_guessed = key != cluster.top_owner(pod)
-    key = key or OwnerKey("Pod", pod.namespace, pod.name)
+    is_guessed = key == inferred_deployment(pod.cls) and key not in cluster.owners_of(pod)
     version = "" if pod.owner is None else pod.owner.api_version
     template = {"metadata": {"labels": dict(pod.cls.labels)}, "spec": spec_of(pod.cls)}
     owner = Workload(key.kind, version, key.namespace, key.name, len(list(own)), template)

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 from typing import NamedTuple
-from typing import Optional
 
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.pod import Pod
@@ -153,12 +152,3 @@ def target_of(owner: Workload, *, is_live: bool, is_guessed: bool = False, is_pa
     if kind is None:  # nobody knows here where it keeps its template
         return Target(owner.kind, owner.namespace, owner.name, ("spec", "template", "spec"), is_live=False)
     return Target(owner.kind, owner.namespace, owner.name, kind.usual_place().spec, is_live, is_guessed, is_paused)
-
-
-def guessed_deployment(pod: Pod, revision_label: str) -> Optional[str]:
-    """The name of the Deployment behind a pod whose ReplicaSet is named after it and the template's hash."""
-    hashed = dict(pod.cls.labels).get(revision_label, "")
-    if pod.owner is None or pod.owner.kind != "ReplicaSet" or not hashed:
-        return None
-    name = pod.owner.name.removesuffix(f"-{hashed}")
-    return name if name and name != pod.owner.name else None

@@ -10,6 +10,7 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster.ownership import inferred_deployment
 from kubectl_spread.cluster.ownership import pods_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
@@ -59,9 +60,8 @@ def with_owners(cluster: Cluster) -> Cluster:
         made = OwnerKey("ReplicaSet", cls.namespace, cls.owner.name)
         if made in cluster.owners:
             continue
-        text = dict(cls.labels).get(POD_TEMPLATE_HASH, "")
-        above = OwnerKey("Deployment", cls.namespace, cls.owner.name.removesuffix(f"-{text}"))
-        if above in cluster.controllers:
+        above = inferred_deployment(cls)
+        if above is not None and above in cluster.controllers:
             found[made] = above
     return cluster._replace(owners={**cluster.owners, **found}) if found else cluster
 

@@ -351,11 +351,11 @@ def test_a_soft_constraint_does_not_say_that_no_node_fits(capsys: pytest.Capture
     soft = told["constraints"][1]
 
     assert [(item["value"], item["usableNodes"], item["whyNot"]) for item in soft["domains"]] == [
-        ("a1", 1, "a hard constraint refuses its nodes, and only nodes that fit are scored"),
-        ("b1", 1, "a hard constraint refuses its nodes, and only nodes that fit are scored"),
+        ("a1", 1, "a hard constraint refuses its nodes, and only nodes that fit count"),
+        ("b1", 1, "a hard constraint refuses its nodes, and only nodes that fit count"),
         ("c1", 1, ""),
     ]
-    assert soft["notes"] == ["the pod fits into no other domain than c1, so the constraint decides nothing for it"]
+    assert soft["notes"] == ["the pod fits into no domain other than c1, so the constraint does not affect it"]
 
 
 def test_pods_that_come_first_are_named_and_counted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,11 @@ import pytest
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.objects import read
+from kubectl_spread.report.constraint_words import note
+from kubectl_spread.report.constraint_words import origin
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.profiles import version_of
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -32,6 +35,11 @@ Plain = dict[str, Any]
 
 CONTROL_PLANE = {"taints": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]}
 TENANT = {"taints": [{"key": "dedicated", "value": "tenant-a", "effect": "NoSchedule"}]}
+
+
+def notes_of(report: ConstraintReport) -> list[str]:
+    """The notes of a constraint as sentences."""
+    return [note(item) for item in report.notes]
 
 
 def zoned(name: str, zone: str | None, *, rack: str | None = None, **more: Any) -> Plain:
@@ -104,7 +112,7 @@ def test_each_group_of_nodes_that_holds_the_minimum_is_named_with_its_reason() -
         "  the pods behind the counts:",
         "    w1: 1 pod without a controller (web-1)",
         "    w2: 1 pod without a controller (web-2)",
-        "  cp1, cp2, t1 stay at 0 as long as they take no pod: no other domain may hold more than 0 + 1 = 1",
+        "  as long as cp1, cp2, t1 take no pod, they stay at 0, and no other domain can hold more than 0 + 1 = 1",
     ]
 
 
@@ -125,7 +133,7 @@ def test_the_pods_behind_each_count_are_told_and_those_that_do_not_count() -> No
 
     assert constraint_text(found, width=110).splitlines() == [
         "topologySpreadConstraints[0]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule",
-        "  from the template of Deployment web, which says maxSkew 2 now: this pod was made before",
+        "  from an older template of Deployment web, which now has maxSkew 2",
         "  counts pods of namespace default with app=web; the pod itself is one",
         "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
         "  global minimum 0, in c (c1), where no node can run the pod: Insufficient cpu",
@@ -143,7 +151,7 @@ def test_the_pods_behind_each_count_are_told_and_those_that_do_not_count() -> No
         "    example.com/hold)",
         "  2 matching pods on x1 do not count (web-5, web-6): lacks the label topology.kubernetes.io/zone",
         "  pods of other namespaces match and do not count: 1 in other",
-        "  c stays at 0 as long as it takes no pod: no other domain may hold more than 0 + 1 = 1",
+        "  as long as c takes no pod, it stays at 0, and no other domain can hold more than 0 + 1 = 1",
     ]
 
 
@@ -168,7 +176,7 @@ def test_what_match_label_keys_add_is_not_told_as_written() -> None:
         "  global minimum 0, in a (a1)",
         "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
         "  a        1       1        0          0 + 1 - 0 = 1 <= 1   yes",
-        "  a is the only domain: there is nothing to spread over",
+        "  a is the only domain, so there is nothing to spread over",
     ]
 
 
@@ -186,8 +194,8 @@ def test_a_domain_that_another_key_hides_is_named() -> None:
         "  a        2       2        0          0 + 1 - 0 = 1 <= 1   yes",
         "  b        1       1        -          not eligible         -",
         "  not eligible: b: lacks the label rack",
-        "  b1 lacks rack, which another constraint asks for: domain b is not counted here either",
-        "  a is the only domain: there is nothing to spread over",
+        "  b1 lacks rack, the key of another constraint, so domain b is not counted here either",
+        "  a is the only domain, so there is nothing to spread over",
         "topologySpreadConstraints[1]: rack, maxSkew 1, DoNotSchedule",
         "  from the pod",
         "  counts pods of namespace default with app=web; the pod itself is one",
@@ -214,7 +222,7 @@ def test_nodes_with_one_host_name_and_a_domain_without_a_name_are_told() -> None
         "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
         "  n1       2       2        0          0 + 1 - 0 = 1 <= 1   yes",
         "  n3       1       1        0          0 + 1 - 0 = 1 <= 1   yes",
-        "  n1, n2 share kubernetes.io/hostname=n1: they are one domain",
+        "  n1, n2 share kubernetes.io/hostname=n1, so they are one domain",
         "topologySpreadConstraints[1]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule",
         "  from the pod",
         "  counts pods of namespace default with app=web; the pod itself is one",
@@ -223,7 +231,7 @@ def test_nodes_with_one_host_name_and_a_domain_without_a_name_are_told() -> None
         "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
         '  ""       1       1        0          0 + 1 - 0 = 1 <= 1   yes',
         "  a        2       2        0          0 + 1 - 0 = 1 <= 1   yes",
-        "  n3 has an empty topology.kubernetes.io/zone: it counts as a domain of its own",
+        "  n3 has an empty topology.kubernetes.io/zone, which counts as a separate domain",
     ]
 
 
@@ -248,10 +256,10 @@ def test_a_cordon_without_its_taint_and_a_tolerated_outage_are_told() -> None:
         "  the pods behind the counts:",
         "    a: 1 pod without a controller (web-1)",
         "    d: 1 pod without a controller (web-3)",
-        "  c stays at 0 as long as it takes no pod: no other domain may hold more than 0 + 1 = 1",
+        "  as long as c takes no pod, it stays at 0, and no other domain can hold more than 0 + 1 = 1",
         "  c1 is cordoned without the cordon taint, so nodeTaintsPolicy Honor still counts it",
-        "  d1 is unreachable, and the pod tolerates node.kubernetes.io/unreachable:NoExecute (by default for",
-        "    300 s): it is counted and may be chosen",
+        "  d1 is unreachable, but the pod tolerates node.kubernetes.io/unreachable:NoExecute (by default for",
+        "    300 s), so it still counts and can be chosen",
     ]
 
 
@@ -267,8 +275,8 @@ def test_a_default_constraint_says_what_gave_it_its_selector() -> None:
 
     assert constraint_text(found, width=110).splitlines() == [
         "defaultConstraints[0]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule",
-        "  from a cluster default (defaultConstraints in the scheduler's configuration), as the pod has none; its",
-        "    selector is that of Service front, ReplicaSet web-5d4f",
+        "  from a cluster default (defaultConstraints in the scheduler's configuration), because the pod has no",
+        "    constraints; it uses the selector of Service front, ReplicaSet web-5d4f",
         "  counts pods of namespace default with app=web,pod-template-hash=5d4f; the pod itself is one",
         "  nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore",
         "  global minimum 0, in b (b1), where no node can run the pod: Insufficient cpu",
@@ -277,7 +285,7 @@ def test_a_default_constraint_says_what_gave_it_its_selector() -> None:
         "  b        1       0        0          0 + 1 - 0 = 1 <= 1   yes, but no usable node",
         "  the pods behind the counts:",
         "    a: 1 of Deployment web (web-1)",
-        "  b stays at 0 as long as it takes no pod: no other domain may hold more than 0 + 1 = 1",
+        "  as long as b takes no pod, it stays at 0, and no other domain can hold more than 0 + 1 = 1",
     ]
 
 
@@ -295,7 +303,7 @@ def test_too_few_domains_and_a_pod_that_does_not_count_itself() -> None:
         "  a        1       1        1          1 + 1 - 0 = 2 > 1   no",
         "  the pods behind the counts:",
         "    a: 1 pod without a controller (web-1)",
-        "  as long as there are fewer than 3 domains, each holds at most 0 + 1 = 1 matching pods",
+        "  as long as there are fewer than 3 domains, each can hold at most 0 + 1 = 1 matching pods",
         "topologySpreadConstraints[1]: kubernetes.io/hostname, maxSkew 1, DoNotSchedule",
         "  from the pod",
         "  counts pods of namespace default with app=wbe; the pod itself is not one: it adds 0",
@@ -303,7 +311,7 @@ def test_too_few_domains_and_a_pod_that_does_not_count_itself() -> None:
         "  global minimum 0, in a1",
         "  DOMAIN   NODES   USABLE   MATCHING   IF PLACED HERE       FITS",
         "  a1       1       1        0          0 + 0 - 0 = 0 <= 1   yes",
-        "  pods like this one (labels: app=web) are never counted, so the constraint does not spread them",
+        "  pods like this one (labels: app=web) are not counted, so the constraint does not spread them",
     ]
 
 
@@ -312,13 +320,13 @@ def test_too_few_domains_and_a_pod_that_does_not_count_itself() -> None:
     [
         (
             {"labelSelector": {}},
-            "an empty labelSelector selects all pods in the API, but the scheduler counts none of them for it",
+            "an empty labelSelector matches all pods in the API, but the scheduler counts none of them",
         ),
         (
             {"labelSelector": None},
             (
-                "without a labelSelector no pod is counted: every domain stays at 0, and the constraint spreads "
-                "nothing, but it switches the default constraints off"
+                "without a labelSelector no pod is counted, so the constraint spreads nothing, "
+                "but it switches the default constraints off"
             ),
         ),
     ],
@@ -327,7 +335,7 @@ def test_a_selector_that_counts_nothing_is_told(selector: Plain, note: str) -> N
     found = explained([zoned("a1", "a"), web("web-1", "a1")], waiting({**constraint(ZONE), **selector}))
 
     (report,) = found.constraints
-    assert report.notes == (note,)
+    assert notes_of(report) == [note]
 
 
 @pytest.mark.parametrize(
@@ -343,8 +351,8 @@ def test_a_key_that_no_node_has_is_told_with_the_one_that_is_like_it(key: str, m
     found = explained([zoned("a1", "a"), zoned("b1", "b")], waiting(constraint(key)))
 
     (report,) = found.constraints
-    question = f"; is {meant} meant?" if meant else ""
-    assert report.notes == (f"no node has the label {key}: there are no domains to spread over{question}",)
+    question = f"; did you mean {meant}?" if meant else ""
+    assert notes_of(report) == [f"no node has the label {key}, so there are no domains to spread over{question}"]
 
 
 def test_values_that_differ_in_case_and_pods_that_are_done_are_told() -> None:
@@ -353,17 +361,17 @@ def test_values_that_differ_in_case_and_pods_that_are_done_are_told() -> None:
     found = explained([*nodes, done], waiting(constraint(ZONE)))
 
     (report,) = found.constraints
-    assert report.notes == (
-        "A and a differ only in upper and lower case, and are domains of their own",
+    assert notes_of(report) == [
+        "A and a differ only in upper and lower case, so they are separate domains",
         "1 matching pod has finished and does not count: web-9",
-    )
+    ]
 
 
 def test_a_template_that_has_changed_or_lost_the_constraint_is_told() -> None:
     nodes = [zoned("a1", "a"), replica_set("5d4f")]
 
     told = [
-        explained([*nodes, *templates], waiting(constraint(ZONE), revision="5d4f")).constraints[0].origin.text
+        origin(explained([*nodes, *templates], waiting(constraint(ZONE), revision="5d4f")).constraints[0].origin)
         for templates in (
             [],
             [deployment()],
@@ -373,10 +381,10 @@ def test_a_template_that_has_changed_or_lost_the_constraint_is_told() -> None:
     ]
 
     assert told == [
-        "the pod, as Deployment web makes it",
-        "the pod; the template of Deployment web has none for this key now",
+        "the pod, created by Deployment web",
+        "the pod; the template of Deployment web no longer has a constraint for this key",
         "the template of Deployment web",
-        "the template of Deployment web, which says minDomains 2 now: this pod was made before",
+        "an older template of Deployment web, which now has minDomains 2",
     ]
 
 
@@ -471,8 +479,8 @@ def test_the_length_is_bounded_and_lines_are_broken() -> None:
         "    r12: 1 pod without a controller (web-12)",
         "    r14: 1 pod without a controller (web-14)",
         "    and in 12 more domains",
-        "  r01, r03, r05 and 17 more stay at 0 as long as they take no pod: no other",
-        "    domain may hold more than 0 + 1 = 1",
+        "  as long as r01, r03, r05 and 17 more take no pod, they stay at 0, and no other",
+        "    domain can hold more than 0 + 1 = 1",
     ]
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
+from typing import Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import distinct
+from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
-from kubectl_spread.explain.requirements.pod_affinity import owner_of
 from kubectl_spread.explain.requirements.resources import Indices
+from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
@@ -26,11 +29,11 @@ REVISION_LABELS = ("pod-template-hash", "rollouts-pod-template-hash", "controlle
 class CountedPods(NamedTuple):
     """Pods of one workload that a domain counts.
 
-    `owner` is `Deployment web`, or empty for pods without a controller; `is_own`: it is that of the pod. `revisions`
-    says how many there are of each revision, the label's value as it is written on the pods; `names` are some.
+    owner: None for pods without a controller. is_own: whether the explained pod has the same owner. names: of some of
+    the pods. revisions: the number of pods for each value of the revision label.
     """
 
-    owner: str
+    owner: Optional[OwnerKey]
     is_own: bool
     number: int
     names: tuple[str, ...]
@@ -47,20 +50,20 @@ class TerminatingPod(NamedTuple):
 
 
 class IgnoredPods(NamedTuple):
-    """Pods that match and do not count, because their nodes are not counted; names of some of both."""
+    """Matching pods that do not count, because their nodes are not counted; names of some of both."""
 
-    why: str
+    why: Optional[NodeReason]
     number: int
     names: tuple[str, ...]
     node_names: tuple[str, ...]
     nodes: int
 
 
-class Behind(NamedTuple):
-    """Pods behind one constraint, by the domain's code.
+class MatchingPods(NamedTuple):
+    """The pods that the selector of one constraint matches, by the domain's code.
 
-    `other_namespaces`: matching pods by namespace, which no constraint counts. `terminating` are some of those in a
-    domain that is counted, `terminating_number` says how many there are.
+    `other_namespaces`: matching pods by namespace, which no constraint counts. `terminating`: some of the terminating
+    pods of each counted domain; `terminating_number`: how many there are.
     """
 
     counted: dict[int, tuple[CountedPods, ...]]
@@ -70,15 +73,15 @@ class Behind(NamedTuple):
     other_namespaces: tuple[tuple[str, int], ...]
 
 
-NOTHING = Behind({}, {}, {}, (), ())
+NO_PODS = MatchingPods({}, {}, {}, (), ())
 
 
-def behind(counts: DomainCounts, cls: PodClass, columns: Columns, why_not: NodeReasons) -> Behind:
-    """Every bound pod that the selector matches; the empty selector counts none."""
+def matching_pods(counts: DomainCounts, cls: PodClass, columns: Columns, why_not: NodeReasons) -> MatchingPods:
+    """Return every bound pod that the selector matches; the empty selector counts none."""
     selector = counts.constraint.selector
     groups = columns.groups
     if selector.is_empty or not groups:
-        return NOTHING
+        return NO_PODS
     matches = np.array([selector.matches(dict(group.labels)) for group in groups], np.bool_)
     here = np.array([group.namespace == cls.namespace for group in groups], np.bool_)
     ending = np.array([group.terminating for group in groups], np.bool_)
@@ -86,7 +89,7 @@ def behind(counts: DomainCounts, cls: PodClass, columns: Columns, why_not: NodeR
     of, on = columns.bound_groups[pods], columns.bound_nodes[pods]
     is_counted, is_here, is_ending = counts.included[on], here[of], ending[of]
     gone = pods[is_here & is_ending & is_counted]
-    return Behind(
+    return MatchingPods(
         _counted(pods[is_here & ~is_ending & is_counted], counts, cls, columns),
         *_terminating(gone, counts, columns),
         _ignored(pods[is_here & ~is_ending & ~is_counted], columns, why_not),
@@ -97,17 +100,19 @@ def behind(counts: DomainCounts, cls: PodClass, columns: Columns, why_not: NodeR
 def _counted(
     pods: Indices, counts: DomainCounts, cls: PodClass, columns: Columns
 ) -> dict[int, tuple[CountedPods, ...]]:
-    own = owner_of(cls, columns)
-    owners: dict[int, str] = {}
-    found: dict[int, dict[str, _Sum]] = {}
+    own = owner_of(cls, columns.cluster)
+    owners: dict[int, Optional[OwnerKey]] = {}
+    found: dict[int, dict[Optional[OwnerKey], _Sum]] = {}
     for domain, class_at, run in _runs(pods, counts, columns):
         if class_at not in owners:
-            owners[class_at] = owner_of(columns.classes[class_at], columns)
+            owners[class_at] = owner_of(columns.classes[class_at], columns.cluster)
         found.setdefault(domain, {}).setdefault(owners[class_at], _Sum()).add(run, columns.classes[class_at], columns)
     return {
         domain: tuple(
-            total.told(owner, is_own=owner == own)
-            for owner, total in sorted(of_owners.items(), key=lambda item: (item[0] != own, -item[1].number, item[0]))
+            total.counted(owner, is_own=owner == own)
+            for owner, total in sorted(
+                of_owners.items(), key=lambda item: (item[0] != own, -item[1].number, item[0] or ("", "", ""))
+            )
         )
         for domain, of_owners in found.items()
     }
@@ -139,7 +144,7 @@ class _Sum:
         if revision:
             self._revisions[revision] = self._revisions.get(revision, 0) + len(pods)
 
-    def told(self, owner: str, *, is_own: bool) -> CountedPods:
+    def counted(self, owner: Optional[OwnerKey], *, is_own: bool) -> CountedPods:
         return CountedPods(owner, is_own, self.number, tuple(self._names), tuple(sorted(self._revisions.items())))
 
 
@@ -175,14 +180,14 @@ def _ignored(pods: Indices, columns: Columns, why_not: NodeReasons) -> tuple[Ign
         nodes = distinct(on[of_reason])
         found.append(
             IgnoredPods(
-                why_not.sentences[code] if code >= 0 else "",
+                why_not.reasons[code] if code >= 0 else None,
                 number,
                 tuple(columns.bound_pods[at].name for at in first),
                 tuple(columns.nodes[at].name for at in nodes[:MOST_NAMES].tolist()),
                 len(nodes),
             )
         )
-    return tuple(sorted(found, key=lambda item: (-item.number, item.why)))
+    return tuple(sorted(found, key=lambda item: -item.number))
 
 
 def _by_namespace(pods: Indices, columns: Columns) -> tuple[tuple[str, int], ...]:

@@ -1,4 +1,4 @@
-"""Why nodes are not counted, and why they cannot run a pod: a sentence for each group of nodes, not for each node."""
+"""Why nodes are not counted, and why they cannot run a pod: one reason for each group of nodes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.columns import Int32s
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.objects.node_reason import NodeReason
+from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.cycle import Filtered
@@ -26,57 +28,51 @@ _MOST = 3  # reasons of one domain
 
 
 class NodeReasons(NamedTuple):
-    """A sentence for each node that needs one.
+    """The reason of each node that has one.
 
-    codes: int64 (N,), index into `sentences`, -1 for a node that needs none.
+    codes: int64 (N,), index into `reasons`, -1 for a node without a reason.
     """
 
     codes: Int64s
-    sentences: tuple[str, ...]
+    reasons: tuple[NodeReason, ...]
 
     @property
-    def key(self) -> tuple[bytes, tuple[str, ...]]:
+    def identity(self) -> tuple[bytes, tuple[NodeReason, ...]]:
         """A value that is equal for equal reasons."""
-        return self.codes.tobytes() if self.sentences else b"", self.sentences
+        return self.codes.tobytes() if self.reasons else b"", self.reasons
 
-    def of(self, at: int) -> str:
-        """The sentence of one node, empty where it needs none."""
-        code = int(self.codes[at])
-        return self.sentences[code] if code >= 0 else ""
-
-    def by_domain(self, domains: Int32s) -> dict[int, str]:
-        """Of each domain the most frequent sentences of its nodes; domains: int32 (N,), -1 where there is none."""
-        told = (self.codes >= 0) & (domains >= 0)
-        if not told.any():
+    def by_domain(self, domains: Int32s) -> dict[int, tuple[NodeReason, ...]]:
+        """Return the most frequent reasons of each domain's nodes; domains: int32 (N,), -1 for no domain."""
+        chosen = (self.codes >= 0) & (domains >= 0)
+        if not chosen.any():
             return {}
-        pairs, counts = np.unique(
-            domains[told].astype(np.int64) * max(1, len(self.sentences)) + self.codes[told], return_counts=True
-        )
-        found: dict[int, list[tuple[int, int]]] = {}
+        size = max(1, len(self.reasons))
+        pairs, counts = np.unique(domains[chosen].astype(np.int64) * size + self.codes[chosen], return_counts=True)
+        frequencies: dict[int, list[tuple[int, int]]] = {}
         for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
-            domain, code = divmod(pair, max(1, len(self.sentences)))
-            found.setdefault(domain, []).append((-count, code))
+            domain, code = divmod(pair, size)
+            frequencies.setdefault(domain, []).append((-count, code))
         return {
-            domain: "; ".join(self.sentences[code] for _, code in sorted(reasons)[:_MOST])
-            for domain, reasons in found.items()
+            domain: tuple(self.reasons[code] for _, code in sorted(of_domain)[:_MOST])
+            for domain, of_domain in frequencies.items()
         }
 
 
-class _Making:
-    """Sentences in the order they are met."""
+class _Collector:
+    """Reasons in the order they are added; the first reason of a node counts."""
 
     def __init__(self, columns: Columns) -> None:
         self._codes: Int64s = np.full(columns.n, -1, np.int64)
-        self._sentences: dict[str, int] = {}
+        self._reasons: dict[NodeReason, int] = {}
 
-    def say(self, sentence: str, mask: Bools) -> None:
-        """Say something of nodes of which nothing was said; mask: bool (N,)."""
+    def add(self, reason: NodeReason, mask: Bools) -> None:
+        """Give a reason to the nodes of a mask (bool (N,)) that have none yet."""
         fresh = mask & (self._codes < 0)
         if fresh.any():
-            self._codes[fresh] = self._sentences.setdefault(sentence, len(self._sentences))
+            self._codes[fresh] = self._reasons.setdefault(reason, len(self._reasons))
 
-    def made(self) -> NodeReasons:
-        return NodeReasons(self._codes, tuple(self._sentences))
+    def reasons(self) -> NodeReasons:
+        return NodeReasons(self._codes, tuple(self._reasons))
 
 
 def _first_untolerated(cls: PodClass, columns: Columns) -> dict[Taint, Bools]:
@@ -85,8 +81,8 @@ def _first_untolerated(cls: PodClass, columns: Columns) -> dict[Taint, Bools]:
     return {taint: codes == at for at, taint in enumerate(taints)}
 
 
-class Untold(NamedTuple):
-    """What several constraints ask about one pod: worked out once.
+class PodNodes(NamedTuple):
+    """Facts about one pod that several constraints need: worked out once.
 
     affinity: bool (N,), nodes that its node affinity and nodeSelector take. tainted: nodes by their first taint that
     is not tolerated.
@@ -96,26 +92,26 @@ class Untold(NamedTuple):
     tainted: dict[Taint, Bools]
 
 
-def untold(cls: PodClass, columns: Columns) -> Untold:
-    """What decides whether nodes are counted."""
-    return Untold(match_affinity(cls.node_requirement, columns), _first_untolerated(cls, columns))
+def pod_nodes(cls: PodClass, columns: Columns) -> PodNodes:
+    """Return the facts that decide whether constraints count nodes."""
+    return PodNodes(match_affinity(cls.node_requirement, columns), _first_untolerated(cls, columns))
 
 
-def not_counted(constraint: Constraint, keys: tuple[str, ...], known: Untold, columns: Columns) -> NodeReasons:
-    """Why a constraint does not count nodes; `keys` are those of all constraints of its action."""
-    making = _Making(columns)
+def not_counted(constraint: Constraint, keys: tuple[str, ...], nodes: PodNodes, columns: Columns) -> NodeReasons:
+    """Return why a constraint does not count nodes; `keys` are those of all constraints of its action."""
+    collector = _Collector(columns)
     if constraint.honors_affinity:
-        making.say("nodeAffinityPolicy Honor: outside the pod's node affinity/selector", ~known.affinity)
+        collector.add(NodeReason(NodeReasonKind.OUTSIDE_AFFINITY), ~nodes.affinity)
     if constraint.honors_taints:
-        for taint, mask in known.tainted.items():
-            making.say(f"nodeTaintsPolicy Honor: untolerated taint {taint}", mask)
+        for taint, mask in nodes.tainted.items():
+            collector.add(NodeReason(NodeReasonKind.HONORED_TAINT, taint=taint), mask)
     for key in keys:
-        making.say(f"lacks the label {key}", columns.topology(key).codes < 0)
-    return making.made()
+        collector.add(NodeReason(NodeReasonKind.MISSING_LABEL, key), columns.topology(key).codes < 0)
+    return collector.reasons()
 
 
-# Plugins of which a requirement says more than the reason does.
-_NAMED = (
+# Plugins whose requirements are more precise than their reasons.
+_WITH_REQUIREMENTS = (
     names.NODE_AFFINITY,
     names.NODE_PORTS,
     names.VOLUME_RESTRICTIONS,
@@ -125,36 +121,37 @@ _NAMED = (
 )
 
 
-def not_usable(filtered: Filtered, known: Untold, *, refusing: Sequence[Requirement] = ()) -> NodeReasons:
-    """Why nodes cannot run the pod whatever the spread: the first plugin that refuses each of them.
+def not_usable(filtered: Filtered, nodes: PodNodes, *, refusing: Sequence[Requirement] = ()) -> NodeReasons:
+    """Return why nodes cannot run the pod whatever the spread: the first plugin that refuses each of them.
 
-    `refusing`: the pod's requirements, where they are to be named, rather than the plugin's reason.
+    `refusing`: the pod's requirements, given instead of the plugin's reason where they are more precise.
     """
-    making = _Making(filtered.columns)
+    collector = _Collector(filtered.columns)
     for at, status in filtered.nominated.items():
         mask = np.zeros(filtered.columns.n, np.bool_)
         mask[at] = True
         for verdict in filtered.verdicts:
             mask &= verdict.bits == 0
-        making.say(", ".join(status.reasons).replace("node(s) ", ""), mask)
+        collector.add(NodeReason(NodeReasonKind.PLUGIN, words=status.reasons), mask)
     for verdict in filtered.verdicts:
         if verdict.plugin != names.POD_TOPOLOGY_SPREAD and verdict.bits.any():
             for requirement in refusing:
-                if requirement.plugin == verdict.plugin and verdict.plugin in _NAMED:
-                    making.say(requirement.text, ~requirement.allowed)
-            _say(verdict, known, making)
-    return making.made()
+                if requirement.plugin == verdict.plugin and verdict.plugin in _WITH_REQUIREMENTS:
+                    reason = NodeReason(NodeReasonKind.REQUIREMENT, requirement.id, words=(requirement.text,))
+                    collector.add(reason, ~requirement.allowed)
+            _add_plugin(verdict, nodes, collector)
+    return collector.reasons()
 
 
-def _say(verdict: Verdict, known: Untold, making: _Making) -> None:
-    """A plugin's own reasons, with the taint where it is one."""
+def _add_plugin(verdict: Verdict, nodes: PodNodes, collector: _Collector) -> None:
+    """Add a plugin's own reasons; of taints, the taint."""
     bits = verdict.bits
     if verdict.plugin == names.TAINT_TOLERATION:
-        for taint, mask in known.tainted.items():
-            making.say(f"untolerated taint {taint}", mask)
+        for taint, mask in nodes.tainted.items():
+            collector.add(NodeReason(NodeReasonKind.UNTOLERATED_TAINT, taint=taint), mask)
     elif verdict.plugin == names.NODE_UNSCHEDULABLE:
-        making.say("cordoned", bits != 0)
+        collector.add(NodeReason(NodeReasonKind.CORDON), bits != 0)
     else:
         for value in distinct(bits[bits != 0]).tolist():
             reasons = status_of(verdict.plugin, verdict.state.reasons, value).reasons
-            making.say(", ".join(reasons).replace("node(s) ", ""), bits == np.uint64(value))
+            collector.add(NodeReason(NodeReasonKind.PLUGIN, words=reasons), bits == np.uint64(value))

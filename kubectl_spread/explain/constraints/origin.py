@@ -1,35 +1,51 @@
-"""Where a constraint is written, and what gave it its selector."""
+"""Where a constraint comes from, and where its selector comes from."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.explain.requirements.pod_affinity import owner_of
-from kubectl_spread.explain.wording import listed
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import selecting_owner
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import selecting_services
 
-# Fields of a constraint that are compared with the template's, and what stands for none given.
+# Fields of a constraint that are compared with the template's, and their defaults.
 _FIELDS = {"maxSkew": None, "minDomains": None, "nodeAffinityPolicy": "Honor", "nodeTaintsPolicy": "Ignore"}
 
 Plain = dict[str, Any]
 
 
-class Origin(NamedTuple):
-    """`text` says who has the constraint; `selector_from` the objects that a default constraint's selector is of.
+class OriginKind(Enum):
+    """Where a constraint is written."""
 
-    `merged` are the labels that matchLabelKeys put into the selector, and that nobody wrote there; `absent` the keys of
-    it that the pod has no label for.
+    UNKNOWN = "unknown"
+    BUILT_IN_DEFAULT = "builtInDefault"
+    CONFIGURED_DEFAULT = "configuredDefault"
+    POD = "pod"
+    POD_OF_OWNER = "podOfOwner"  # the template of its owner is not known
+    FORMER_TEMPLATE = "formerTemplate"  # the owner's template has no constraint of this key any more
+    CHANGED_TEMPLATE = "changedTemplate"  # the owner's template has other values now
+    TEMPLATE = "template"
+
+
+class Origin(NamedTuple):
+    """The origin of a constraint.
+
+    owner: of the pod. changed: fields that the owner's template sets differently now, with these values; None for a
+    field it does not set. selector_from: the objects whose selectors a default constraint uses. merged: labels that
+    matchLabelKeys adds to the selector. absent: keys of matchLabelKeys that the pod has no label for.
     """
 
-    text: str = ""
+    kind: OriginKind = OriginKind.UNKNOWN
+    owner: Optional[OwnerKey] = None
+    changed: tuple[tuple[str, Any], ...] = ()
     selector_from: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
@@ -38,59 +54,55 @@ class Origin(NamedTuple):
 def origin_of(
     constraint: TopologySpreadConstraint, cls: PodClass, columns: Columns, *, is_built_in: bool = False
 ) -> Origin:
-    """Of a constraint of the pod, or a default one where the pod has none; `is_built_in`: nobody configured that."""
+    """Return the origin of a pod's constraint, or of a default constraint if the pod has none.
+
+    `is_built_in`: the default constraints are the scheduler's own, not configured.
+    """
     if not cls.constraints:
         services = [f"Service {service.name}" for service in selecting_services(cls, columns)]
         owner = selecting_owner(cls)
-        known = owner is not None and owner in columns.cluster.owner_selectors
-        sources = (*services, *([f"{owner.kind} {owner.name}"] if owner is not None and known else []))
-        where = "built into the scheduler" if is_built_in else "defaultConstraints in the scheduler's configuration"
-        text = f"a cluster default ({where}), as the pod has none"
-        return Origin(f"{text}; its selector is that of {listed(sources)}", sources)
+        is_known = owner is not None and owner in columns.cluster.owner_selectors
+        sources = (*services, *([f"{owner.kind} {owner.name}"] if owner is not None and is_known else []))
+        kind = OriginKind.BUILT_IN_DEFAULT if is_built_in else OriginKind.CONFIGURED_DEFAULT
+        return Origin(kind, selector_from=sources)
     labels = dict(cls.labels)
     merged = tuple(f"{key}={labels[key]}" for key in constraint.match_label_keys if key in labels)
     absent = tuple(key for key in constraint.match_label_keys if key not in labels)
-    return Origin(_of_pod(constraint, cls, columns), (), merged, absent)
+    return _of_pod(constraint, cls, columns)._replace(merged=merged, absent=absent)
 
 
-def _of_pod(constraint: TopologySpreadConstraint, cls: PodClass, columns: Columns) -> str:
-    owner = owner_of(cls, columns)
-    if not owner:
-        return "the pod"
+def _of_pod(constraint: TopologySpreadConstraint, cls: PodClass, columns: Columns) -> Origin:
+    owner = owner_of(cls, columns.cluster)
+    if owner is None:
+        return Origin(OriginKind.POD)
     template = _template(cls, columns)
     if template is None:
-        return f"the pod, as {owner} makes it"
-    written = [
-        item
-        for item in mappings((template.get("spec") or {}).get("topologySpreadConstraints"))
-        if (item.get("topologyKey"), item.get("whenUnsatisfiable"))
-        == (constraint.topology_key, constraint.when_unsatisfiable)
-    ]
-    if not written:
-        return f"the pod; the template of {owner} has none for this key now"
-    changed = _changed(constraint, written[0])
-    text = f"the template of {owner}"
-    return f"{text}, which says {', '.join(changed)} now: this pod was made before" if changed else text
+        return Origin(OriginKind.POD_OF_OWNER, owner)
+    key = (constraint.topology_key, constraint.when_unsatisfiable)
+    items = mappings((template.get("spec") or {}).get("topologySpreadConstraints"))
+    written = next((item for item in items if (item.get("topologyKey"), item.get("whenUnsatisfiable")) == key), None)
+    if written is None:
+        return Origin(OriginKind.FORMER_TEMPLATE, owner)
+    changed = _changed(constraint, written)
+    return Origin(OriginKind.CHANGED_TEMPLATE if changed else OriginKind.TEMPLATE, owner, changed)
 
 
 def _template(cls: PodClass, columns: Columns) -> Optional[Plain]:
-    """The pod template of the workload, where the cluster facts have it."""
-    if cls.owner is None:
-        return None
-    key = OwnerKey(cls.owner.kind, cls.namespace, cls.owner.name)
-    controller = columns.cluster.controllers.get(columns.cluster.owners.get(key, key))
+    """Return the pod template of the owner, if the cluster facts have it."""
+    owner = owner_of(cls, columns.cluster)
+    controller = None if owner is None else columns.cluster.controllers.get(owner)
     return None if controller is None else controller.workload.template
 
 
-def _changed(constraint: TopologySpreadConstraint, written: Plain) -> list[str]:
+def _changed(constraint: TopologySpreadConstraint, written: Plain) -> tuple[tuple[str, Any], ...]:
     own = {
         "maxSkew": constraint.max_skew,
         "minDomains": constraint.min_domains,
         "nodeAffinityPolicy": constraint.node_affinity_policy,
         "nodeTaintsPolicy": constraint.node_taints_policy,
     }
-    return [
-        f"{field} {written.get(field) or default or 'not set'}"
+    return tuple(
+        (field, written.get(field) or default)
         for field, default in _FIELDS.items()
         if (written.get(field) or default) != (own[field] or default)
-    ]
+    )

@@ -17,12 +17,13 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import Int32s
 from kubectl_spread.explain.constraints import matching_pods
 from kubectl_spread.explain.constraints import node_reasons
-from kubectl_spread.explain.constraints.matching_pods import Behind
 from kubectl_spread.explain.constraints.matching_pods import CountedPods
 from kubectl_spread.explain.constraints.matching_pods import IgnoredPods
+from kubectl_spread.explain.constraints.matching_pods import MatchingPods
 from kubectl_spread.explain.constraints.matching_pods import TerminatingPod
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
-from kubectl_spread.explain.constraints.node_reasons import Untold
+from kubectl_spread.explain.constraints.node_reasons import PodNodes
+from kubectl_spread.explain.constraints.notes import Note
 from kubectl_spread.explain.constraints.notes import notes
 from kubectl_spread.explain.constraints.origin import Origin
 from kubectl_spread.explain.constraints.origin import origin_of
@@ -33,6 +34,8 @@ from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.node_reason import NodeReason
+from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.version import LATEST
@@ -46,8 +49,8 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_co
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 _NAMED_NODES = 3
-_NONE_FITS = "no node of it fits"
-_NOT_SCORED = "a hard constraint refuses its nodes, and only nodes that fit are scored"
+_NO_NODE_FITS = (NodeReason(NodeReasonKind.NO_NODE_FITS),)
+_NOT_SCORED = (NodeReason(NodeReasonKind.REFUSED_BY_HARD_CONSTRAINT),)
 
 
 class DomainReport(NamedTuple):
@@ -64,10 +67,10 @@ class DomainReport(NamedTuple):
     usable: int
     matching: int
     eligible: bool
-    why_not: str
+    why_not: tuple[NodeReason, ...]
     skew_if_placed: Optional[int]
     fits: bool
-    unusable_because: str
+    unusable_because: tuple[NodeReason, ...]
     node_names: tuple[str, ...] = ()
     pods: tuple[CountedPods, ...] = ()
     terminating: tuple[TerminatingPod, ...] = ()
@@ -80,7 +83,7 @@ class Holder(NamedTuple):
     node_names: of some of their nodes.
     """
 
-    why: str
+    why: tuple[NodeReason, ...]
     domains: tuple[str, ...]
     node_names: tuple[str, ...]
     nodes: int
@@ -91,7 +94,7 @@ class ConstraintReport(NamedTuple):
 
     For a ScheduleAnyway constraint the numbers are told, but nothing is refused. `is_default`: the pod has none, and
     this is one of the scheduler's configuration. `revision` is that of the pod, of its workload. What follows
-    `domains` only a detailed report has; `notes` are facts about it that surprise people, a sentence each.
+    `domains` only a detailed report has.
     """
 
     constraint: TopologySpreadConstraint
@@ -109,7 +112,7 @@ class ConstraintReport(NamedTuple):
     other_namespaces: tuple[tuple[str, int], ...] = ()
     revision: str = ""
     namespace: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def global_minimum(self) -> int:
@@ -164,7 +167,7 @@ class _Group(NamedTuple):
     filtered: Filtered
     usable: Bools
     keys: tuple[str, ...]
-    known: Untold
+    nodes: PodNodes
     unusable: NodeReasons
     is_detailed: bool
     is_hard: bool
@@ -207,12 +210,12 @@ def constraint_reports(
         return ()
     is_built_in = plugin is not None and plugin.configured_defaults is None
     usable = passes_all_but_spread(filtered)
-    known = node_reasons.untold(cls, filtered.columns)
-    unusable = node_reasons.not_usable(filtered, known, refusing=refusing)
+    nodes = node_reasons.pod_nodes(cls, filtered.columns)
+    unusable = node_reasons.not_usable(filtered, nodes, refusing=refusing)
     reports: list[ConstraintReport] = []
     for accounts, is_hard in ((hard, True), (soft, False)):
         keys = tuple(counts.constraint.topology_key for counts in accounts)
-        group = _Group(cls, filtered, usable, keys, known, unusable, is_detailed, is_hard, is_built_in, shared)
+        group = _Group(cls, filtered, usable, keys, nodes, unusable, is_detailed, is_hard, is_built_in, shared)
         reports += [_constraint(counts, group) for counts in accounts]
     return tuple(sorted(reports, key=lambda report: report.constraint.position))
 
@@ -233,10 +236,10 @@ def passes_all_but_spread(filtered: Filtered) -> Bools:
 
 def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
     columns, topology = group.filtered.columns, counts.topology
-    why_not = node_reasons.not_counted(counts.constraint, group.keys, group.known, columns)
-    found = matching_pods.NOTHING
+    why_not = node_reasons.not_counted(counts.constraint, group.keys, group.nodes, columns)
+    found = matching_pods.NO_PODS
     if group.is_detailed:
-        found = matching_pods.behind(counts, group.cls, columns, why_not)
+        found = matching_pods.matching_pods(counts, group.cls, columns, why_not)
     domains = _shared_domains(counts, group, why_not, found)
     report = ConstraintReport(
         constraint=_written(counts.constraint, group.cls, is_hard=group.is_hard),
@@ -253,7 +256,7 @@ def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
 
 
 def _detailed(
-    report: ConstraintReport, counts: DomainCounts, group: _Group, why_not: NodeReasons, found: Behind
+    report: ConstraintReport, counts: DomainCounts, group: _Group, why_not: NodeReasons, found: MatchingPods
 ) -> ConstraintReport:
     return report._replace(
         held_by=_holders(report),
@@ -271,10 +274,10 @@ def _detailed(
 def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
     """The domains at the minimum, those that cannot take the pod first, grouped by what keeps it out."""
     lowest = frozenset(report.minimum_in)
-    groups: dict[str, list[DomainReport]] = {}
+    groups: dict[tuple[NodeReason, ...], list[DomainReport]] = {}
     for domain in report.domains:
         if domain.eligible and domain.value in lowest:
-            groups.setdefault("" if domain.usable else domain.unusable_because, []).append(domain)
+            groups.setdefault(() if domain.usable else domain.unusable_because, []).append(domain)
     return tuple(
         Holder(
             why,
@@ -282,7 +285,7 @@ def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
             tuple(name for domain in domains[:_NAMED_NODES] for name in domain.node_names)[:_NAMED_NODES],
             sum(domain.nodes for domain in domains),
         )
-        for why, domains in sorted(groups.items(), key=lambda item: (not item[0], -len(item[1]), item[0]))
+        for why, domains in sorted(groups.items(), key=lambda item: (not item[0], -len(item[1])))
     )
 
 
@@ -304,7 +307,7 @@ def _written(constraint: Constraint, cls: PodClass, *, is_hard: bool) -> Topolog
     )
 
 
-def _shared_domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: Behind) -> _Domains:
+def _shared_domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: MatchingPods) -> _Domains:
     """Look up the domains of equal numbers; detailed reports are always made."""
     if group.shared is None or group.is_detailed:
         return _domains(counts, group, why_not, found)
@@ -312,12 +315,12 @@ def _shared_domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, f
     numbers = (
         *(constraint.topology_key, constraint.max_skew, constraint.self_match_num, counts.min_match_num),
         *(counts.included.tobytes(), counts.eligible.tobytes(), counts.match_num.tobytes(), group.usable.tobytes()),
-        *(why_not.key, group.unusable.key),
+        *(why_not.identity, group.unusable.identity),
     )
     return group.shared.of(numbers, lambda: _domains(counts, group, why_not, found))
 
 
-def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: Behind) -> _Domains:
+def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: MatchingPods) -> _Domains:
     topology = counts.topology
     size = len(topology.values)
     with_key = topology.codes >= 0
@@ -337,12 +340,12 @@ def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: B
             matching,
             eligible,
             [
-                "" if eligible[at] else not_counted.get(at, _NOT_SCORED if usable_in[at] else _NONE_FITS)
+                () if eligible[at] else not_counted.get(at, _NOT_SCORED if usable_in[at] else _NO_NODE_FITS)
                 for at in range(size)
             ],
             [one if is_eligible else None for one, is_eligible in zip(skew, eligible, strict=True)],
             [one <= counts.constraint.max_skew for one in skew],
-            ["" if usable_in[at] else not_usable.get(at, "") for at in range(size)],
+            [() if usable_in[at] else not_usable.get(at, ()) for at in range(size)],
         )
     )
     if group.is_detailed:
@@ -352,7 +355,7 @@ def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: B
 
 
 def _with_pods(
-    domains: Sequence[DomainReport], node_names: Sequence[tuple[str, ...]], found: Behind
+    domains: Sequence[DomainReport], node_names: Sequence[tuple[str, ...]], found: MatchingPods
 ) -> list[DomainReport]:
     """Add what only a detailed report has."""
     return [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
+from typing import Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import distinct
+from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
@@ -40,15 +42,6 @@ def requirements(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requ
     own = _anti_affinity(cls, columns)
     others = [_with_cause(item, own) for item in _others(cls, columns)]
     return [*_affinity(cls, columns), *(item.requirement for item in own), *others]
-
-
-def owner_of(cls: PodClass, columns: Columns) -> str:
-    """`Deployment web`; empty for pods without a controller."""
-    if cls.owner is None:
-        return ""
-    key = OwnerKey(cls.owner.kind, cls.namespace, cls.owner.name)
-    top = columns.cluster.owners.get(key, key)
-    return f"{top.kind} {top.name}"
 
 
 def of_classes(classes: Bools, columns: Columns) -> Indices:
@@ -90,19 +83,28 @@ class _Rule(NamedTuple):
     pods: Indices
 
 
+class _Against(NamedTuple):
+    """The anti-affinity of another workload's pods; `namespace` is empty if it is that of the pod."""
+
+    owner: Optional[OwnerKey]
+    namespace: str
+    key: str
+    selector: Selector
+
+
 def _others(cls: PodClass, columns: Columns) -> list[_Rule]:
     """One for each workload and key; of more than `MOST_OTHERS`, the rest are one."""
     labels, namespace_labels = dict(cls.labels), columns.labels_of(cls.namespace)
-    found: dict[tuple[str, str, str], set[int]] = {}
+    found: dict[_Against, set[int]] = {}
     if columns.has_pod_affinity:
         for at, known in enumerate(columns.classes):
             for term in known.pod_anti_affinity:
                 if term.matches(cls.namespace, labels, namespace_labels):
-                    owner = owner_of(known, columns) or "pods without a controller"
-                    if known.namespace != cls.namespace:
-                        owner = f"{owner} of namespace {known.namespace}"
-                    found.setdefault((owner, term.topology_key, _selected(term.selector)), set()).add(at)
-    located = [(who, _domains(who[1], _pods(at_classes, columns), columns)) for who, at_classes in found.items()]
+                    owner = owner_of(known, columns.cluster)
+                    namespace = "" if known.namespace == cls.namespace else known.namespace
+                    against = _Against(owner, namespace, term.topology_key, term.selector)
+                    found.setdefault(against, set()).add(at)
+    located = [(who, _domains(who.key, _pods(at_classes, columns), columns)) for who, at_classes in found.items()]
     kept = [(who, domains) for who, domains in located if domains.has.any()]
     kept.sort(key=lambda item: -int(item[1].nodes.sum()))
     return [_other(*item, columns) for item in kept[:MOST_OTHERS]] + _rest(kept[MOST_OTHERS:], columns)
@@ -114,20 +116,22 @@ def _pods(at_classes: set[int], columns: Columns) -> Indices:
     return of_classes(mask, columns)
 
 
-def _other(who: tuple[str, str, str], domains: _Domains, columns: Columns) -> _Rule:
-    owner, key, against = who
+def _other(who: _Against, domains: _Domains, columns: Columns) -> _Rule:
+    owner = "" if who.owner is None else f"{who.owner.kind} {who.owner.name}"
+    place = f" of namespace {who.namespace}" if who.namespace else ""
     requirement = Requirement(
         names.INTER_POD_AFFINITY,
-        f"the anti-affinity of {owner} on {key} against {against}",
+        f"the anti-affinity of {owner or 'pods without a controller'}{place} on {who.key} "
+        f"against {_selected(who.selector)}",
         ~domains.nodes,
         kind=Kind.OTHERS_ANTI_AFFINITY,
-        key=f"{owner}/{key}",
-        why=_why_beside(domains, key, columns),
+        key=f"{owner}{place}/{who.key}",
+        why=_why_beside(domains, who.key, columns),
     )
-    return _Rule(requirement, key, domains.pods)
+    return _Rule(requirement, who.key, domains.pods)
 
 
-def _rest(others: list[tuple[tuple[str, str, str], _Domains]], columns: Columns) -> list[_Rule]:
+def _rest(others: list[tuple[_Against, _Domains]], columns: Columns) -> list[_Rule]:
     if not others:
         return []
     refused = np.logical_or.reduce([domains.nodes for _, domains in others])

@@ -45,11 +45,13 @@ from kubectl_spread.lint.queries.accounts import with_field
 from kubectl_spread.lint.queries.unreachable import Unreachable
 from kubectl_spread.lint.queries.unreachable import unreachable
 from kubectl_spread.lint.wording import named
+from kubectl_spread.lint.wording import node_reasons
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.text.edit import Put
 
 
@@ -71,7 +73,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 def _message(fault: Unreachable) -> str:
     constraint, account, domains, _ = fault
     reasons = Counter(domain.unusable_because for domain in domains if domain.unusable_because)
-    why = f" ({'; '.join(reason for reason, _ in reasons.most_common(2))})" if reasons else ""
+    why = f" ({'; '.join(node_reasons(reason) for reason, _ in reasons.most_common(2))})" if reasons else ""
     counted = "is counted" if len(domains) == 1 else "are counted"
     return (
         f"{named(domain.value for domain in domains)} {counted}, though no node there takes the pod{why}: "
@@ -83,7 +85,7 @@ def _message(fault: Unreachable) -> str:
 def _hint(domains: list[Domain], *, helps: bool) -> str:
     if helps:
         return "write nodeTaintsPolicy: Honor, which leaves tainted nodes out of the count"
-    if any(domain.unusable_because.startswith("cordoned") for domain in domains):
+    if any(reason.kind is NodeReasonKind.CORDON for domain in domains for reason in domain.unusable_because[:1]):
         return "uncordon a node there, or let the constraint be ScheduleAnyway"
     return "make room there, or let the constraint be ScheduleAnyway"
 

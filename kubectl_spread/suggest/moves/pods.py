@@ -6,6 +6,7 @@ import functools
 from collections import Counter
 from collections.abc import Iterator
 
+from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workload import SCALED_KINDS
@@ -18,7 +19,6 @@ from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.problem import Problem
-from kubectl_spread.suggest.problem import workload_of
 
 _CREATED_AGAIN = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
 _MOST_ASKED = 400  # pods of which it is asked whether the node fits without them
@@ -127,8 +127,7 @@ def _scaled(problem: Problem, in_the_way: list[Pod]) -> Iterator[Ladder]:
         owner
         for pod in in_the_way
         if not pod.terminating
-        and (owner := workload_of(pod, problem.cluster)) is not None
-        and owner != workload_of(problem.pod, problem.cluster)
+        and (owner := workload_of(pod, problem.cluster)) != workload_of(problem.pod, problem.cluster)
         and owner.kind in SCALED_KINDS
         and not problem.is_own(dict(pod.cls.labels))
     )

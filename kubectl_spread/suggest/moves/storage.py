@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
 
+from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
@@ -35,7 +36,6 @@ from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.patch import put
 from kubectl_spread.suggest.patch import test
 from kubectl_spread.suggest.problem import Problem
-from kubectl_spread.suggest.problem import workload_of
 
 _LOST = "all data in the volumes is lost, unless their reclaim policy keeps them"
 _SIZE = "1Gi"
@@ -178,7 +178,7 @@ def _held(problem: Problem) -> Iterator[Ladder]:
 def _stopped(problem: Problem, pod: Pod, claims: str) -> Change:
     owner = workload_of(pod, problem.cluster)
     title = f"stop pod {pod.name} on {pod.node_name}, which holds claim {claims}: one pod at a time may use it"
-    if pod.owner is None or owner is None or owner.kind not in SCALED_KINDS:
+    if pod.owner is None or owner.kind not in SCALED_KINDS:
         action: Action = DeletePods((pod,))
         gives_up = f"pod {pod.name} ends" + ("" if pod.owner else ", and nothing creates it again")
     else:

@@ -1,0 +1,35 @@
+"""Why a constraint does not count a node, or why a node cannot run a pod, as data without words."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects.taints import Taint
+
+
+class NodeReasonKind(Enum):
+    """What keeps nodes out."""
+
+    OUTSIDE_AFFINITY = "outsideAffinity"  # nodeAffinityPolicy Honor: not counted
+    HONORED_TAINT = "honoredTaint"  # nodeTaintsPolicy Honor: not counted
+    MISSING_LABEL = "missingLabel"  # the topology key of the constraint, or of another one
+    UNTOLERATED_TAINT = "untoleratedTaint"
+    CORDON = "cordon"
+    REQUIREMENT = "requirement"  # a requirement of the pod
+    PLUGIN = "plugin"  # a Filter plugin, with its own reasons
+    NO_NODE_FITS = "noNodeFits"  # no node of the domain fits, so a soft constraint does not count it
+    REFUSED_BY_HARD_CONSTRAINT = "refusedByHardConstraint"  # so a soft constraint does not score it
+
+
+class NodeReason(NamedTuple):
+    """One reason. `key`: the missing label, or the id of the requirement; `words`: what the scheduler or it is called.
+
+    `words` is quoted and never compared: the scheduler's reasons, or the requirement as it is displayed.
+    """
+
+    kind: NodeReasonKind
+    key: str = ""
+    taint: Optional[Taint] = None
+    words: tuple[str, ...] = ()
