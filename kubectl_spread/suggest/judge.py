@@ -238,7 +238,7 @@ class Judge:
         placed = [pod for pod in outcome.pods if pod.owner is None and pod.node and not pod.is_terminating]
         gone = plan.deleted | {pod.uid for pod in outcome.cluster().pods}  # or took no part
         stays = (pod for pod in plan.start.pods if self._is_bare(pod) and not pod.terminating and pod.uid not in gone)
-        before = Counter(pod.node_name for pod in stays)
+        before = Counter(pod.node_name for pod in stays) + plan.daemons
         found = []
         for pod in placed:
             if before[pod.node]:
@@ -277,6 +277,7 @@ class Judge:
         """Pods without a controller that run in the beginning and not in the end."""
         deleted = plan.deleted
         there = Counter(pod.node for pod in outcome.pods if pod.owner is None and not pod.is_terminating)
+        there -= plan.daemons
         known = {pod.uid for pod in outcome.cluster().pods}
         alone = [pod for pod in plan.start.pods if self._is_bare(pod) and not pod.terminating and pod.uid not in known]
         lost = []

@@ -6,6 +6,7 @@ controller can act. What only ends by itself, as a terminating pod, is gone from
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.suggest import daemons
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.pod_spec import whole_spec_of
@@ -53,6 +55,7 @@ class Plan:
         self.not_followed: list[str] = []
         self.is_followed = True  # nothing was left out that decides whether the change holds
         self.has_new_template = False
+        self.daemons: Counter[str] = Counter()  # pods of DaemonSets that are created, by node
 
     @property
     def start(self) -> Cluster:
@@ -127,12 +130,21 @@ class Plan:
         Raises:
             KeyError: it is not there.
         """
-        node = self._nodes[name] = change(self._nodes[name])
+        before = self._nodes[name]
+        node = self._nodes[name] = change(before)
         self.ops.append(steps.ChangeNodes((node,)))
+        self._start_daemons(daemons.coming(self._start, before, node), name)
 
     def add_nodes(self, nodes: Iterable[Node]) -> None:
-        """Let new nodes join."""
-        self.ops.append(steps.ChangeNodes(tuple(nodes)))
+        """Let new nodes join, with room for what DaemonSets put on them."""
+        for node in nodes:
+            pods = daemons.coming(self._start, None, node)
+            self.ops.append(steps.ChangeNodes((daemons.with_room(node, pods),)))
+            self._start_daemons(pods, node.name)
+
+    def _start_daemons(self, pods: Sequence[Pod], node: str) -> None:
+        self.ops += [steps.CreatePod(pod.name, pod.cls) for pod in pods]
+        self.daemons[node] += len(pods)
 
     def delete_node(self, name: str) -> None:
         """Delete a node object."""

@@ -16,6 +16,7 @@ from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.taints import NO_EXECUTE
+from kubectl_spread.objects.workload import Workload
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.state import End
@@ -49,7 +50,11 @@ class Wanted(NamedTuple):
 
 def wanted(world: World, rev: int, node: Node) -> Wanted:
     """Return whether a node gets a pod of a revision, and whether one that is there may stay."""
-    workload = world.revisions[rev].workload
+    return wanted_on(world.revisions[rev].workload, node)
+
+
+def wanted_on(workload: Workload, node: Node) -> Wanted:
+    """Return whether a node gets a pod of a DaemonSet, and whether one that is there may stay."""
     pod = read.pod({"metadata": {"namespace": workload.namespace}, "spec": workload.template.get("spec") or {}})
     if pod.node_name not in ("", node.name) or not pod.cls.node_requirement.matches(node.labels, node.name):
         return Wanted(runs=False, stays=False)
