@@ -21,7 +21,7 @@ def output_of(example: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(ROOT)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(example, "docs/python.md", "exec"), {})  # noqa: S102 (it is our own page)
+        exec(compile(example, "docs/python.md", "exec"), {})
     return printed.getvalue().splitlines()
 
 

@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 from click.shell_completion import ShellComplete
 
 from kubectl_spread.cli.main import commands
-from kubectl_spread.report.table import safe
+from kubectl_spread.text.wording import safe
 
 # What cobra calls directives: files may be offered, or directories, or nothing but the candidates.
 _FILES, _DIRECTORIES, _NO_FILES, _NO_SPACE = 0, 16, 4, 2

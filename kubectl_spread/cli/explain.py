@@ -23,7 +23,7 @@ from kubectl_spread.cli.targets import named
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.selection import Target
-from kubectl_spread.report.table import safe
+from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
@@ -167,20 +167,20 @@ def _named(words: tuple[str, ...], ctx: click.Context) -> list[Target]:
 
 def _print(found: ExplainResult, output: str, *, colour: bool, is_wide: bool) -> None:
     if output == "json":
-        from kubectl_spread.report import explanation_json
-        from kubectl_spread.report.json import dumps
+        from kubectl_spread.report.documents import dumps
+        from kubectl_spread.report.explain import document
 
-        click.echo(dumps(explanation_json.explanations(found.reports)))
+        click.echo(dumps(document.explanations(found.reports)))
         return
     if output == "html":
-        from kubectl_spread.report import html  # jinja2: 30 ms
+        from kubectl_spread.report.explain import html  # jinja2: 30 ms
 
         click.echo(html.render(found.reports))
         return
-    from kubectl_spread.report import explanations
-    from kubectl_spread.report.explained import Style
+    from kubectl_spread.report.explain import text as explain_text
+    from kubectl_spread.report.table import Style
 
-    text = explanations.text(found.reports, Style(_width(), colour, is_wide))
+    text = explain_text.text(found.reports, Style(_width(), colour, is_wide))
     if text:
         click.echo(text, color=True)
 

@@ -10,7 +10,7 @@ import click
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import gathering
 from kubectl_spread.cli.stderr import complain
-from kubectl_spread.lint.wording import counted
+from kubectl_spread.text.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Repair
@@ -58,7 +58,7 @@ def show(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
     """Print the diff of every text that would change, and the errors; return the exit code."""
     from kubectl_spread.operations.fix import fixable
     from kubectl_spread.operations.fix import preview_fixes
-    from kubectl_spread.report.diff import render
+    from kubectl_spread.report.check.diff import render
 
     found = preview_fixes(request, unsafe=fixes.unsafe_fixes)
     for error in found.errors:

@@ -39,7 +39,7 @@ def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> 
         raise click.UsageError("the message is empty", click.get_current_context())
     found = parse_all(text)
     if output == "json":
-        from kubectl_spread.report.json import dumps
+        from kubectl_spread.report.documents import dumps
 
         click.echo(dumps(report.document(found)))
     else:

@@ -12,7 +12,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.operations import check
 from kubectl_spread.operations.check import CheckRequest
 from kubectl_spread.operations.rule_choice import InputPaths
-from kubectl_spread.report.table import safe
+from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.check_source import Result

@@ -23,7 +23,7 @@ from kubectl_spread.cli.stderr import flush
 from kubectl_spread.cli.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.report.table import safe
+from kubectl_spread.text.wording import safe
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import parse
 from kubectl_spread.timeline.commands.parsing import parse_text
@@ -206,7 +206,7 @@ def _commands(words: tuple[str, ...], then: tuple[str, ...], ctx: click.Context)
 def _print(found: SimulateResult, output: str, *, colour: bool, is_wide: bool) -> None:
     unreadable = found.known.cluster.unread
     if output == "json":
-        from kubectl_spread.report.json import dumps
+        from kubectl_spread.report.documents import dumps
         from kubectl_spread.report.simulation.document import document
 
         click.echo(dumps(document(found.simulation, found.errors, unreadable)))

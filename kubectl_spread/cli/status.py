@@ -131,7 +131,7 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
     if output == "json":
         _print_json(found)
     elif output == "prometheus":
-        from kubectl_spread.report import prometheus
+        from kubectl_spread.report.status import prometheus
 
         click.echo(prometheus.text(found.statuses), nl=False)
     elif found.statuses:
@@ -156,8 +156,8 @@ def _print_unread(found: StatusResult) -> None:
 
 
 def _print_json(found: StatusResult) -> None:
-    from kubectl_spread.report.json import dumps
-    from kubectl_spread.report.status_json import status_report
+    from kubectl_spread.report.documents import dumps
+    from kubectl_spread.report.status.document import status_report
 
     click.echo(dumps(status_report(found.statuses, found.errors, found.cluster.unread)))
 
@@ -166,10 +166,10 @@ class _Shown:
     """What was printed already, so that only what has changed comes after it."""
 
     def __init__(self, output: Optional[str], *, has_namespace: bool, has_headers: bool) -> None:
-        from kubectl_spread.report import status_table
+        from kubectl_spread.report.status import table
 
-        self._table = status_table
-        self._columns = status_table.Columns()
+        self._table = table
+        self._columns = table.Columns()
         self._is_wide = output == "wide"
         self._is_json = output == "json"
         self._has_namespace = has_namespace

@@ -10,7 +10,7 @@ import click
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.operations.notices import Level
 from kubectl_spread.operations.notices import Notice
-from kubectl_spread.report.table import safe
+from kubectl_spread.text.wording import safe
 
 
 def flush() -> None:

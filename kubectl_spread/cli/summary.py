@@ -15,13 +15,13 @@ from kubectl_spread.cli.fix_options import offer
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.lint.wording import counted
 from kubectl_spread.operations.rule_choice import LEVELS
+from kubectl_spread.text.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.operations.check import CheckResult
-    from kubectl_spread.report.check import Running
+    from kubectl_spread.report.check.report import Running
     from kubectl_spread.simulate.placement import Placement
 
 FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")  # as in report.check
@@ -59,8 +59,8 @@ def print_result(
     outcome: CheckResult, outputs: list[Output], fixes: FixOptions, *, colour: bool, statistics: bool
 ) -> None:
     """Write every output, then say on stderr what was not read, and what was."""
-    from kubectl_spread.report.check import CheckReport
-    from kubectl_spread.report.check import render
+    from kubectl_spread.report.check.report import CheckReport
+    from kubectl_spread.report.check.report import render
 
     checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
     report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.files, outcome.running)

@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 from typing import TYPE_CHECKING
 
-from kubectl_spread.lint.wording import counted
+from kubectl_spread.text.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
@@ -33,7 +33,7 @@ def new_findings(findings: list[Finding], read: ReadFiles, settings: CheckSettin
     path = _path(settings)
     if not path or settings.choice.no_ignores:
         return NewFindings(findings)
-    from kubectl_spread.report import baseline
+    from kubectl_spread.report.check import baseline
     from kubectl_spread.sources.files import read_text
 
     compared = baseline.compare(findings, baseline.read(read_text(path)), files=read.seen, is_whole=read.is_whole)
@@ -50,7 +50,7 @@ def _path(settings: CheckSettings) -> str:
 
 
 def _write(findings: list[Finding], read: ReadFiles, *, path: str) -> NewFindings:
-    from kubectl_spread.report import baseline
+    from kubectl_spread.report.check import baseline
     from kubectl_spread.sources.atomic_write import write
     from kubectl_spread.sources.files import read_text
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.selection.policy import Config
     from kubectl_spread.lint.selection.policy import Policy
     from kubectl_spread.objects.workload import Workload
-    from kubectl_spread.report.check import Running
+    from kubectl_spread.report.check.report import Running
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.live.reading import Session
     from kubectl_spread.sources.live.resources import Question
@@ -220,7 +220,7 @@ def result_of(check: PreparedCheck) -> CheckResult:
     Raises:
         SourceError: the baseline cannot be read or written.
     """
-    from kubectl_spread.report import skipped
+    from kubectl_spread.report.check import skipped
 
     read, known = check.read, check.known
     judged = check.judge(read.results)

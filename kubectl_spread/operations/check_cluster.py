@@ -33,8 +33,7 @@ from kubectl_spread.operations.missing import is_missing
 from kubectl_spread.operations.missing import no_namespace
 from kubectl_spread.operations.rule_choice import RuleChoice
 from kubectl_spread.operations.selection import Selection
-from kubectl_spread.report.check import Running
-from kubectl_spread.report.table import listed
+from kubectl_spread.report.check.report import Running
 from kubectl_spread.simulate.controllers import is_changed
 from kubectl_spread.simulate.rollout import lost
 from kubectl_spread.simulate.rollout import Rollouts
@@ -45,6 +44,7 @@ from kubectl_spread.simulate.under_way import under_way
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.text.emit import emitted
 from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.wording import listed
 
 if TYPE_CHECKING:
     from kubectl_spread.sources.live.reading import Session

@@ -25,7 +25,7 @@ from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.cluster_source import LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
 from kubectl_spread.operations.selection import Target
-from kubectl_spread.report.explained import PodReport
+from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.sources.files import Input
 from kubectl_spread.sources.files import inputs
 from kubectl_spread.sources.live.resources import Question

@@ -121,7 +121,7 @@ def fixable(
 def _fixed(prepared: PreparedCheck, *, unsafe: bool) -> Mended:
     """Fix in memory; fixes that do more than they should are refused with a warning."""
     from kubectl_spread.lint.apply_fixes import mend
-    from kubectl_spread.report.findings import location
+    from kubectl_spread.report.check.findings import location
 
     outcome = mend(
         prepared.read.results,

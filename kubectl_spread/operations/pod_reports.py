@@ -38,7 +38,7 @@ from kubectl_spread.operations.cluster_facts import place
 from kubectl_spread.operations.cluster_source import LoadedCluster
 from kubectl_spread.operations.missing import absent
 from kubectl_spread.operations.selection import Target
-from kubectl_spread.report.explained import PodReport
+from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.forecast import forecast
 from kubectl_spread.simulate.placement import Placement

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.lint.wording import counted
 from kubectl_spread.messages import meaning as meanings
 from kubectl_spread.messages.parse import Era
 from kubectl_spread.messages.parse import Message
 from kubectl_spread.messages.parse import Part
 from kubectl_spread.messages.parse import Preemption
-from kubectl_spread.report.json import API_VERSION
+from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.table import NARROWEST
 from kubectl_spread.report.table import paint
-from kubectl_spread.report.table import safe
+from kubectl_spread.report.table import wrapped
+from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import safe
 
-_NARROWEST = 40
 _WIDEST = 120  # sentences in longer lines are hard to read
 
 
 def lines(message: Message, *, width: int, colour: bool) -> list[str]:
     """One message: who wrote it, each part and what it means, what was not understood, what to run next."""
-    width = max(_NARROWEST, width)
+    width = max(NARROWEST, width)
     out = [paint(line, "bold", colour=colour) for line in _wrapped(headline(message), width, "")]
     of_groups = message.form == "not-scaled"
     told = [(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts]
@@ -139,8 +139,8 @@ def _details(message: Message, width: int) -> list[str]:
     out = [""]
     for name, value in message.details:
         indent = " " * (longest + 4)
-        wrapped = _wrapped(value, width, indent) or [indent]
-        out += [f"  {name:<{longest}}  {wrapped[0][len(indent) :]}".rstrip(), *wrapped[1:]]
+        first, *others = _wrapped(value, width, indent) or [indent]
+        out += [f"  {name:<{longest}}  {first[len(indent) :]}".rstrip(), *others]
     return out
 
 
@@ -162,11 +162,4 @@ def _after(message: Message, width: int, *, colour: bool) -> list[str]:
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    return textwrap.wrap(
-        safe(text),
-        min(width, _WIDEST),
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return wrapped(text, min(width, _WIDEST), indent=indent)

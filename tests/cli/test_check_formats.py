@@ -14,7 +14,7 @@ import pytest
 from kubectl_spread.cli import summary
 from kubectl_spread.cli.main import run
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.report.check import FORMATS
+from kubectl_spread.report.check.report import FORMATS
 from tests.cli import sarif_schema
 
 WEB = """\

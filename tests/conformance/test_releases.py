@@ -12,8 +12,8 @@ from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects import read
 from kubectl_spread.objects.version import MEASURED
 from kubectl_spread.objects.version import release_of
-from kubectl_spread.report.explained import PodReport
-from kubectl_spread.report.explanation_json import explanation as document_of
+from kubectl_spread.report.explain.document import explanation as document_of
+from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.profiles import version_of
 from tests.conformance import replay

@@ -11,8 +11,8 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.objects import read
-from kubectl_spread.report import conflicts
-from kubectl_spread.report import constraints
+from kubectl_spread.report.explain import conflicts
+from kubectl_spread.report.explain import constraints
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.profiles import version_of
 

@@ -15,9 +15,9 @@ from kubectl_spread.explain.bound_pod import Standing
 from kubectl_spread.explain.bound_pod import standing
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.report import scores as text
-from kubectl_spread.report.explained import PodReport
-from kubectl_spread.report.explanation_json import explanation
+from kubectl_spread.report.explain import scores as text
+from kubectl_spread.report.explain.document import explanation
+from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.forecast import forecast
 

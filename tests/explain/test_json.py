@@ -11,8 +11,8 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 
 from kubectl_spread import schemas
-from kubectl_spread.report import explanation_json
-from kubectl_spread.report.explained import PodReport
+from kubectl_spread.report.explain import document
+from kubectl_spread.report.explain.pod_report import PodReport
 from tests.explain.shown import conflict_text
 from tests.explain.shown import constraint_text
 from tests.explain.shown import explained
@@ -31,9 +31,7 @@ Plain = dict[str, Any]
 def test_every_document_holds_its_schema_and_every_line_its_width(case: Plain) -> None:
     found = explained(case["objects"], case["incoming"][0])
 
-    jsonschema.validate(
-        json.loads(json.dumps(explanation_json.explanation(PodReport(found)))), schemas.load("explanation")
-    )
+    jsonschema.validate(json.loads(json.dumps(document.explanation(PodReport(found)))), schemas.load("explanation"))
     text = [*constraint_text(found, width=80).splitlines(), *conflict_text(found, width=80).splitlines()]
     assert [
         line for line in text if len(line) > 80 and "   " not in line.strip()
@@ -49,7 +47,7 @@ def test_requirements_and_counts_are_told_in_fields() -> None:
     new = pod("new", labels={"app": "web"}, requests={"cpu": "500m"})
     new["spec"]["topologySpreadConstraints"] = [constraint(ZONE)]
 
-    told = explanation_json.explanation(PodReport(explained([*nodes, running], new)))
+    told = document.explanation(PodReport(explained([*nodes, running], new)))
 
     assert (told["moreConflicts"], told["conflictsComplete"]) == (0, True)
     assert told["conflicts"][0]["requirements"] == [

@@ -14,7 +14,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.preemption import Preempting
 from kubectl_spread.explain.preemption import preempting
 from kubectl_spread.objects import read
-from kubectl_spread.report import preemption as text
+from kubectl_spread.report.explain import preemption as text
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.preemption import post_filter

@@ -19,7 +19,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.scores import score_table
 from kubectl_spread.explain.scores import ScoreTable
 from kubectl_spread.objects import read
-from kubectl_spread.report import scores as text
+from kubectl_spread.report.explain import scores as text
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 

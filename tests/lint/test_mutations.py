@@ -20,9 +20,9 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.selection.policy import Policy
 from kubectl_spread.lint.selection.select import Profile
-from kubectl_spread.report.check import CheckReport
-from kubectl_spread.report.check import FORMATS
-from kubectl_spread.report.check import render
+from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.report.check.report import FORMATS
+from kubectl_spread.report.check.report import render
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 

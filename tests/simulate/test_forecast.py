@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.report import forecast as text
+from kubectl_spread.report.explain import forecast as text
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.simulate.forecast import Forecast

@@ -18,8 +18,8 @@ from ruamel.yaml import YAML
 from kubectl_spread import schemas
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
-from kubectl_spread.report.suggestions import lines
-from kubectl_spread.report.suggestions import suggestion_document
+from kubectl_spread.report.explain.suggestions import lines
+from kubectl_spread.report.explain.suggestions import suggestion_document
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.suggest.problem import of_pod
 from kubectl_spread.suggest.search import suggest

@@ -49,9 +49,9 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.accounts import hard_accounts
 from kubectl_spread.lint.queries.accounts import outcome
 from kubectl_spread.lint.queries.unreachable import unreachable
-from kubectl_spread.lint.wording import counted
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.text.wording import counted
 
 _MOST = 10_000  # replicas that are placed, as a maximum may be any number
 

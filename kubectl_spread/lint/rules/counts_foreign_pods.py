@@ -44,10 +44,10 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.accounts import hard_accounts
-from kubectl_spread.lint.wording import counted
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Others
+from kubectl_spread.text.wording import counted
 
 _NAMED = 3
 

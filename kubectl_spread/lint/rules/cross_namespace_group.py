@@ -50,8 +50,8 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.wording import called
-from kubectl_spread.lint.wording import counted
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.text.wording import counted
 
 _HINT = "bring the workloads into one namespace, or select the own pods only"
 

@@ -33,8 +33,8 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.queries.accounts import outcome
-from kubectl_spread.lint.wording import counted
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.text.wording import counted
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:

@@ -54,11 +54,11 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import volumes
 from kubectl_spread.lint.queries.accounts import hard_accounts
 from kubectl_spread.lint.queries.volumes import ClaimTemplate
-from kubectl_spread.lint.wording import counted
 from kubectl_spread.lint.wording import named
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Domain
+from kubectl_spread.text.wording import counted
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:

@@ -9,7 +9,7 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
-from kubectl_spread.report.json import API_VERSION
+from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation import story
 from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.timeline.answer import Event

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Iterator
 
-from kubectl_spread.report.layout import table
-from kubectl_spread.report.layout import wrapped
 from kubectl_spread.report.simulation import story
 from kubectl_spread.report.simulation.words import certainty
 from kubectl_spread.report.simulation.words import name
@@ -16,6 +14,8 @@ from kubectl_spread.report.simulation.words import share
 from kubectl_spread.report.simulation.words import span
 from kubectl_spread.report.simulation.words import VERDICTS
 from kubectl_spread.report.table import paint
+from kubectl_spread.report.table import table
+from kubectl_spread.report.table import wrapped
 from kubectl_spread.timeline.summary import Domain
 from kubectl_spread.timeline.summary import Played
 from kubectl_spread.timeline.summary import Range

@@ -1,0 +1,1 @@
+"""A check's result in every output format."""

@@ -1,0 +1,158 @@
+"""Findings that were there when a project began to look: a file that is written, committed, and read again.
+
+A finding is known by its rule, file, object and field, not by its line; `count` says how many there are of the same.
+Files are named relative to the baseline's own directory, so that it does not matter where a run begins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.errors import SourceError
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.report.check.gitlab import identity
+from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.documents import dumps
+from kubectl_spread.text.source import SourceFile
+
+_KIND = "Baseline"
+_FIELDS = ("code", "file", "kind", "namespace", "name", "path")  # as in fingerprint.identity
+
+Identity = tuple[str, ...]
+
+
+class Baseline(NamedTuple):
+    """How many findings are known, by identity; `root` is the directory that its file names start from."""
+
+    root: str
+    counts: dict[Identity, int]
+
+
+class Compared(NamedTuple):
+    """The findings that are new, how many were known, and how many known ones are not there any more."""
+
+    findings: list[Finding]
+    known: int
+    gone: int
+
+
+def read(source: SourceFile) -> Baseline:
+    """The baseline in a file.
+
+    Raises:
+        SourceError: the file holds something else.
+    """
+    try:
+        document = json.loads(source.text)
+    except json.JSONDecodeError as error:
+        raise SourceError(
+            source.name, f"not JSON: {error.msg.lower()}", line=error.lineno, column=error.colno
+        ) from None
+    except RecursionError:
+        raise SourceError(source.name, "not a baseline: nested too deep") from None
+    counts = _counts(document)
+    if counts is None:
+        raise SourceError(source.name, "not a baseline; check --write-baseline FILE writes one")
+    return Baseline(_root(source.name), counts)
+
+
+def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[str], is_whole: bool) -> Compared:
+    """Tell new findings from known ones; what cannot be decoded is always new.
+
+    Args:
+        findings: all there are.
+        baseline: what is known.
+        files: what was seen; of others nobody can say that their findings are gone.
+        is_whole: whether that is all that the project has, so that what is not there is gone.
+    """
+    left = Counter(baseline.counts)
+    fresh = []
+    known = 0
+    for finding in findings:
+        key = _identity(finding, baseline.root)
+        if left[key] > 0 and not finding.is_unreadable:
+            left[key] -= 1
+            known += 1
+        else:
+            fresh.append(finding)
+    seen = {_relative(name, baseline.root) for name in files}
+    gone = sum(count for key, count in left.items() if is_whole or not _is_elsewhere(key, baseline.root, seen))
+    return Compared(fresh, known, gone)
+
+
+def render(
+    findings: Iterable[Finding], path: str, *, before: Optional[Baseline], files: Iterable[str], is_whole: bool
+) -> str:
+    """The text of a baseline at a path; what one from before knows of files that were not seen stays."""
+    root = _root(path)
+    counts = Counter(_identity(finding, root) for finding in findings if not finding.is_unreadable)
+    seen = {_relative(name, root) for name in files}
+    for key, count in before.counts.items() if before is not None and not is_whole else ():
+        if _is_elsewhere(key, root, seen):
+            counts[key] += count
+    entries = [{**_plain(key), "count": count} for key, count in sorted(counts.items())]
+    return dumps({"apiVersion": API_VERSION, "kind": _KIND, "findings": entries}) + "\n"
+
+
+def _is_elsewhere(key: Identity, root: str, seen: set[str]) -> bool:
+    """Whether a known finding stands in a file that is there and was not seen, or came from standard input."""
+    name = key[_FIELDS.index("file")]
+    return name not in seen and (name.startswith("<") or os.path.exists(os.path.join(root, name)))
+
+
+def _identity(finding: Finding, root: str) -> Identity:
+    return identity(finding, _relative(finding.place.source.name, root))
+
+
+def _relative(name: str, root: str) -> str:
+    if name.startswith("<"):
+        return name  # standard input
+    try:
+        return os.path.relpath(name, root).replace(os.sep, "/")
+    except ValueError:  # another drive
+        return name
+
+
+def _root(path: str) -> str:
+    return os.path.dirname(os.path.abspath(path))
+
+
+def _plain(key: Identity) -> dict[str, Any]:
+    code, file, kind, namespace, name, path = key
+    return {
+        "code": code,
+        "file": file,
+        "object": {"kind": kind, "namespace": namespace, "name": name},
+        "path": path,
+    }
+
+
+def _counts(document: Any) -> Optional[dict[Identity, int]]:
+    """The entries of a document; None where it is no baseline."""
+    if not isinstance(document, dict) or document.get("kind") != _KIND:
+        return None
+    entries = document.get("findings")
+    if not isinstance(entries, list):
+        return None
+    counts: Counter[Identity] = Counter()
+    for entry in entries:
+        key = _key(entry)
+        count = entry.get("count", 1) if key is not None else None
+        if key is None or type(count) is not int or count < 1:
+            return None
+        counts[key] += count
+    return counts
+
+
+def _key(entry: Any) -> Optional[Identity]:
+    if not isinstance(entry, dict) or not isinstance(entry.get("object"), dict):
+        return None
+    fields = {**entry, **entry["object"]}
+    key = tuple(fields[name] for name in _FIELDS if isinstance(fields.get(name), str))
+    return key if len(key) == len(_FIELDS) else None

@@ -1,0 +1,119 @@
+"""What `check` says of workloads that run: a line for alike Pending pods, one for a rollout that gets stuck."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Union
+
+from kubectl_spread.report.check.report import Running
+from kubectl_spread.report.explain.cause import cause
+from kubectl_spread.report.explain.verdict import sentence
+from kubectl_spread.report.table import paint
+from kubectl_spread.simulate.rollout import Lost
+from kubectl_spread.simulate.rollout import Stuck
+from kubectl_spread.simulate.rollout import Uncreated
+from kubectl_spread.simulate.rollout import Waiting
+from kubectl_spread.simulate.under_way import End
+from kubectl_spread.simulate.under_way import UnderWay
+from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import safe
+
+_MOST_PODS = 4
+
+
+def lines(running: Running, *, colour: bool) -> list[str]:
+    """One line each."""
+    label = paint("Pending:", "red", colour=colour)
+    out = [f"{label} {_waiting(item)}" for item in running.waiting]
+    label = paint("Lost:", "red", colour=colour)
+    out += [f"{label} {_lost(item)}" for item in running.lost]
+    label = paint("Not created:", "red", colour=colour)
+    out += [f"{label} {_uncreated(item)}" for item in running.uncreated]
+    label = paint("Rollout:", "red", colour=colour)
+    out += [f"{label} {_under_way(item)}" for item in running.under_way if item.is_stuck]
+    out += [f"Rollout: {_under_way(item)}" for item in running.under_way if not item.is_stuck]
+    return out + [f"{label} {_stuck(item)}" for item in running.stuck]
+
+
+def document(running: Running) -> dict[str, Any]:
+    """The same for a CheckReport."""
+    return {
+        "pending": [
+            {
+                "object": item.key._asdict(),
+                "pods": [item.explanation.pod.name, *item.explanation.others],
+                "verdict": item.explanation.verdict.value,
+                "message": item.explanation.message,
+                "cause": sentence(item.explanation),
+            }
+            for item in running.waiting
+        ],
+        "stuckRollouts": [
+            {
+                "object": {
+                    "kind": item.workload.kind,
+                    "namespace": item.workload.namespace,
+                    "name": item.workload.name,
+                },
+                "removedFirst": item.gone or None,
+                "message": item.explanation.message,
+                "cause": cause(item.explanation),
+            }
+            for item in running.stuck
+        ],
+        "rolloutsUnderWay": [
+            {
+                "object": item.key._asdict(),
+                "end": item.end.value,
+                "oldPods": item.old,
+                "pending": item.pod or None,
+                "message": item.message or None,
+            }
+            for item in running.under_way
+        ],
+        "lost": [{"object": item.key._asdict(), "node": item.node, "pods": list(item.pods)} for item in running.lost],
+        "uncreated": [
+            {"object": item.key._asdict(), "count": item.number, "replicas": item.wanted, "message": item.message}
+            for item in running.uncreated
+        ],
+    }
+
+
+def _lost(item: Lost) -> str:
+    noun, them = ("pod", "it") if len(item.pods) == 1 else ("pods", "them")
+    names = safe(listed(item.pods, most=_MOST_PODS))
+    return (
+        f"{noun} {names} of {_name(item)}: node {safe(item.node)} does not exist, so no kubelet runs {them}; "
+        f"the pod garbage collector deletes {them}"
+    )
+
+
+def _uncreated(item: Uncreated) -> str:
+    return f"{item.number} of {item.wanted} pods of {_name(item)}: {safe(item.message)}"
+
+
+_ENDS = {End.COMPLETES: "completes", End.MAY_GET_STUCK: "may get stuck", End.GETS_STUCK: "gets stuck"}
+
+
+def _under_way(item: UnderWay) -> str:
+    noun = "pod is" if item.old == 1 else "pods are"
+    told = f"the one under way of {_name(item)} in {safe(item.key.namespace)}, where {item.old} {noun} old, "
+    told += _ENDS[item.end]
+    return f"{told}: {safe(item.pod)} stays Pending: {safe(item.message)}" if item.pod else told
+
+
+def _waiting(item: Waiting) -> str:
+    more = len(item.explanation.others)
+    told = sentence(item.explanation).removesuffix(".")
+    return f"{told} (and {counted(more, 'more pod')} of {_name(item)})" if more else told
+
+
+def _name(item: Union[Waiting, Lost, Uncreated, UnderWay]) -> str:
+    return safe(f"{item.key.kind.lower()}/{item.key.name}")
+
+
+def _stuck(item: Stuck) -> str:
+    name = safe(f"{item.workload.kind.lower()}/{item.workload.name} in {item.workload.namespace}")
+    when = f", once {safe(item.gone)} has gone," if item.gone else ""
+    return f"the next one of {name} gets stuck: its first pod{when} stays Pending: {cause(item.explanation)}"

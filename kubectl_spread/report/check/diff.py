@@ -1,0 +1,116 @@
+"""What fixing would change, as a unified diff that `git apply` and `patch` take."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.report.table import paint
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.wording import safe
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_CONTEXT = 3  # lines
+# Control characters other than tab, and those that change the direction or the lines of what a terminal shows.
+_MISLEADING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+Opcode = tuple[str, int, int, int, int]  # as difflib has it
+
+
+def render(before: SourceFile, text: str, *, colour: bool) -> str:
+    """The diff of one file, with the line ends of the file."""
+    old, new = _lines(before.text), _lines(text)
+    if old == new:
+        return ""
+    name = safe(before.name).lstrip("/")
+    shown = [_shown(f"--- a/{name}\n", colour=colour), _shown(f"+++ b/{name}\n", colour=colour)]
+    matcher = difflib.SequenceMatcher(None, "", "")
+    matcher.opcodes = list(_merged(_opcodes(old, new)))  # type: ignore[attr-defined]  # typeshed leaves it out
+    for group in matcher.get_grouped_opcodes(_CONTEXT):
+        shown += [_shown(line, colour=colour) for line in _hunk(group, old, new)]
+    return "".join(shown)
+
+
+def _hunk(group: list[Opcode], old: list[str], new: list[str]) -> Iterator[str]:
+    first, last = group[0], group[-1]
+    yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
+    for tag, start, end, new_start, new_end in group:
+        if tag == "equal":
+            yield from (f" {line}" for line in old[start:end])
+        else:
+            yield from (f"-{line}" for line in old[start:end])
+            yield from (f"+{line}" for line in new[new_start:new_end])
+
+
+def _range(start: int, end: int) -> str:
+    """Lines as a hunk's head has them: the first from 1, then how many; before the first if there are none."""
+    if end - start == 1:
+        return f"{start + 1}"
+    return f"{start + 1 if end > start else start},{end - start}"
+
+
+def _opcodes(old: list[str], new: list[str]) -> Iterator[Opcode]:
+    """Yield what makes one text of another; linear in the lines, as few of them change.
+
+    Lines that each text has once are held to be the same ones (patience diff); difflib compares what is between them.
+    """
+    at = new_at = 0
+    for anchor, new_anchor in (*_anchors(old, new), (len(old), len(new))):
+        matcher = difflib.SequenceMatcher(None, old[at:anchor], new[new_at:new_anchor], autojunk=False)
+        for tag, start, end, new_start, new_end in matcher.get_opcodes():
+            yield tag, at + start, at + end, new_at + new_start, new_at + new_end
+        if anchor < len(old):
+            yield "equal", anchor, anchor + 1, new_anchor, new_anchor + 1
+        at, new_at = anchor + 1, new_anchor + 1
+
+
+def _merged(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
+    """Join neighbours of one kind, as hunks are cut by how many lines are equal."""
+    last: Optional[Opcode] = None
+    for opcode in opcodes:
+        if last is not None and last[0] == opcode[0]:
+            last = (last[0], last[1], opcode[2], last[3], opcode[4])
+            continue
+        if last is not None:
+            yield last
+        last = opcode
+    if last is not None:
+        yield last
+
+
+def _anchors(old: list[str], new: list[str]) -> list[tuple[int, int]]:
+    """The most lines that each text has once, in the same order in both."""
+    counts, new_counts = Counter(old), Counter(new)
+    new_places = {line: at for at, line in enumerate(new) if new_counts[line] == 1}
+    pairs = [(at, new_places[line]) for at, line in enumerate(old) if counts[line] == 1 and line in new_places]
+    ends: list[int] = []  # of the best increasing runs of each length, their last places in the new text
+    tails: list[int] = []  # the same, as positions in pairs
+    before: list[int] = []
+    for at, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        before.append(tails[length - 1] if length else -1)
+        ends[length : length + 1] = [place]
+        tails[length : length + 1] = [at]
+    found: list[tuple[int, int]] = []
+    at = tails[-1] if tails else -1
+    while at >= 0:
+        found.append(pairs[at])
+        at = before[at]
+    return found[::-1]
+
+
+def _lines(text: str) -> list[str]:
+    """The lines as `patch` sees them: nothing but a line feed ends one."""
+    return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
+
+
+def _shown(line: str, *, colour: bool) -> str:
+    body, end = (line[:-1], "\n") if line.endswith("\n") else (line, "\n\\ No newline at end of file\n")
+    body, carriage_return = (body[:-1], "\r") if body.endswith("\r") else (body, "")
+    body = _MISLEADING.sub(lambda match: f"\\x{ord(match[0]):02x}", body)
+    style = _STYLES.get(line[:1])
+    return (paint(body, style, colour=colour) if style else body) + carriage_return + end

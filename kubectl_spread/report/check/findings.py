@@ -1,0 +1,71 @@
+"""Findings as text, with the lines they are about."""
+
+from __future__ import annotations
+
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import ObjectRef
+from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.report.table import paint
+from kubectl_spread.text.wording import safe
+
+_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_MAX_LINE = 160
+
+
+def lines(finding: Finding, *, colour: bool) -> list[str]:
+    """One finding: place and message, the object, the source line with a caret, the hint."""
+    severity = finding.rule.severity
+    head = f"{paint(severity.value, _STYLES[severity], colour=colour)} {finding.rule.code} {finding.rule.name}"
+    out = [f"{location(finding.place)}: {head}", f"  {safe(finding.message)}"]
+    if finding.object.kind:
+        out.append(f"  in {object_text(finding.object)}")
+    if finding.place.template:
+        out.append(f"  {rendered_from(finding.place)}")
+    out += _excerpt(finding.place, colour=colour)
+    for label in finding.related:
+        out.append(f"  {location(label.place)}: {safe(label.text)}")
+    if finding.hint:
+        out.append(f"  {paint('hint:', 'bold', colour=colour)} {safe(finding.hint)}")
+    return out
+
+
+def location(place: Place) -> str:
+    """`file:line:column`, which terminals and editors make a link of."""
+    line, column = place.source.position(place.span.start)
+    return f"{safe(place.source.name)}:{line}:{column}"
+
+
+def message(finding: Finding) -> str:
+    """What it says, where it was rendered from and what to do, for places that show nothing else."""
+    parts = (finding.message, rendered_from(finding.place), f"hint: {finding.hint}" if finding.hint else "")
+    return "\n".join(part for part in parts if part)
+
+
+def rendered_from(place: Place) -> str:
+    """`from shop/templates/web.yaml`: the template's own line is not known; empty where nothing was rendered."""
+    return f"from {safe(place.template)}" if place.template else ""
+
+
+def object_text(ref: ObjectRef) -> str:
+    """`Deployment shop/web`, the namespace only where the manifest has one."""
+    name = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
+    return safe(f"{ref.kind} {name or '(without a name)'}")
+
+
+def _excerpt(place: Place, *, colour: bool) -> list[str]:
+    source = place.source
+    line, column = source.position(place.span.start)
+    text = source.line(line)
+    if not text.strip():
+        return []
+    width = max(1, min(place.span.end, place.span.start + len(text) - column + 1) - place.span.start)
+    start = column - 1
+    if len(text) > _MAX_LINE:
+        cut = max(0, start - _MAX_LINE // 2)
+        text, start = text[cut : cut + _MAX_LINE], start - cut
+        width = max(1, min(width, len(text) - start))
+    number = str(line)
+    shown = "".join(char if char.isprintable() else " " for char in text.rstrip())
+    caret = paint("^" * width, "red", colour=colour)
+    return [f"  {number} | {shown}", f"  {' ' * len(number)} | {' ' * start}{caret}"]

@@ -1,0 +1,48 @@
+"""Workflow commands, which GitHub Actions shows beside the lines of a pull request."""
+
+from __future__ import annotations
+
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.report.check.findings import message
+from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.text.wording import safe
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def render(report: CheckReport) -> str:
+    """A command for each finding, for each workload with Pending pods, and for each input that was not read."""
+    lines = [_finding(finding) for finding in report.findings]
+    if report.placements:
+        from kubectl_spread.report.check.placements import headline  # numpy: 80 ms
+
+        pending = [placement for placement in report.placements if placement.pending]
+        lines += [f"::error title=Pending::{_data(headline(placement, colour=False))}" for placement in pending]
+    if report.running is not None:
+        from kubectl_spread.report.check import cluster  # numpy: 80 ms
+
+        lines += [f"::error title=Running::{_data(line)}" for line in cluster.lines(report.running, colour=False)]
+    lines += [f"::error file={_property(error.source)}::{_data(error.message)}" for error in report.errors]
+    return "\n".join(lines)
+
+
+def _finding(finding: Finding) -> str:
+    place = finding.place
+    line, column = place.source.position(place.span.start)
+    end_line, end_column = place.source.position(place.span.end)
+    where = f"file={_property(place.source.name)},line={line},endLine={end_line}"
+    if end_line == line:
+        where += f",col={column},endColumn={end_column}"  # GitHub takes columns on one line only
+    title = _property(f"{finding.rule.code} {finding.rule.name}")
+    return f"::{_COMMANDS[finding.rule.severity]} {where},title={title}::{_data(message(finding))}"
+
+
+def _data(text: str) -> str:
+    """A value as the runner reads it; of what a terminal would obey, line breaks alone stay."""
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return safe(escaped)
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

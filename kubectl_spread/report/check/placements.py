@@ -1,0 +1,197 @@
+"""Where the replicas of workloads went, as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.lint.wording import node_reasons
+from kubectl_spread.report.explain.conflicts import refusal
+from kubectl_spread.report.explain.verdict import ignored_sentence
+from kubectl_spread.report.table import paint
+from kubectl_spread.simulate.placement import Eviction
+from kubectl_spread.simulate.placement import PendingPod
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import safe
+
+_MOST = 8
+
+
+def lines(placement: Placement, *, colour: bool, told: frozenset[str] = frozenset()) -> list[str]:
+    """One workload: how many found a node, where, and why the others did not.
+
+    `told` are paths of `topologyKey`s: where the minima of these constraints come from, findings say already.
+    """
+    out = [headline(placement, colour=colour)]
+    out += [f"  {line}" for line in _domains(placement)]
+    for group in _groups(placement.pending):
+        out += _pending(group, colour=colour, told=told)
+    if placement.gated:
+        gated = listed((pod.pod for pod in placement.gated), most=_MOST)
+        out.append(f"  {counted(len(placement.gated), 'pod')} SchedulingGated: {gated}")
+        out.append(f"    {placement.gated[0].message}")
+    out += [*_refused(placement), *_not_created(placement), *_evictions(placement), *_on_missing_nodes(placement)]
+    if placement.ignored.fields:
+        out.append(f"  {ignored_sentence(placement.ignored)}")
+    return out + _not_predicted(placement)
+
+
+def _refused(placement: Placement) -> list[str]:
+    """Pods that the API server does not let their controller create."""
+    if not placement.refused:
+        return []
+    names = listed((item.pod for item in placement.refused), most=_MOST)
+    return [f"  refused by the API server: {safe(names)}", f"    {safe(placement.refused[0].message)}"]
+
+
+def _not_created(placement: Placement) -> list[str]:
+    """Pods of an ordered StatefulSet after the first that does not run."""
+    if not placement.not_created:
+        return []
+    waiting, *_ = (
+        *(item.pod.name for item in placement.pending),
+        *(item.pod for item in placement.gated),
+        *(item.pod for item in placement.refused),
+    )
+    names = listed(placement.not_created, most=_MOST)
+    why = f"podManagementPolicy OrderedReady creates them only once {safe(waiting)} is ready"
+    return [f"  not created: {safe(names)}", f"    {why}"]
+
+
+def _evictions(placement: Placement) -> list[str]:
+    """Pods that preemption evicts, and what becomes of those that take their place."""
+    out = []
+    for eviction in placement.evictions[:_MOST]:
+        where = f"{safe(eviction.pod.key)} from node {safe(eviction.pod.node_name)}"
+        out.append(f"  placed after evicting {where}, for {safe(eviction.by)}: {_afterwards(eviction)}")
+    more = len(placement.evictions) - _MOST
+    return [*out, f"  and after evicting {counted(more, 'more pod')}"] if more > 0 else out
+
+
+def _afterwards(eviction: Eviction) -> str:
+    again = eviction.again
+    if again is None:
+        return "it has no controller and does not come back"
+    if again.node:
+        return f"its controller creates it again on node {safe(again.node)}"
+    return "its controller creates it again, and the new pod stays Pending" if again.message else "it is created again"
+
+
+def _on_missing_nodes(placement: Placement) -> list[str]:
+    if not placement.on_missing_nodes:
+        return []
+    nodes = {pod.pod: pod.node for pod in placement.placed}
+    named = (f"{name} ({nodes[name]})" for name in placement.on_missing_nodes)
+    return [
+        f"  on a node that does not exist: {safe(listed(named, most=_MOST))}",
+        "    no kubelet runs such a pod; the pod garbage collector deletes it",
+    ]
+
+
+def _not_predicted(placement: Placement) -> list[str]:
+    """What is not known of the workload's pods, and of others that are in their way."""
+    out = []
+    reasons = dict.fromkeys(reason for item in placement.unpredicted for reason in item.reasons)
+    if placement.unpredicted:
+        names = listed((item.pod.name for item in placement.unpredicted), most=_MOST)
+        out.append(f"  not predictable: {names}")
+        out.append(f"    depending on {safe(' and '.join(reasons))}, which the dry run does not evaluate")
+    assumed = [reason for reason in placement.not_predictable if reason not in reasons]
+    if assumed:
+        out.append(f"  not predictable: the pods use {safe(' and '.join(assumed))}; they are placed by the other rules")
+    if placement.not_counted:
+        others = listed(placement.not_counted, most=_MOST)
+        out.append(f"  without the pods of {others}, whose nodes are not predictable")
+    return out
+
+
+def blocked_by(pending: PendingPod) -> list[str]:
+    """The requirements in the smallest conflict that keeps a pod Pending."""
+    found = pending.explanation.conflicts
+    return [requirement.text for requirement in found[0].requirements] if found else []
+
+
+def headline(placement: Placement, *, colour: bool) -> str:
+    """`Deployment shop/web: 2 of 4 replicas placed, 2 Pending`."""
+    total, placed = placement.replicas, len(placement.placed)
+    running = sum(pod.ran_already for pod in placement.placed)
+    noun = "pods" if placement.workload.kind in ("DaemonSet", "Pod") else "replicas"
+    key = safe(placement.workload.key)
+    if running == total == 1 and not placement.on_missing_nodes:
+        return f"{key}: running already on {safe(placement.placed[0].node)}"
+    text = f"{key}: {placed} of {total} {noun} placed"
+    if running:
+        text += f", {running} of them running already"
+    if placement.pending:
+        text += ", " + paint(f"{len(placement.pending)} Pending", "red", colour=colour)
+    if placement.refused:
+        text += ", " + paint(f"{len(placement.refused)} refused", "red", colour=colour)
+    if placement.not_created:
+        text += f", {len(placement.not_created)} not created"
+    if placement.unpredicted:
+        text += ", " + paint(f"{len(placement.unpredicted)} not predictable", "yellow", colour=colour)
+    return text
+
+
+def _domains(placement: Placement) -> list[str]:
+    if not placement.domains:
+        nodes = Counter(pod.node for pod in placement.placed)
+        return [f"nodes: {_counts(dict(sorted(nodes.items())))}"] if nodes else []
+    lines_of_keys = []
+    for key, values in placement.domains.items():
+        lines_of_keys.append(f"{safe(key)}: {_counts(values) or 'no node has this label'}")
+        matching = placement.matching.get(key, values)
+        if matching != values:
+            lines_of_keys.append(f"  with all pods that the constraint selects: {_counts(matching)}")
+    return lines_of_keys
+
+
+def _counts(values: dict[str, int]) -> str:
+    if len(values) <= 2 * _MOST:
+        return " ".join(f"{safe(value) or chr(34) * 2}={count}" for value, count in values.items())
+    spread = Counter(values.values())
+    parts = [f"{counted(number, 'domain')} with {count}" for count, number in sorted(spread.items(), reverse=True)]
+    return f"{len(values)} domains: {', '.join(parts[:_MOST])}"
+
+
+def _groups(pending: tuple[PendingPod, ...]) -> list[list[PendingPod]]:
+    """Pods that wait for the same reasons."""
+    groups: dict[str, list[PendingPod]] = {}
+    for pod in pending:
+        groups.setdefault(pod.explanation.message, []).append(pod)
+    return list(groups.values())
+
+
+def _pending(group: list[PendingPod], *, colour: bool, told: frozenset[str]) -> list[str]:
+    names = listed((item.pod.name for item in group), most=_MOST)
+    explanation = group[0].explanation
+    out = [f"  {paint('Pending', 'red', colour=colour)}: {names}", f"    {safe(explanation.message)}"]
+    if explanation.nominated_node:
+        victims = listed((pod.key for pod in explanation.victims), most=_MOST)
+        out.append(f"    preemption would evict {victims} on node {safe(explanation.nominated_node)}")
+    if explanation.conflicts:
+        out.append(f"    {refusal(explanation.conflicts[0])}")
+        out += [f"    {line}" for line in _stuck_minima(explanation, told)]
+    return out
+
+
+def _stuck_minima(explanation: Explanation, told: frozenset[str]) -> list[str]:
+    """Where a constraint that refuses the pod takes its minimum from a domain that cannot run it."""
+    refusing = {requirement.position for requirement in explanation.conflicts[0].requirements}
+    out = []
+    for report in explanation.constraints:
+        if report.is_below_min_domains or report.constraint.position not in refusing:
+            continue  # without the domains that minDomains asks for, the minimum is 0 whatever they hold
+        if any(path.endswith(f"topologySpreadConstraints[{report.constraint.position}].topologyKey") for path in told):
+            continue
+        for domain in report.domains:
+            if domain.eligible and not domain.usable and domain.value in report.minimum_in:
+                key = f"{report.constraint.topology_key}={domain.value}"
+                out.append(
+                    f"the global minimum {report.global_minimum} comes from {safe(key)}, "
+                    f"where no node can run the pod: {safe(node_reasons(domain.unusable_because))}"
+                )
+                break
+    return out

@@ -1,0 +1,76 @@
+"""What `check` found, in the formats it can be printed in."""
+
+from __future__ import annotations
+
+import importlib
+from typing import NamedTuple
+from typing import Optional
+from typing import Protocol
+from typing import TYPE_CHECKING
+
+from kubectl_spread.errors import SourceError
+from kubectl_spread.lint.finding import Finding
+
+if TYPE_CHECKING:  # loads numpy
+    from kubectl_spread.cluster.snapshot import Unread
+    from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.simulate.rollout import Lost
+    from kubectl_spread.simulate.rollout import Stuck
+    from kubectl_spread.simulate.rollout import Uncreated
+    from kubectl_spread.simulate.rollout import Waiting
+    from kubectl_spread.simulate.under_way import UnderWay
+
+
+class Renderer(Protocol):
+    """Turns a report into text."""
+
+    def __call__(self, report: CheckReport) -> str:
+        """Return the text; empty if the format has nothing to say."""
+
+
+# The module in this package and its renderer, by the name of the format; the default first.
+FORMATS = {
+    "text": ("text", "render"),
+    "concise": ("text", "render_concise"),
+    "json": ("json", "render"),
+    "jsonl": ("json", "render_lines"),
+    "sarif": ("sarif", "render"),
+    "github": ("github", "render"),
+    "gitlab": ("gitlab", "render"),
+    "junit": ("junit", "render"),
+}
+
+
+class Running(NamedTuple):
+    """What was found of workloads that run, or will be replaced: Pending pods, rollouts that get stuck.
+
+    lost: pods on nodes that were deleted. uncreated: pods that may not be created. under_way: how rollouts end that
+    have begun.
+    """
+
+    waiting: tuple[Waiting, ...] = ()
+    stuck: tuple[Stuck, ...] = ()
+    lost: tuple[Lost, ...] = ()
+    uncreated: tuple[Uncreated, ...] = ()
+    under_way: tuple[UnderWay, ...] = ()
+
+
+class CheckReport(NamedTuple):
+    """The outcome of one run; `checked` counts what was looked at, `files` names it."""
+
+    findings: list[Finding]
+    placements: list[Placement]
+    errors: list[SourceError]
+    checked: dict[str, int]
+    files: tuple[str, ...]
+    running: Optional[Running] = None
+    unread: tuple[Unread, ...] = ()
+    not_applied: tuple[str, ...] = ()
+    colour: bool = False  # in formats that have colours
+
+
+def render(report: CheckReport, name: str, *, colour: bool) -> str:
+    """Return the report in a format; empty if the format has nothing to say."""
+    module, function = FORMATS[name]
+    renderer: Renderer = getattr(importlib.import_module(f"{__package__}.{module}"), function)
+    return renderer(report._replace(colour=colour))

@@ -1,0 +1,69 @@
+"""A check's report for people: findings with their lines, then where the replicas went."""
+
+from __future__ import annotations
+
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.report.check import findings as finding_text
+from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.text.wording import safe
+
+_OUT_OF_REACH = "SPR903"
+
+
+def render(report: CheckReport) -> str:
+    """Blocks with an empty line between them."""
+    blocks = [finding_text.lines(finding, colour=report.colour) for finding in report.findings]
+    if report.placements:
+        from kubectl_spread.report.check import placements as placement_text  # numpy: 80 ms
+
+        out_of_reach = _out_of_reach(report.findings)
+        for placement in report.placements:
+            told = _told(out_of_reach, placement.workload)
+            blocks.append(placement_text.lines(placement, colour=report.colour, told=told))
+    if report.running is not None and any(report.running):
+        from kubectl_spread.report.check import cluster  # numpy: 80 ms
+
+        blocks.append(cluster.lines(report.running, colour=report.colour))
+    if report.unread:
+        from kubectl_spread.report import unread
+
+        blocks.append([unread.line(report.unread)])
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _out_of_reach(findings: list[Finding]) -> dict[tuple[str, str, str], frozenset[str]]:
+    """Return the fields that findings call a domain out of reach, by kind, namespace and name of their object."""
+    found: dict[tuple[str, str, str], set[str]] = {}
+    for finding in findings:
+        if finding.rule.code == _OUT_OF_REACH:
+            key = finding.object.kind, finding.object.namespace, finding.object.name
+            found.setdefault(key, set()).add(finding.path)
+    return {key: frozenset(paths) for key, paths in found.items()}
+
+
+def _told(out_of_reach: dict[tuple[str, str, str], frozenset[str]], workload: Workload) -> frozenset[str]:
+    """Return the fields of a workload of which a finding says already that they count a domain out of reach."""
+    keys = ((workload.kind, namespace, workload.name) for namespace in ("", workload.namespace))
+    return frozenset().union(*(out_of_reach.get(key, frozenset()) for key in keys))
+
+
+def render_concise(report: CheckReport) -> str:
+    """Return `file:line:column: severity CODE message` lines, then a line for each workload that was placed."""
+    lines = [_line(finding) for finding in report.findings]
+    if report.placements:
+        from kubectl_spread.report.check.placements import headline  # numpy: 80 ms
+
+        lines += [headline(placement, colour=False) for placement in report.placements]
+    if report.unread:
+        from kubectl_spread.report import unread
+
+        lines.append(unread.line(report.unread))
+    return "\n".join(lines)
+
+
+def _line(finding: Finding) -> str:
+    origin = finding_text.rendered_from(finding.place)
+    where, rule = finding_text.location(finding.place), finding.rule
+    text = f"{where}: {rule.severity.value} {rule.code} {safe(finding.message)}"
+    return f"{text} ({origin})" if origin else text

@@ -1,0 +1,1 @@
+"""Explanations of pods as text, JSON and HTML."""

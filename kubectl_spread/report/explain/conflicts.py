@@ -1,0 +1,62 @@
+"""What together leaves no node, as text."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.requirements.conflicts import Conflict
+from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.report.table import wrapped
+from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import safe
+
+_MOST_NAMES = 6
+_MOST_CONFLICTS = 5
+
+
+def refusal(conflict: Conflict) -> str:
+    """`every node is refused by A or by B`."""
+    texts = [safe(item.text) for item in conflict.requirements]
+    return f"every node is refused by {' or by '.join(texts)}"
+
+
+def lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]:
+    """The sets of requirements that leave no node: what each requirement leaves, and why it leaves no more."""
+    out = wrapped("What leaves no node (each set by itself keeps the pod Pending):", width, hanging="  ")
+    for number, conflict in enumerate(explanation.conflicts[:_MOST_CONFLICTS], 1):
+        first = f"{number}."
+        words = conflict.arithmetic or ("",) * len(conflict.requirements)
+        for item, why in zip(conflict.requirements, words, strict=True):
+            told = f"{safe(item.text)} leaves {left(item, explanation.node_names)}"
+            out += _numbered(first, told, width)
+            out += wrapped(why, width, indent="       ") if why else []
+            first = ""
+    out += _more(explanation)
+    return out
+
+
+def _numbered(number: str, text: str, width: Optional[int]) -> list[str]:
+    """Return a paragraph whose first line starts with a number, if there is one."""
+    first, *others = wrapped(text, width, indent="     ")
+    return [f"  {number:<3}{first[5:]}", *others]
+
+
+def _more(explanation: Explanation) -> list[str]:
+    more = len(explanation.conflicts[_MOST_CONFLICTS:]) + explanation.more_conflicts
+    if not explanation.conflicts_are_complete:
+        return [f"  and at least {counted(more, 'more set')}, as the search was stopped" if more else "  and others"]
+    return [f"  and {counted(more, 'more set')}"] if more else []
+
+
+def left(requirement: Requirement, names: tuple[str, ...]) -> str:
+    """`only n1, n2`: the nodes that meet a requirement."""
+    left = np.flatnonzero(requirement.allowed).tolist()
+    if not left:
+        return "no node"
+    if len(left) > _MOST_NAMES:
+        return f"{len(left)} of {counted(len(names), 'node')}"
+    return f"only {listed((names[at] for at in left), most=_MOST_NAMES)}"

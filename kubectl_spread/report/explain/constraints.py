@@ -1,0 +1,316 @@
+"""The account of a spread constraint as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.explain import wording
+from kubectl_spread.explain.constraints.matching_pods import CountedPods
+from kubectl_spread.explain.constraints.matching_pods import TerminatingPod
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraints.report import DomainReport
+from kubectl_spread.explain.requirements.collect import constraint_name
+from kubectl_spread.lint.wording import node_reason
+from kubectl_spread.lint.wording import node_reasons
+from kubectl_spread.objects.constraint import HONOR
+from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.node_reason import NodeReason
+from kubectl_spread.objects.selector import Selector
+from kubectl_spread.report import constraint_words
+from kubectl_spread.report.explain.verdict import since
+from kubectl_spread.report.table import table
+from kubectl_spread.report.table import wrapped
+from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import safe
+
+Reasons = tuple[NodeReason, ...]
+
+_MOST_NAMES = 6
+_MOST_DOMAINS = 20
+_MOST_PODS = 3
+_MOST_LINES = 8  # of one kind
+
+
+def lines(report: ConstraintReport, *, width: Optional[int] = None) -> list[str]:
+    """One constraint: what it counts, its minimum, its domains, and the pods behind the counts.
+
+    Args:
+        report: detailed or not; one that is not has no pods.
+        width: where lines are broken; None for nowhere.
+    """
+    constraint = report.constraint
+    name = constraint_name(constraint.position, is_default=report.is_default)
+    head = f"{name}: {safe(constraint.topology_key)}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}"
+    out = [*wrapped(head, width, hanging="    "), *_wrapped(facts(report), width), *_domain_table(report, width)]
+    return out + _wrapped(details(report), width)
+
+
+def details(report: ConstraintReport) -> Iterator[str]:
+    """What stands below the table of domains: why some are out of reach, the pods behind the counts, and notes."""
+    yield from _reasons(report)
+    yield from _pods(report)
+    yield from (safe(constraint_words.note(item)) for item in report.notes)
+
+
+def _wrapped(texts: Iterable[str], width: Optional[int]) -> list[str]:
+    """Return the lines of texts that may be indented already, each indented by two more."""
+    out = []
+    for text in texts:
+        indent = " " * (len(text) - len(text.lstrip()) + 2)
+        out += wrapped(text.lstrip(), width, indent=indent, hanging="  ")
+    return out
+
+
+def facts(report: ConstraintReport) -> Iterator[str]:
+    """Where it comes from, what it counts, and its minimum: a sentence each."""
+    constraint, origin = report.constraint, report.origin
+    source = constraint_words.origin(origin)
+    if source:
+        yield f"from {safe(source)}"
+    own = "the pod itself is one" if report.self_match else "the pod itself is not one: it adds 0"
+    namespace = f"namespace {safe(report.namespace)}" if report.namespace else "the namespace"
+    yield f"counts pods of {namespace} with {selector_text(report.selector)}; {own}"
+    if origin.merged:
+        yield f"of these, {listed(origin.merged, most=_MOST_NAMES)} comes from matchLabelKeys"
+    if origin.absent:
+        yield f"matchLabelKeys {listed(origin.absent, most=_MOST_NAMES)} is ignored: the pod has no such label"
+    affinity, taints = constraint.node_affinity_policy or HONOR, constraint.node_taints_policy or IGNORE
+    yield f"nodeAffinityPolicy {affinity}, nodeTaintsPolicy {taints}"
+    if not constraint.is_hard:
+        yield "ScheduleAnyway: refuses no node; the numbers only say which domains score lower"
+    yield from _minimum(report)
+
+
+def _minimum(report: ConstraintReport) -> Iterator[str]:
+    if not report.eligible_domains:
+        yield "global minimum 0: no domain is eligible"
+    elif report.is_below_min_domains:
+        yield (
+            f"global minimum 0: {counted(report.eligible_domains, 'eligible domain')}, "
+            f"fewer than minDomains {report.min_domains}"
+        )
+    elif not report.held_by:
+        yield f"global minimum {report.global_minimum}, in {_values(report.minimum_in)}"
+    else:
+        yield from _held(report)
+
+
+def _held(report: ConstraintReport) -> Iterator[str]:
+    """The domains at the minimum, by what keeps the pod out of them."""
+    text = f"global minimum {report.global_minimum}, in "
+    for holder in report.held_by[:_MOST_LINES]:
+        where = _values(holder.domains)
+        if holder.domains[:_MOST_NAMES] != holder.node_names:
+            nodes = listed(holder.node_names, most=_MOST_NAMES)
+            where += f" ({nodes}{f' and {more} more' if (more := holder.nodes - len(holder.node_names)) else ''})"
+        why = f", where no node can run the pod: {safe(node_reasons(holder.why))}" if holder.why else ""
+        yield f"{text}{where}{why}"
+        text = "and in "
+
+
+def _values(values: Iterable[str]) -> str:
+    return listed((value or '""' for value in values), most=_MOST_NAMES)
+
+
+def _domain_table(report: ConstraintReport, width: Optional[int]) -> list[str]:
+    rows = [("DOMAIN", "NODES", "USABLE", "MATCHING", "IF PLACED HERE", "FITS")]
+    visible = shown(report.domains)
+    for domain in visible:
+        rows.append(
+            (
+                domain.value or '""',
+                str(domain.nodes),
+                str(domain.usable),
+                str(domain.matching) if domain.eligible else "-",
+                inequality(domain, report),
+                _fits(domain, report),
+            )
+        )
+    out = []
+    if visible:
+        out = table(rows, width, indent="  ")
+    if len(visible) < len(report.domains):
+        out.append(f"  and {len(report.domains) - len(visible)} more domains")
+    return out
+
+
+def shown(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
+    """All where there are few; else the emptiest that fit and the emptiest usable ones that do not, half of each.
+
+    Where there are not so many of one, there are more of the other, and then of the rest.
+    """
+    if len(domains) <= _MOST_DOMAINS:
+        return domains
+    ordered = sorted(domains, key=lambda domain: (not domain.eligible, domain.matching, domain.value))
+    fitting = [domain for domain in ordered if domain.eligible and domain.fits]
+    full = [domain for domain in ordered if domain.eligible and not domain.fits and domain.usable]
+    half = _MOST_DOMAINS // 2
+    other = [domain for domain in ordered if not domain.eligible or not (domain.fits or domain.usable)]
+    of_full = full[: max(half, _MOST_DOMAINS - len(fitting))]
+    of_fitting = fitting[: _MOST_DOMAINS - len(of_full)]
+    return (*of_fitting, *of_full, *other)[:_MOST_DOMAINS]
+
+
+def inequality(domain: DomainReport, report: ConstraintReport) -> str:
+    """`1 + 1 - 0 = 2 > 1`, or why the domain does not count."""
+    if domain.skew_if_placed is None:
+        return "not eligible"
+    holds = domain.skew_if_placed <= report.constraint.max_skew
+    return (
+        f"{domain.matching} + {int(report.self_match)} - {report.global_minimum} = {domain.skew_if_placed} "
+        f"{'<=' if holds else '>'} {report.constraint.max_skew}"
+    )
+
+
+def _fits(domain: DomainReport, report: ConstraintReport) -> str:
+    if not report.constraint.is_hard or not domain.eligible:
+        return "-"
+    if domain.fits and not domain.usable:
+        return "yes, but no usable node"
+    return "yes" if domain.fits else "no"
+
+
+def _reasons(report: ConstraintReport) -> Iterator[str]:
+    """Why domains are not eligible or not usable: each reason once, with its domains; not what the minimum told."""
+    held = {value for holder in report.held_by[:_MOST_LINES] if holder.why for value in holder.domains}
+    if report.is_below_min_domains:
+        held = set()
+    told = {domain.value for domain in report.domains if domain.eligible} - held
+    for text, reasons in (
+        ("not eligible", ((domain, domain.why_not) for domain in report.domains)),
+        ("no usable node", ((domain, domain.unusable_because) for domain in report.domains if domain.value in told)),
+    ):
+        ordered = _grouped([(domain.value, why) for domain, why in reasons if why])
+        for why, values in ordered[:_MOST_LINES]:
+            yield f"{text}: {_values(values)}: {safe(node_reasons(why))}"
+        if len(ordered) > _MOST_LINES:
+            yield f"{text}: {counted(sum(len(values) for _, values in ordered[_MOST_LINES:]), 'more domain')}"
+    if report.without_key:
+        names = listed(report.without_key, most=_MOST_NAMES)
+        yield f"{counted(len(report.without_key), 'node')} without this label: {names}"
+
+
+def _grouped(reasons: list[tuple[str, Reasons]]) -> list[tuple[Reasons, list[str]]]:
+    """Return domains by their reasons; by each reason if there are too many combinations."""
+    groups: dict[Reasons, list[str]] = {}
+    for value, why in reasons:
+        groups.setdefault(why, []).append(value)
+    if len(groups) > _MOST_LINES:
+        groups = {}
+        for value, why in reasons:
+            for part in why:
+                groups.setdefault((part,), []).append(value)
+    return sorted(groups.items(), key=lambda item: -len(item[1]))
+
+
+def _pods(report: ConstraintReport) -> Iterator[str]:
+    """The pods behind the counts, and those that match and do not count."""
+    yield from _behind(report)
+    yield from _also(report)
+    yield from _terminating(report)
+    if report.ignored_pods and not report.ignored:
+        yield f"{counted(report.ignored_pods, 'matching pod')} on nodes that are not counted"
+    for item in report.ignored[:_MOST_LINES]:
+        where, names = _cut(item.node_names, item.nodes), _cut(item.names, item.number)
+        why = f": {safe(node_reason(item.why))}" if item.why else ""
+        verb = "does" if item.number == 1 else "do"
+        yield f"{counted(item.number, 'matching pod')} on {where} {verb} not count ({names}){why}"
+    if report.other_namespaces:
+        parts = [f"{number} in {safe(namespace)}" for namespace, number in report.other_namespaces[:_MOST_PODS]]
+        more = len(report.other_namespaces) - _MOST_PODS
+        parts += [f"in {more} more"] if more > 0 else []
+        yield f"pods of other namespaces match and do not count: {', '.join(parts)}"
+
+
+def _cut(names: tuple[str, ...], number: int) -> str:
+    """Some names of many."""
+    shown = names[:_MOST_PODS]
+    text = ", ".join(map(safe, shown))
+    return f"{text} and {number - len(shown)} more" if number > len(shown) else text
+
+
+def _behind(report: ConstraintReport) -> Iterator[str]:
+    having = [domain for domain in shown(report.domains) if domain.pods]
+    if not having:
+        return
+    yield "the pods behind the counts:"
+    for domain in having[:_MOST_LINES]:
+        parts = [_workload(pods, report) for pods in domain.pods[:_MOST_PODS]]
+        more = sum(pods.number for pods in domain.pods[_MOST_PODS:])
+        parts += [f"{more} of others"] if more else []
+        yield f"  {safe(domain.value) or chr(34) * 2}: {'; '.join(parts)}"
+    total = sum(bool(domain.pods) for domain in report.domains)
+    if total > _MOST_LINES:
+        yield f"  and in {counted(total - _MOST_LINES, 'more domain')}"
+
+
+def _workload(pods: CountedPods, report: ConstraintReport) -> str:
+    """`3 of Deployment web (web-1, web-2, web-3), 2 of them of another revision (5d4f)`."""
+    owner = safe(constraint_words.owner_name(pods.owner))
+    text = f"{pods.number} of {owner}"
+    if pods.owner is None:
+        text = f"{counted(pods.number, 'pod')} without a controller"
+    elif _is_static(pods.owner):
+        text = f"{counted(pods.number, 'static pod')} of {owner}"
+    text += f" ({_cut(pods.names, pods.number)})"
+    others = [(name, number) for name, number in pods.revisions if name != report.revision]
+    if not pods.is_own or not report.revision or not others:
+        return text
+    number = sum(number for _, number in others)
+    whose = "another revision" if len(others) == 1 else "other revisions"
+    which = listed((name for name, _ in others), most=_MOST_PODS)
+    of_them = f"{number} of them " if number < pods.number else "all " if number > 1 else ""
+    return f"{text}, {of_them}of {whose} ({which})"
+
+
+def _is_static(owner: OwnerKey) -> bool:
+    """Return whether pods are static pods of a kubelet, whose mirror pods the node owns."""
+    return owner.kind == "Node"
+
+
+def _also(report: ConstraintReport) -> Iterator[str]:
+    """Workloads that the selector matches beside the pod's own."""
+    others: dict[OwnerKey, list[tuple[str, int]]] = {}
+    for domain in report.domains:
+        for pods in domain.pods:
+            if not pods.is_own and pods.owner is not None:
+                others.setdefault(pods.owner, []).append((domain.value, pods.number))
+    ordered = sorted(others.items(), key=lambda item: (-sum(number for _, number in item[1]), item[0]))
+    for owner, numbers in ordered[:_MOST_PODS]:
+        where = ", ".join(f"{number} in {safe(value) or chr(34) * 2}" for value, number in numbers[:_MOST_NAMES])
+        more = len(numbers) - _MOST_NAMES
+        rest = f" and in {counted(more, 'more domain')}" if more > 0 else ""
+        static = "static pods of " if _is_static(owner) else ""
+        yield f"the selector also matches {static}{safe(constraint_words.owner_name(owner))}: {where}{rest}"
+    if len(others) > _MOST_PODS:
+        yield f"and {counted(len(others) - _MOST_PODS, 'more workload')}"
+
+
+def _terminating(report: ConstraintReport) -> Iterator[str]:
+    having = [domain for domain in report.domains if domain.terminating_number]
+    for domain in having[:_MOST_LINES]:
+        value = safe(domain.value) or '""'
+        number = domain.terminating_number
+        if number == 1 and not domain.matching:
+            (pod,) = domain.terminating
+            yield f"{value} is at 0, as its only matching pod {_leaving(pod)}"
+            continue
+        which = "; ".join(_leaving(pod) for pod in domain.terminating[:_MOST_PODS])
+        more = f"; and {number - _MOST_PODS} more" if number > _MOST_PODS else ""
+        yield f"{value}: {counted(number, 'matching pod')} not counted, as terminating: {which}{more}"
+    if len(having) > _MOST_LINES:
+        yield f"and pods are terminating in {counted(len(having) - _MOST_LINES, 'more domain')}"
+
+
+def _leaving(pod: TerminatingPod) -> str:
+    """`web-2 on c1 has been terminating since 2026-01-01T10:00:00Z (finalizer x/y)`."""
+    return f"{safe(pod.name)} on {safe(pod.node)} has been terminating{since(pod.since, pod.finalizers)}"
+
+
+def selector_text(selector: Selector) -> str:
+    """A selector as kubectl writes it."""
+    return safe(wording.selector_text(selector))

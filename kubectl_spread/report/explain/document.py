@@ -1,0 +1,331 @@
+"""The JSON document of an Explanation; its schema is schemas/explanation.json."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.explain.claims import ClaimTrouble
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraints.report import DomainReport
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.node_view import OneNode
+from kubectl_spread.explain.outdated import Comparison
+from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.explain.requirements.decisive import Cause
+from kubectl_spread.explain.workload_state import WorkloadState
+from kubectl_spread.lint.wording import node_reason
+from kubectl_spread.lint.wording import node_reasons
+from kubectl_spread.report import constraint_words
+from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.explain import forecast
+from kubectl_spread.report.explain import preemption
+from kubectl_spread.report.explain import scores
+from kubectl_spread.report.explain import verdict
+from kubectl_spread.report.explain.constraints import selector_text
+from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.report.explain.suggestions import suggestion_document
+from kubectl_spread.suggest.suggestion import Suggestions
+
+
+def explanations(items: Iterable[PodReport]) -> dict[str, Any]:
+    """One Explanation, or an ExplanationList of several."""
+    documents = [explanation(item) for item in items]
+    if len(documents) == 1:
+        return documents[0]
+    return {"apiVersion": API_VERSION, "kind": "ExplanationList", "items": documents}
+
+
+def explanation(report: PodReport) -> dict[str, Any]:
+    """An Explanation."""
+    item, searched = report.explanation, report.suggestions or Suggestions()
+    pod = item.pod
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Explanation",
+        "pod": {"namespace": pod.namespace, "name": pod.name, "node": pod.node_name},
+        "verdict": item.verdict.value,
+        "message": item.message,
+        "nominatedNode": item.nominated_node,
+        "victims": [victim.key for victim in item.victims],
+        "reportedMessage": item.reported,
+        "feasible": list(item.diagnosis.feasible),
+        "nodes": [
+            {
+                "name": node.name,
+                "plugin": node.recorded.plugin,
+                "code": node.recorded.code.value,
+                "reasons": list(node.recorded.reasons),
+                "also": [{"plugin": status.plugin, "reasons": list(status.reasons)} for status in node.also],
+            }
+            for node in item.nodes
+        ],
+        "constraints": [
+            _constraint(report) for report in (item.constraints if item.standing is None else item.standing.constraints)
+        ],
+        "conflicts": [
+            {
+                "requirements": [
+                    {
+                        "plugin": requirement.plugin,
+                        "text": requirement.text,
+                        "kind": requirement.kind.value,
+                        "key": requirement.key,
+                        "index": requirement.at,
+                        "id": requirement.id,
+                        "parts": [part.id for part in requirement.parts],
+                        "arithmetic": words,
+                        "nodes": [
+                            name for name, fits in zip(item.node_names, requirement.allowed, strict=True) if fits
+                        ],
+                    }
+                    for requirement, words in zip(
+                        conflict.requirements, conflict.arithmetic or itertools.repeat(""), strict=False
+                    )
+                ],
+                "nodes": [],  # that meet all of them: none, or it would be no conflict
+            }
+            for conflict in item.conflicts
+        ],
+        "moreConflicts": item.more_conflicts,
+        "conflictsComplete": item.conflicts_are_complete,
+        "notPredictable": list(item.beyond),
+        "others": list(item.others),
+        "ignoredFields": list(item.ignored.fields),
+        "summary": verdict.sentence(item),
+        **_summary_facts(item),
+        "lastMessage": None if report.comparison is None else _last_message(report.words, report.comparison),
+        "events": [_event(event) for event in report.notices],
+        "workload": None if report.workload is None else _workload(report.workload),
+        "node": None if report.node is None else _one_node(report.node),
+        "suggestions": [suggestion_document(found) for found in searched.items],
+        "search": None if report.suggestions is None else _search(searched),
+        **_more(report),
+    }
+
+
+def _more(report: PodReport) -> dict[str, Any]:
+    """What some have: scores where a node fits, preemption where none does, a standing once bound, a forecast."""
+    item = report.explanation
+    table = item.scores if item.standing is None else item.standing.scores
+    return {
+        **({} if table is None else scores.document(table)),
+        **({} if item.preemption is None else {"preemption": preemption.document(item.preemption)}),
+        **({} if item.standing is None else {"standing": scores.standing_document(item.standing)}),
+        **({} if report.forecast is None else {"forecast": forecast.document(report.forecast)}),
+    }
+
+
+def _search(searched: Suggestions) -> dict[str, Any]:
+    return {"tried": searched.tried, "helping": searched.verified, "notTried": searched.not_tried}
+
+
+def _last_message(words: LastWords, comparison: Comparison) -> dict[str, Any]:
+    return {
+        "message": words.message,
+        "at": words.at,
+        "times": words.times,
+        "standing": comparison.standing.value,
+        "numbers": comparison.numbers,
+        "changed": list(comparison.changed),
+        "limits": list(comparison.limits),
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "reason": event.reason,
+        "message": event.message,
+        "type": event.kind,
+        "times": event.times,
+        "last": event.last,
+        "source": event.source,
+    }
+
+
+def _workload(state: WorkloadState) -> dict[str, Any]:
+    return {
+        "kind": state.key.kind,
+        "namespace": state.key.namespace,
+        "name": state.key.name,
+        "wanted": state.wanted,
+        "onNodes": len(state.running),
+        "onMissingNodes": len(state.lost),
+        "pending": len(state.pending),
+        "finding": None if state.finding is None else {"least": state.finding[0], "most": state.finding[1]},
+        "terminating": len(state.terminating),
+        "missing": state.missing,
+        "paused": state.is_paused,
+        "suspended": state.is_suspended,
+        "waitsFor": state.waiting,
+        "failures": [
+            {
+                "kind": failure.about.kind,
+                "name": failure.about.name,
+                "reason": failure.reason,
+                "message": failure.message,
+                "meaning": _meaning(failure.message),
+                "at": failure.at,
+                "times": failure.times,
+            }
+            for failure in state.failures
+        ],
+    }
+
+
+def _meaning(message: str) -> str:
+    from kubectl_spread.messages import meaning  # regular expressions: 20 ms
+
+    return meaning.meaning_of_text(message)
+
+
+def _one_node(found: OneNode) -> dict[str, Any]:
+    return {
+        "name": found.node.name,
+        "considered": found.is_considered,
+        "notConsidered": None if found.not_considered is None else found.not_considered.value,
+        "chosenNode": found.chosen,
+        "fits": found.fits,
+        "unschedulable": found.node.unschedulable,
+        "pods": found.pods,
+        "taints": [{"taint": str(answer.taint), "tolerated": answer.is_tolerated} for answer in found.taints],
+        "plugins": [{"plugin": answer.plugin, "reasons": list(answer.reasons)} for answer in found.plugins],
+        "resources": [
+            {
+                "resource": room.resource,
+                "allocatable": room.allocatable,
+                "requested": room.requested,
+                "asked": room.asked,
+                "fits": room.is_enough,
+            }
+            for room in found.rooms
+        ],
+        "refusedBy": [item.text for item in found.refusing],
+        "domains": [
+            {"index": report.constraint.position, "value": None if domain is None else domain.value}
+            for report, domain in found.domains
+        ],
+    }
+
+
+def _constraint(report: ConstraintReport) -> dict[str, Any]:
+    constraint = report.constraint
+    return {
+        "index": constraint.position,
+        "origin": "scheduler" if report.is_default else "pod",
+        "topologyKey": constraint.topology_key,
+        "maxSkew": constraint.max_skew,
+        "whenUnsatisfiable": constraint.when_unsatisfiable,
+        "minDomains": report.min_domains,
+        "nodeAffinityPolicy": constraint.node_affinity_policy or "Honor",
+        "nodeTaintsPolicy": constraint.node_taints_policy or "Ignore",
+        "selector": selector_text(report.selector),
+        "selfMatch": report.self_match,
+        "globalMinimum": report.global_minimum,
+        "minimumIn": list(report.minimum_in),
+        "eligibleDomains": report.eligible_domains,
+        "nodesWithoutKey": list(report.without_key),
+        "ignoredPods": report.ignored_pods,
+        "originText": constraint_words.origin(report.origin),
+        "selectorFrom": list(report.origin.selector_from),
+        "fromMatchLabelKeys": list(report.origin.merged),
+        "revision": report.revision,
+        "minimumHeldBy": [
+            {
+                "domains": list(holder.domains),
+                "nodeCount": holder.nodes,
+                "nodes": list(holder.node_names),
+                "whyNot": node_reasons(holder.why),
+            }
+            for holder in report.held_by
+        ],
+        "ignored": [
+            {
+                "why": "" if item.why is None else node_reason(item.why),
+                "count": item.number,
+                "pods": list(item.names),
+                "nodes": list(item.node_names),
+            }
+            for item in report.ignored
+        ],
+        "otherNamespaces": [{"namespace": namespace, "count": number} for namespace, number in report.other_namespaces],
+        "notes": [constraint_words.note(item) for item in report.notes],
+        "domains": [_domain(domain) for domain in report.domains],
+    }
+
+
+def _domain(domain: DomainReport) -> dict[str, Any]:
+    return {
+        "value": domain.value,
+        "nodes": domain.nodes,
+        "countedNodes": domain.counted,
+        "usableNodes": domain.usable,
+        "matching": domain.matching,
+        "eligible": domain.eligible,
+        "whyNot": node_reasons(domain.why_not),
+        "skewIfPlaced": domain.skew_if_placed,
+        "fits": domain.fits,
+        "unusableBecause": node_reasons(domain.unusable_because),
+        "nodeNames": list(domain.node_names),
+        "pods": [
+            {
+                "owner": constraint_words.owner_name(pods.owner),
+                "own": pods.is_own,
+                "count": pods.number,
+                "names": list(pods.names),
+                "revisions": [{"revision": name, "count": number} for name, number in pods.revisions],
+            }
+            for pods in domain.pods
+        ],
+        "terminating": {
+            "count": domain.terminating_number,
+            "pods": [
+                {"name": pod.name, "node": pod.node, "since": pod.since, "finalizers": list(pod.finalizers)}
+                for pod in domain.terminating
+            ],
+        },
+    }
+
+
+def _summary_facts(explanation: Explanation) -> dict[str, Any]:
+    """Return the fields that the `summary` is made of."""
+    return {
+        "causes": [_cause(item) for item in explanation.causes],
+        "claims": [_claim(item) for item in explanation.claims],
+        "assumed": [{"pod": key, "node": node} for key, node in explanation.assumed],
+        "rivals": list(explanation.rivals),
+        "refusedFor": [] if explanation.disagreement is None else _parts(explanation),
+    }
+
+
+def _parts(explanation: Explanation) -> list[dict[str, Any]]:
+    found = explanation.disagreement
+    parts = () if found is None else found.parts
+    return [{"count": part.number, "reason": part.reason, "kind": part.kind.value} for part in parts]
+
+
+def _cause(found: Cause) -> dict[str, Any]:
+    return {
+        "narrowedBy": [item.id for item in found.narrowing],
+        "nodes": list(found.decisive),
+        "refusedBy": [
+            {"id": refusal.requirement.id, "nodes": list(refusal.nodes), "why": refusal.why}
+            for refusal in found.refusals
+        ],
+    }
+
+
+def _claim(trouble: ClaimTrouble) -> dict[str, Any]:
+    event = trouble.event
+    return {
+        "problem": trouble.problem.value,
+        "namespace": trouble.key.namespace,
+        "name": trouble.key.name,
+        "storageClass": trouble.storage_class,
+        "provisioner": trouble.provisioner,
+        "volume": trouble.volume,
+        "selectedNode": trouble.selected_node,
+        "event": None if event is None else {"reason": event.reason, "message": event.message, "last": event.last},
+    }

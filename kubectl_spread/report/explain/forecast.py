@@ -1,0 +1,93 @@
+"""A forecast as text: ranges of pods by domain, and how far a soft rule is exceeded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_spread.explain.requirements.collect import constraint_name
+from kubectl_spread.simulate.forecast import ConstraintForecast
+from kubectl_spread.simulate.forecast import Forecast
+from kubectl_spread.simulate.forecast import Range
+from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import safe
+
+_MOST_DOMAINS = 12
+_MOST_NODES = 12
+
+
+def lines(forecast: Forecast) -> list[str]:
+    """Where the replicas end up, by the domains of each constraint and by node."""
+    where = f"Where the {counted(forecast.replicas, 'replica')} of {safe(forecast.workload.key)} would end up"
+    if forecast.skipped:
+        return [f"{where} is not forecast: {safe(forecast.skipped)}."]
+    out = [f"{where}, {_basis(forecast)}:"]
+    if forecast.placed != Range(forecast.replicas, forecast.replicas):
+        out.append(f"  placed: {_text(forecast.placed)} of {forecast.replicas}")
+    for constraint in forecast.constraints:
+        out += [f"  {line}" for line in _constraint(constraint)]
+    if forecast.nodes:
+        nodes = (f"{name} {_text(pods)}" for name, pods in forecast.nodes.items())
+        out.append(f"  nodes: {listed(nodes, most=_MOST_NODES)}")
+    return out
+
+
+def _basis(forecast: Forecast) -> str:
+    if forecast.is_exact:
+        return "whichever of the best nodes the scheduler takes"
+    runs = f"over {counted(forecast.runs, 'run')}, of which each takes others of the best nodes"
+    if forecast.runs == 1:
+        runs = "in one run, in which no two nodes were the best"
+    if forecast.is_sampled:
+        return f"{runs}; in a cluster of this size the scheduler looks at part of the nodes, and may find others"
+    return f"{runs}; there are more ways"
+
+
+def _constraint(constraint: ConstraintForecast) -> list[str]:
+    name = constraint_name(constraint.position, is_default=constraint.is_default)
+    domains = (f"{value or chr(34) * 2} {_text(pods)}" for value, pods in constraint.domains.items())
+    told = listed(domains, most=_MOST_DOMAINS) if constraint.domains else "no node that fits has this label"
+    return [f"{name} ({safe(constraint.topology_key)}): {told}", f"  {_skew(constraint)}"]
+
+
+def _skew(constraint: ConstraintForecast) -> str:
+    """Whether the rule, which is none for the scheduler if it is soft, holds at the end."""
+    skew, most = constraint.skew, constraint.max_skew
+    if skew.most <= most:
+        return f"skew {_text(skew)}, within maxSkew {most}"
+    soft = "" if constraint.is_hard else ": ScheduleAnyway does not prevent it"
+    how = "exceeds" if skew.least > most else "may exceed"
+    return f"skew {_text(skew)}, {how} maxSkew {most}{soft}"
+
+
+def _text(pods: Range) -> str:
+    return str(pods.least) if pods.is_certain else f"{pods.least}-{pods.most}"
+
+
+def document(forecast: Forecast) -> dict[str, Any]:
+    """The JSON object `forecast`."""
+    return {
+        "workload": forecast.workload.key,
+        "replicas": forecast.replicas,
+        "placed": _range(forecast.placed),
+        "runs": forecast.runs,
+        "isExact": forecast.is_exact,
+        "skipped": forecast.skipped,
+        "constraints": [
+            {
+                "index": constraint.position,
+                "origin": "scheduler" if constraint.is_default else "pod",
+                "topologyKey": constraint.topology_key,
+                "whenUnsatisfiable": "DoNotSchedule" if constraint.is_hard else "ScheduleAnyway",
+                "maxSkew": constraint.max_skew,
+                "domains": {value: _range(pods) for value, pods in constraint.domains.items()},
+                "skew": _range(constraint.skew),
+            }
+            for constraint in forecast.constraints
+        ],
+        "nodes": {name: _range(pods) for name, pods in forecast.nodes.items()},
+    }
+
+
+def _range(pods: Range) -> dict[str, int]:
+    return {"least": pods.least, "most": pods.most}

@@ -1,0 +1,91 @@
+"""An answer of `explain` as one page: no scripts, nothing fetched, readable on paper and in the dark."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Sequence
+from typing import Any
+
+import jinja2
+
+from kubectl_spread import __version__
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.report.explain import conflicts
+from kubectl_spread.report.explain import constraints
+from kubectl_spread.report.explain import document as explain_document
+from kubectl_spread.report.explain import nodes
+from kubectl_spread.report.explain import suggestions
+from kubectl_spread.report.explain import text
+from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.report.table import Style
+from kubectl_spread.text.wording import safe
+
+_MOST_GROUPS = 30
+_MOST_CONFLICTS = 5
+_WIDE = Style(width=100_000)  # the browser wraps
+_TABLES = Style(width=110)  # of text in columns
+
+
+def render(reports: Sequence[PodReport]) -> str:
+    """The page."""
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["safe_text"] = lambda value: "\n".join(map(safe, str(value).split("\n")))
+    source = importlib.resources.files("kubectl_spread.report.explain") / "templates" / "explanation.html"
+    template = environment.from_string(source.read_text(encoding="utf-8"))
+    pages = [_page(report) for report in reports]
+    title = pages[0]["document"]["summary"] if len(pages) == 1 else f"{len(pages)} pods explained"
+    return template.render(pages=pages, title=title, version=__version__)
+
+
+def _page(report: PodReport) -> dict[str, Any]:
+    explanation, document = report.explanation, explain_document.explanation(report)
+    found = nodes.groups(explanation)
+    return {
+        "document": document,
+        "headline": text.headline(report),
+        "standing": [] if report.comparison is None else text.standing(report.words, report.comparison),
+        "total": len(explanation.node_names),
+        "groups": [
+            {**group._asdict(), "which": nodes.which(group.nodes, explanation, _WIDE)} for group in found[:_MOST_GROUPS]
+        ],
+        "more_groups": len(found) - _MOST_GROUPS,
+        "constraints": [
+            {
+                "document": told,
+                "facts": list(constraints.facts(account)),
+                "details": list(constraints.details(account)),
+                "domains": _shown(account, told),
+            }
+            for account, told in zip(explanation.constraints, document["constraints"], strict=True)
+        ],
+        "conflicts": [
+            [
+                {"text": item.text, "why": why, "left": conflicts.left(item, explanation.node_names)}
+                for item, why in zip(conflict.requirements, conflict.arithmetic, strict=True)
+            ]
+            for conflict in explanation.conflicts[:_MOST_CONFLICTS]
+        ],
+        "sections": list(text.further(report, _TABLES)),
+        "suggestions": _suggestions(report),
+    }
+
+
+def _shown(account: ConstraintReport, told: dict[str, Any]) -> list[dict[str, Any]]:
+    """The documents of the domains that are worth a line."""
+    by_value = {domain["value"]: domain for domain in told["domains"]}
+    return [by_value[domain.value] for domain in constraints.shown(account.domains)]
+
+
+def _suggestions(report: PodReport) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": suggestions.title(item),
+            "lines": item.lines,
+            "effect": suggestions.effect_sentence(item),
+            "spreads": [suggestions.spread_sentence(spread) for spread in item.effect.spreads],
+            "gives_up": item.gives_up,
+            "notes": (*item.notes, *filter(None, [suggestions.managed_sentence(item)])),
+            "commands": item.commands,
+        }
+        for item in (report.suggestions.items if report.suggestions is not None else ())
+    ]

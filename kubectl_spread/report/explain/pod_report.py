@@ -1,0 +1,48 @@
+"""What `explain` answers with: an explanation, and what the cluster itself says."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.node_view import OneNode
+from kubectl_spread.explain.outdated import Comparison
+from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.explain.workload_state import WorkloadState
+from kubectl_spread.simulate.forecast import Forecast
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.suggest.suggestion import Suggestions
+
+
+class PodReport(NamedTuple):
+    """One pod, or several of one class: why it is where it is.
+
+    `words` is what the scheduler wrote last, `comparison` says whether it holds, `notices` is what others report of the
+    pod.
+    """
+
+    explanation: Explanation
+    workload: Optional[WorkloadState] = None
+    placement: Optional[Placement] = None  # of the manifest that the pod is of
+    words: LastWords = LastWords()
+    comparison: Optional[Comparison] = None
+    notices: tuple[Event, ...] = ()
+    suggestions: Optional[Suggestions] = None
+    untold: tuple[str, ...] = ()  # Pending pods of the workload that differ from all that are told
+    node: Optional[OneNode] = None  # the only one that is asked about
+    forecast: Optional[Forecast] = None  # of a workload with soft constraints
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether nothing keeps the pod from its node, or from staying there until it has ended.
+
+        Nor any other pod that waits beside it, where it is one of a workload.
+        """
+        if self.untold and (self.workload is None or self.workload.finding is None):
+            return False
+        if self.explanation.verdict is Verdict.TERMINATING:
+            return bool(self.explanation.pod.node_name)
+        return self.explanation.verdict in (Verdict.SCHEDULABLE, Verdict.RUNNING, Verdict.FINISHED)

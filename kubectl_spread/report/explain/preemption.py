@@ -1,0 +1,144 @@
+"""Preemption as text: whom it would evict and why there, or why it does not help."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.explain.preemption import Choice
+from kubectl_spread.explain.preemption import Criterion
+from kubectl_spread.explain.preemption import Elsewhere
+from kubectl_spread.explain.preemption import Preempting
+from kubectl_spread.explain.preemption import Unhelpful
+from kubectl_spread.explain.preemption import Victim
+from kubectl_spread.explain.preemption import WhyNot
+from kubectl_spread.report.table import table
+from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import safe
+
+_MOST_NAMES = 6
+_MOST_REASONS = 8
+_MOST_VICTIMS = 10
+
+
+def lines(found: Preempting) -> list[str]:
+    """What preemption would do, or why it cannot help."""
+    if found.not_eligible:
+        return [f"Preemption: {safe(found.not_eligible)}"]
+    if found.node:
+        out = [f"Preemption would evict {counted(len(found.victims), 'pod')} on {safe(found.node)}:"]
+        out += [f"  {_victim(victim)}" for victim in found.victims[:_MOST_VICTIMS]]
+        if len(found.victims) > _MOST_VICTIMS:
+            out.append(f"  and {len(found.victims) - _MOST_VICTIMS} more")
+        out += _choice(found)
+    else:
+        out = ["Preemption does not help:"]
+        out += [f"  {_unhelpful(group)}" for group in found.unhelpful[:_MOST_REASONS]]
+        if len(found.unhelpful) > _MOST_REASONS:
+            out.append(f"  and for {counted(len(found.unhelpful) - _MOST_REASONS, 'more reason')}")
+    return out if found.elsewhere is None else [*out, _elsewhere(found.elsewhere)]
+
+
+def _victim(victim: Victim) -> str:
+    parts = [f"priority {victim.pod.cls.priority}"]
+    if victim.owner is not None:
+        of = f"of {victim.owner.kind} {victim.owner.namespace}/{victim.owner.name}"
+        parts.append(f"{of}, the workload of the pod itself" if victim.is_sibling else of)
+    if victim.counted_by:
+        parts.append(f"counted by {', '.join(victim.counted_by)}: the count there drops by one")
+    if victim.breaks_budget:
+        parts.append("its eviction breaks a PodDisruptionBudget")
+    return safe(f"{victim.pod.key}: {'; '.join(parts)}")
+
+
+def _choice(found: Preempting) -> list[str]:
+    if found.criterion is None:
+        return ["  the only node where it helps"]
+    second = safe(found.choices[1].node)
+    if found.criterion is Criterion.NAME:
+        out = [f"  {safe(found.node)} and {second} are equal in all that is compared; the scheduler may take either"]
+    else:
+        out = [f"  chosen of {found.candidates} nodes, before {second} for {found.criterion.value}:"]
+    rows = [("NODE", "PDB VIOLATIONS", "HIGHEST PRIORITY", "SUM", "VICTIMS", "EARLIEST START")]
+    rows += [_row(choice) for choice in found.choices]
+    out += table(rows, indent="    ")
+    if found.candidates > len(found.choices):
+        out.append(f"    and {counted(found.candidates - len(found.choices), 'more node')}")
+    return out
+
+
+def _row(choice: Choice) -> tuple[str, str, str, str, str, str]:
+    violations, highest = str(choice.violations), str(choice.highest)
+    return (choice.node, violations, highest, str(choice.priorities), str(choice.victims), choice.earliest or "-")
+
+
+def _unhelpful(group: Unhelpful) -> str:
+    number, nodes = counted(len(group.nodes), "node"), listed(group.nodes, most=_MOST_NAMES)
+    one = len(group.nodes) == 1
+    if group.why is WhyNot.NO_LOWER_PRIORITY:
+        return f"{number} {'has' if one else 'have'} no pod of lower priority: {nodes}"
+    reasons = safe(", ".join(group.reasons))
+    if group.why is WhyNot.REFUSED_EVEN_SO:
+        its = "its" if one else "their"
+        return f"{number} would refuse it even without {its} pods of lower priority ({reasons}): {nodes}"
+    told = f" ({reasons})" if reasons else ""
+    return f"{number} {'refuses' if one else 'refuse'} it for what no eviction changes{told}: {nodes}"
+
+
+def _elsewhere(found: Elsewhere) -> str:
+    return (
+        f"Without {safe(found.pod.key)} on {safe(found.pod.node_name)}, which {found.counted_by} counts in the same "
+        f"domain, {safe(found.node)} would take the pod; "
+        "the scheduler does not try that: it evicts only on the node where the pod is to go."
+    )
+
+
+def document(found: Preempting) -> dict[str, Any]:
+    """The JSON object `preemption`."""
+    return {
+        "notEligible": found.not_eligible,
+        "node": found.node,
+        "victims": [_victim_document(victim) for victim in found.victims],
+        "candidates": found.candidates,
+        "choices": [
+            {
+                "node": choice.node,
+                "budgetViolations": choice.violations,
+                "highestPriority": choice.highest,
+                "sumOfPriorities": choice.priorities,
+                "victims": choice.victims,
+                "earliestStart": choice.earliest,
+            }
+            for choice in found.choices
+        ],
+        "decidedBy": "" if found.criterion is None else found.criterion.name.lower(),
+        "unhelpful": [
+            {
+                "why": group.why.value,
+                "plugin": group.plugin,
+                "reasons": list(group.reasons),
+                "nodes": list(group.nodes),
+            }
+            for group in found.unhelpful
+        ],
+        "elsewhere": _elsewhere_document(found.elsewhere),
+    }
+
+
+def _victim_document(victim: Victim) -> dict[str, Any]:
+    owner = victim.owner
+    return {
+        "pod": victim.pod.key,
+        "priority": victim.pod.cls.priority,
+        "owner": "" if owner is None else f"{owner.kind} {owner.namespace}/{owner.name}",
+        "isSibling": victim.is_sibling,
+        "countedBy": list(victim.counted_by),
+        "breaksBudget": victim.breaks_budget,
+    }
+
+
+def _elsewhere_document(found: Optional[Elsewhere]) -> Optional[dict[str, Any]]:
+    if found is None:
+        return None
+    return {"node": found.node, "pod": found.pod.key, "podNode": found.pod.node_name, "countedBy": found.counted_by}

@@ -1,0 +1,270 @@
+"""Scores as text: the table, what decided, what was outvoted, and what a bound pod would do today."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.explain.bound_pod import Again
+from kubectl_spread.explain.bound_pod import SkewNow
+from kubectl_spread.explain.bound_pod import Standing
+from kubectl_spread.explain.requirements.collect import constraint_name
+from kubectl_spread.explain.scores import Decision
+from kubectl_spread.explain.scores import ScoreRow
+from kubectl_spread.explain.scores import ScoreTable
+from kubectl_spread.explain.scores import Share
+from kubectl_spread.explain.scores import SoftConstraint
+from kubectl_spread.explain.scores import SoftDomain
+from kubectl_spread.explain.scores import SoftVote
+from kubectl_spread.report.table import table
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import safe
+
+_MOST_ROWS = 10
+_MOST_NAMES = 6
+_MOST_SETS = 3
+
+
+def lines(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = False) -> list[str]:
+    """The table, the nodes that may be taken, and why.
+
+    Args:
+        scores: of a pod that fits somewhere.
+        own: the node that the pod is on, which is shown wherever it stands.
+        width: what a line of the table may take; names of plugins are shortened to keep to it.
+        wide: show every node.
+    """
+    if scores.error:
+        return [f"Scoring fails, and the scheduler does not place the pod: {safe(scores.error)}"]
+    if scores.feasible == 1:
+        return [f"{safe(scores.hosts[0])} is the only node that fits: it is taken without scoring."]
+    if scores.decision is None:
+        hosts = listed(scores.hosts, most=_MOST_NAMES)
+        all_of, any_of = ("Both", "either") if len(scores.rows) == 2 else (f"All {len(scores.rows)}", "any")
+        out = [f"{all_of} nodes score {scores.rows[0].total}, and {any_of} of them may be taken: {hosts}."]
+    else:
+        out = [_title(scores), *_table(scores, own=own, width=width, wide=wide), *_tied(scores)]
+        out += _decision(scores.decision)
+    if scores.soft is not None:
+        out += _soft(scores.soft, len(scores.rows))
+    return out
+
+
+def _title(scores: ScoreTable) -> str:
+    if not scores.is_sampled:
+        return f"Scores ({counted(len(scores.rows), 'node')} fit):"
+    return (
+        f"Scores ({len(scores.rows)} of {scores.feasible} nodes that fit: in a cluster of this size the scheduler "
+        "looks no further once it has enough, and which it finds depends on where its last search ended):"
+    )
+
+
+def _table(scores: ScoreTable, *, own: str, width: int, wide: bool) -> list[str]:
+    shown = list(scores.rows) if wide else list(scores.rows[:_MOST_ROWS])
+    shown += [row for row in scores.rows[len(shown) :] if row.node == own]
+    equal = [at for at in range(len(scores.plugins)) if len({row.points[at] for row in scores.rows}) == 1]
+    differing = [at for at in range(len(scores.plugins)) if at not in equal]
+    out = table(_rows(scores, shown, differing, [scores.plugins[at] for at in differing]), indent="  ")
+    if max(map(len, out)) > width:
+        short = [_initials(scores.plugins[at]) for at in differing]
+        out = table(_rows(scores, shown, differing, short), indent="  ")
+        out.append("  " + ", ".join(f"{_initials(scores.plugins[at])} = {scores.plugins[at]}" for at in differing))
+    if len(shown) < len(scores.rows):
+        out.append(f"  and {counted(len(scores.rows) - len(shown), 'more node')}")
+    if equal:
+        same = ", ".join(f"{scores.plugins[at]} {scores.rows[0].points[at]}" for at in equal)
+        out.append(f"  the same for every node: {safe(same)}")
+    return out
+
+
+def _rows(scores: ScoreTable, shown: list[ScoreRow], columns: list[int], heads: list[str]) -> list[tuple[str, ...]]:
+    rows = [("NODE", "TOTAL", *heads)]
+    best = scores.rows[0].total
+    for row in shown:
+        total = f"{row.total} (best)" if row.total == best else str(row.total)
+        rows.append((row.node, total, *(str(row.points[at]) for at in columns)))
+    return rows
+
+
+def _initials(plugin: str) -> str:
+    """`NodeResourcesFit` as `NRF`."""
+    return "".join(char for char in plugin if char.isupper()) or plugin
+
+
+def _tied(scores: ScoreTable) -> list[str]:
+    if len(scores.hosts) == 1:
+        return []
+    hosts = listed(scores.hosts, most=_MOST_NAMES)
+    return [f"{len(scores.hosts)} nodes have the highest score, and the scheduler may take any of them: {hosts}."]
+
+
+def _decision(decision: Decision) -> list[str]:
+    shares = ", ".join(f"{share.plugin} {share.points:+d}" for share in decision.shares)
+    lead = f"{decision.winner} wins by {counted(decision.margin, 'point')} over {decision.runner_up}"
+    out = [safe(f"{lead}: {shares}.")]
+    sets = [" and ".join(plugins) for plugins in decision.decisive[:_MOST_SETS]]
+    if sets:
+        out.append(safe(f"Without {', or without '.join(sets)}, another node would be among the best."))
+    return out + [f"  {share.plugin}: {safe(share.because)}" for share in decision.shares if share.because]
+
+
+def _soft(vote: SoftVote, scored: int) -> list[str]:
+    if not vote.constraints:
+        return []
+    noun = "ScheduleAnyway constraint prefers" if len(vote.constraints) == 1 else "ScheduleAnyway constraints prefer"
+    if 1 < len(vote.favourites) == scored:
+        out = [f"The {noun} none of these nodes to another."]
+    elif vote.is_outvoted:
+        against = ", ".join(_outvoting(share) for share in vote.outvoted_by)
+        preference = f"{safe(vote.favourite)} by {counted(vote.margin, 'point')}"
+        out = [f"The {noun} {preference}, and {'is' if len(vote.constraints) == 1 else 'are'} outvoted: {against}."]
+    else:
+        out = [f"The {noun} {listed(vote.favourites, most=_MOST_NAMES)}."]
+    out += [f"  {_constraint(constraint)}" for constraint in vote.constraints]
+    if vote.unlabelled:
+        nodes = listed(vote.unlabelled, most=_MOST_NAMES)
+        out.append(f"  without the label of a constraint, so that {names.POD_TOPOLOGY_SPREAD} gives 0: {nodes}")
+    return out
+
+
+def _outvoting(share: Share) -> str:
+    """`TaintToleration, 300 to 0 (c1 has the taint spot:PreferNoSchedule)`."""
+    because = f" ({share.because})" if share.because else ""
+    return safe(f"{share.plugin}, {share.one} to {share.other}{because}")
+
+
+def _constraint(constraint: SoftConstraint) -> str:
+    """Where its pods are, and what that comes to: the lower the raw score the better."""
+    name = constraint_name(constraint.position, is_default=constraint.is_default)
+    domains = listed((_domain(domain) for domain in constraint.domains), most=_MOST_NAMES)
+    return f"{name} ({safe(constraint.topology_key)}): matching pods (raw score, the lower the better) {domains}"
+
+
+def _domain(domain: SoftDomain) -> str:
+    return f"{domain.value or chr(34) * 2}={domain.matching} ({domain.raw:.2f})"
+
+
+_TODAY = "The cluster as it is now, with this pod taken out; what it was when the pod was scheduled is not recorded."
+_AGAIN = {
+    Again.SAME_NODE: "Scheduled again today, it would go to the same node.",
+    Again.ANY_OF_SEVERAL: "Scheduled again today, its node would be one of several with the highest score.",
+    Again.NOWHERE: "Scheduled again today, it would find no node.",
+}
+
+
+def standing_lines(standing: Standing, node: str, *, width: int = 120, wide: bool = False) -> list[str]:
+    """A bound pod: what holds of it today, and where it would go.
+
+    The accounts of its constraints are told by `report.constraints`.
+    """
+    if standing.unknown:
+        return [f"Why it is there is not known: {safe(standing.unknown)}."]
+    out = [_TODAY, _again(standing)]
+    for status in standing.refusals:
+        out.append(f"  {safe(node)} would refuse it today, {status.plugin}: {safe(', '.join(status.reasons))}")
+    out += [_skew(skew) for skew in standing.skews]
+    if standing.scores is not None:
+        out += ["", *lines(standing.scores, own=node, width=width, wide=wide)]
+    return out
+
+
+def _again(standing: Standing) -> str:
+    if standing.scores is not None and standing.scores.error:
+        return "Scheduled again today, it would not be placed: scoring fails."
+    if standing.again is Again.ANOTHER_NODE and standing.scores is not None:
+        return f"Scheduled again today, it would go to {_or(standing.scores.hosts)}."
+    return _AGAIN[standing.again]
+
+
+def _or(hosts: tuple[str, ...]) -> str:
+    return safe(hosts[0]) if len(hosts) == 1 else f"any of {listed(hosts, most=_MOST_NAMES)}"
+
+
+def _skew(skew: SkewNow) -> str:
+    name = constraint_name(skew.position, is_default=skew.is_default)
+    least = f"{skew.emptiest or chr(34) * 2} has {skew.least}" if skew.emptiest else f"the minimum is {skew.least}"
+    numbers = f"{skew.fullest or chr(34) * 2} has {skew.most}, {least}"
+    sign = "<=" if skew.holds else ">"
+    text = f"{name} ({skew.topology_key}): skew now {skew.skew} {sign} maxSkew {skew.max_skew} ({numbers})"
+    return safe(text if skew.holds else f"{text}: the constraint is checked at scheduling time only")
+
+
+def document(scores: ScoreTable) -> dict[str, Any]:
+    """The parts of the JSON document: `scores`, `hosts`, `decision`, `softConstraints`, `scoreError`."""
+    return {
+        "scores": {
+            row.node: {**dict(zip(scores.plugins, row.points, strict=True)), "total": row.total} for row in scores.rows
+        },
+        "weights": dict(zip(scores.plugins, scores.weights, strict=True)),
+        "hosts": list(scores.hosts),
+        "nodesNotScored": 0 if scores.error else scores.feasible - len(scores.rows),
+        "scoreError": scores.error,
+        "decision": _decision_document(scores.decision),
+        "softConstraints": _soft_document(scores.soft),
+    }
+
+
+def _decision_document(decision: Optional[Decision]) -> Optional[dict[str, Any]]:
+    if decision is None:
+        return None
+    return {
+        "winner": decision.winner,
+        "runnerUp": decision.runner_up,
+        "margin": decision.margin,
+        "shares": [_share(share) for share in decision.shares],
+        "decidedBy": [list(plugins) for plugins in decision.decisive],
+    }
+
+
+def _share(share: Share) -> dict[str, Any]:
+    return {"plugin": share.plugin, "points": share.points, "because": share.because}
+
+
+def _soft_document(vote: Optional[SoftVote]) -> Optional[dict[str, Any]]:
+    if vote is None:
+        return None
+    return {
+        "favourites": list(vote.favourites),
+        "favourite": vote.favourite,
+        "margin": vote.margin,
+        "outvotedBy": [_share(share) for share in vote.outvoted_by],
+        "nodesWithoutKey": list(vote.unlabelled),
+        "constraints": [
+            {
+                "index": constraint.position,
+                "origin": "scheduler" if constraint.is_default else "pod",
+                "topologyKey": constraint.topology_key,
+                "domains": [
+                    {"value": domain.value, "matching": domain.matching, "raw": round(domain.raw, 6)}
+                    for domain in constraint.domains
+                ],
+            }
+            for constraint in vote.constraints
+        ],
+    }
+
+
+def standing_document(standing: Standing) -> dict[str, Any]:
+    """The JSON object `standing` of a bound pod; its scores have their own place."""
+    return {
+        "again": standing.again.value,
+        "unknown": standing.unknown,
+        "refusals": [{"plugin": status.plugin, "reasons": list(status.reasons)} for status in standing.refusals],
+        "skews": [
+            {
+                "index": skew.position,
+                "origin": "scheduler" if skew.is_default else "pod",
+                "topologyKey": skew.topology_key,
+                "maxSkew": skew.max_skew,
+                "skew": skew.skew,
+                "fullest": skew.fullest,
+                "most": skew.most,
+                "emptiest": skew.emptiest,
+                "least": skew.least,
+                "holds": skew.holds,
+            }
+            for skew in standing.skews
+        ],
+    }

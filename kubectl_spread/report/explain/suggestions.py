@@ -1,0 +1,237 @@
+"""Suggestions as text and as JSON: what to change, what comes of it, what is given up, and the commands."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+from typing import Optional
+
+from kubectl_spread.report.table import paint
+from kubectl_spread.simulate.placement import Certainty
+from kubectl_spread.suggest.arrange import ALL
+from kubectl_spread.suggest.managed import Manager
+from kubectl_spread.suggest.suggestion import Effect
+from kubectl_spread.suggest.suggestion import Rollout
+from kubectl_spread.suggest.suggestion import Spread
+from kubectl_spread.suggest.suggestion import Suggestion
+from kubectl_spread.suggest.suggestion import Suggestions
+from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import safe
+
+WIDTH = 120
+_MOST_DOMAINS = 8
+_INDENT = "   "
+
+
+def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list[str]:
+    """The suggestions, the best first; commands are never broken."""
+    if not suggestions.items:
+        return _none(suggestions)
+    out: list[str] = []
+    told: set[str] = set()  # notes that hold for several are told once
+    headings = {True: _VERIFIED, False: _NOT_VERIFIED}
+    for number, item in enumerate(suggestions.items, 1):
+        if item.verified in headings:
+            out.append(paint(headings.pop(item.verified), "bold", colour=colour))
+        notes = tuple(note for note in item.notes if note not in told)
+        told.update(notes)
+        out += _item(item._replace(notes=notes), number, colour=colour, width=width)
+    return [*out, *_more(suggestions, width), *_left_out(suggestions)]
+
+
+def _more(suggestions: Suggestions, width: int) -> list[str]:
+    """How many more there are, and how to see them."""
+    more = suggestions.verified - len(suggestions.items)
+    if more <= 0:
+        return []
+    harm = "which ends or restarts running pods, or loses data"
+    if more > 1:
+        some = str(suggestions.harmful) if suggestions.harmful < more else "all"
+        harm = f"{some} of which end or restart running pods, or lose data"
+    words = counted(more, "more change") + " may help" + (f", {harm}" if suggestions.harmful else "")
+    return _wrapped(f"{words}: --suggestions {max(suggestions.verified, ALL)}", width, first="", then="")
+
+
+_VERIFIED = "Suggestions, each simulated:"
+_NOT_VERIFIED = "Suggestions that were not simulated to their end:"
+
+
+def _none(suggestions: Suggestions) -> list[str]:
+    if not suggestions.tried:
+        return _left_out(suggestions)
+    return [
+        f"No suggestion: none of {counted(suggestions.tried, 'change')} that were simulated helps.",
+        *_left_out(suggestions),
+    ]
+
+
+def _left_out(suggestions: Suggestions) -> list[str]:
+    if not suggestions.not_tried:
+        return []
+    were = "was" if suggestions.not_tried == 1 else "were"
+    return [f"{counted(suggestions.not_tried, 'change')} {were} not tried, to keep the answer quick."]
+
+
+def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[str]:
+    out = _wrapped(title(item), width, first=f"{number}. ")
+    out[0] = paint(out[0], "cyan", colour=colour)
+    for line in item.lines:
+        out += _wrapped(safe(line), width, first=f"{_INDENT}  ", then=f"{_INDENT}    ")
+    out += _wrapped(effect_sentence(item), width)
+    for spread in item.effect.spreads:
+        out += _wrapped(spread_sentence(spread), width)
+    if item.gives_up:
+        out += _wrapped(f"gives up: {safe(item.gives_up)}", width)
+    for note in item.notes:
+        out += _wrapped(f"note: {safe(note)}", width)
+    for what in item.rollout.not_followed:
+        out += _wrapped(f"not simulated: {safe(what)}", width)
+    if item.managed_by is not None:
+        out += _wrapped(managed_sentence(item), width)
+    return out + [f"{_INDENT}$ {safe(command)}" for command in item.commands]
+
+
+def title(item: Suggestion) -> str:
+    """A title that moves no cursor, with a capital letter."""
+    text = safe(item.title)
+    return text[:1].upper() + text[1:]
+
+
+def _wrapped(text: str, width: int, *, first: str = _INDENT, then: str = _INDENT) -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(width, 40),
+        initial_indent=first,
+        subsequent_indent=then,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def effect_sentence(item: Suggestion) -> str:
+    """`restarts all 3 running pods; in the end all 4 pods have a node`, and of how many outcomes, if not of all."""
+    rollout = item.rollout
+    sampled = "" if rollout.is_exact else f" (in {counted(rollout.outcomes, 'sampled outcome')}; there may be others)"
+    return _end(item) + sampled
+
+
+def _end(item: Suggestion) -> str:
+    effect, restarts = item.effect, item.rollout.restarts
+    if restarts:
+        running = item.rollout.running
+        which = "the running pod" if running == restarts == 1 else f"{restarts} of {running} running pods"
+        if running == restarts > 1:
+            which = "both running pods" if running == 2 else f"all {running} running pods"
+        pods = "both" if effect.placed_after == 2 else f"all {effect.placed_after}"
+        end = "the pod has a node" if effect.placed_after == 1 else f"{pods} pods have a node"
+        return f"{_restarted(item.rollout, which)}; in the end {end}"
+    certain = "" if item.certainty is Certainty.CERTAIN else ", or another of equal score"
+    waiting = effect.without_node
+    if waiting == 1 or effect.placed_after == 1:
+        return f"the pod goes to {safe(effect.node)}{certain}"
+    every = "both" if waiting == 2 else f"all {waiting}"
+    more = effect.placed_after - effect.placed_before - effect.pending_before
+    created = f", and {counted(more, 'pod')} that the controller then creates" if more > 0 else ""
+    return f"{every} Pending pods find a node{created}"
+
+
+def _restarted(rollout: Rollout, which: str) -> str:
+    """What replaces running pods: the change, or a rollout that has begun before it."""
+    if rollout.restarts > rollout.under_way:
+        return f"restarts {which}"
+    if rollout.is_new:
+        return f"restarts {which}, which the rollout under way would replace, too"
+    return f"the rollout under way goes on, and replaces {which}"
+
+
+def managed_sentence(item: Suggestion) -> str:
+    """`Helm release web in namespace shop writes it: change it there, or the next release undoes the command`."""
+    manager = item.managed_by
+    if manager is None:
+        return ""
+    name = f" {safe(manager.name)}" if manager.name else ""
+    where = f" in namespace {safe(manager.namespace)}" if manager.namespace else ""
+    return f"{safe(manager.tool)}{name}{where} manages this object: change it there, or the command is undone"
+
+
+def spread_sentence(spread: Spread) -> str:
+    """`zone: a 2, b 1, c 1 (skew 1, was 2)`."""
+    key = safe(spread.topology_key)
+    if spread.skew_after is None:
+        return f"{key}: no domain is counted"
+    fullest = sorted(spread.after.items(), key=lambda entry: (-entry[1], entry[0]))
+    few = len(fullest) <= _MOST_DOMAINS
+    told = sorted(spread.after.items()) if few else [*fullest[:2], *fullest[-2:]]
+    written = (f"{value or '(empty)'} {_range(spread, value, count)}" for value, count in told)
+    counts = listed(written, most=_MOST_DOMAINS)
+    more = "" if few else f", {len(fullest)} domains in all"
+    was = "" if spread.skew_before is None else f", now {spread.skew_before}"
+    return f"{key}: {counts}{more} (skew {_skew(spread)}{was})"
+
+
+def _range(spread: Spread, value: str, count: int) -> str:
+    """`2`, or `1-2` where outcomes differ."""
+    least, most = spread.ranges.get(value, (count, count))
+    return str(least) if least == most else f"{least}-{most}"
+
+
+def _skew(spread: Spread) -> str:
+    """`1`, or `0-2` where outcomes differ."""
+    least, most = spread.skews or (spread.skew_after, spread.skew_after)
+    return str(least) if least == most else f"{least}-{most}"
+
+
+def suggestion_document(item: Suggestion) -> dict[str, Any]:
+    """One of an Explanation's `suggestions`."""
+    return {
+        "title": item.title,
+        "verified": item.verified,
+        "complete": item.is_complete,
+        "certainty": item.certainty.value,
+        "manifest": item.is_of_manifest,
+        "changes": list(item.changes),
+        "lines": list(item.lines),
+        "commands": list(item.commands),
+        "effect": _effect_document(item.effect),
+        "rollout": _rollout_document(item.rollout),
+        "managedBy": _manager_document(item.managed_by),
+        "givesUp": item.gives_up,
+        "notes": list(item.notes),
+    }
+
+
+def _rollout_document(rollout: Rollout) -> dict[str, Any]:
+    return {
+        "outcomes": rollout.outcomes,
+        "exhaustive": rollout.is_exact,
+        "restarts": rollout.restarts,
+        "underWay": rollout.under_way,
+        "notFollowed": list(rollout.not_followed),
+    }
+
+
+def _manager_document(manager: Optional[Manager]) -> Optional[dict[str, str]]:
+    if manager is None:
+        return None
+    return {"tool": manager.tool, "name": manager.name, "namespace": manager.namespace}
+
+
+def _effect_document(effect: Effect) -> dict[str, Any]:
+    return {
+        "node": effect.node,
+        "placed": {"before": effect.placed_before, "after": effect.placed_after},
+        "pending": {"before": effect.pending_before, "after": effect.pending_after},
+        "domains": [
+            {
+                "topologyKey": spread.topology_key,
+                "before": spread.before,
+                "after": spread.after,
+                "skewBefore": spread.skew_before,
+                "skewAfter": spread.skew_after,
+                "skewRange": None if spread.skews is None else list(spread.skews),
+                "range": {value: list(ends) for value, ends in spread.ranges.items()},
+            }
+            for spread in effect.spreads
+        ],
+    }

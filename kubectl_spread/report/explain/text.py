@@ -1,0 +1,250 @@
+"""An answer of `explain` as text: the verdict, the evidence, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+
+from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.outdated import Comparison
+from kubectl_spread.explain.outdated import Standing
+from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.explain.workload_state import WorkloadState
+from kubectl_spread.report import table
+from kubectl_spread.report.check import placements
+from kubectl_spread.report.explain import conflicts
+from kubectl_spread.report.explain import constraints
+from kubectl_spread.report.explain import forecast
+from kubectl_spread.report.explain import node_view
+from kubectl_spread.report.explain import nodes
+from kubectl_spread.report.explain import preemption
+from kubectl_spread.report.explain import scores
+from kubectl_spread.report.explain import suggestions
+from kubectl_spread.report.explain import verdict
+from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.report.table import paint
+from kubectl_spread.report.table import Style
+from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import safe
+
+_MOST_NAMES = 6
+_MOST_FAILURES = 3
+_MOST_NOTICES = 4
+_WITH_NODES = (
+    Verdict.PENDING,
+    Verdict.SCHEDULABLE,
+    Verdict.NOT_PREDICTABLE,
+    Verdict.NOT_CREATED,
+    Verdict.WAITS_FOR_VOLUME,
+    Verdict.WAITS_FOR_PREEMPTION,
+    Verdict.REFUSED,
+    Verdict.CONTENDED,
+)
+
+
+def text(reports: Iterable[PodReport], style: Style) -> str:
+    """All answers of one run; the pods of a workload come under one headline."""
+    blocks: list[str] = []
+    headed: set[object] = set()
+    for report in reports:
+        state, placement = report.workload, report.placement
+        head: list[str] = []
+        if state is not None and state.key not in headed:
+            headed.add(state.key)
+            head = _headline(state, style)
+        elif placement is not None and placement.pending and placement.workload.key not in headed:
+            headed.add(placement.workload.key)
+            head = [*table.wrapped(headline(report), style.width), ""]
+        blocks.append("\n".join([*head, *lines(report, style)]))
+    return "\n\n".join(blocks)
+
+
+def lines(report: PodReport, style: Style) -> list[str]:
+    """One pod, told from the verdict to the evidence."""
+    explanation = report.explanation
+    sentence = table.wrapped(verdict.sentence(explanation), style.width)
+    out = [paint(line, "bold", colour=style.colour) for line in sentence]
+    if explanation.others:
+        out += table.wrapped(f"The same holds for {listed(explanation.others, most=_MOST_NAMES)}.", style.width)
+    if explanation.verdict is Verdict.NOT_PREDICTABLE:
+        needs = " and ".join(explanation.beyond)
+        what = f"It depends on {needs}, which the dry run does not evaluate."
+        out += table.wrapped(what, style.width)
+    if explanation.ignored.fields:
+        out.append(verdict.ignored_sentence(explanation.ignored))
+    for part in (*_parts(report, style), _untold(report.untold, style)):
+        if part:
+            out += ["", paint(part[0], "cyan", colour=style.colour), *part[1:]]
+    return out
+
+
+def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
+    """The evidence, each part with its heading."""
+    explanation = report.explanation
+    if report.node is not None:
+        yield node_view.lines(report.node, style)
+        return
+    yield _message(report, style)
+    if explanation.verdict in _WITH_NODES and explanation.node_names:
+        yield nodes.lines(explanation, style)
+    for account in explanation.constraints:
+        yield constraints.lines(account, width=style.width)
+    yield from further(report, style)
+    if explanation.conflicts:
+        yield conflicts.lines(explanation, width=style.width)
+    if report.suggestions is not None:
+        yield suggestions.lines(report.suggestions, colour=style.colour, width=style.width)
+    yield _notices(report.notices, style)
+
+
+def _untold(names: tuple[str, ...], style: Style) -> list[str]:
+    if not names:
+        return []
+    what = f"{counted(len(names), 'more Pending pod')} of the workload differ from these in labels or volumes, and are"
+    return table.wrapped(
+        f"{what} not told: {listed(names, most=_MOST_NAMES)}. Name one to have it explained.", style.width
+    )
+
+
+def further(report: PodReport, style: Style) -> Iterator[list[str]]:
+    """Preemption, how a pod that runs stands today, scores, and where its workload would end up."""
+    explanation = report.explanation
+    if explanation.preemption is not None and explanation.verdict is Verdict.PENDING:
+        yield table.fitted(preemption.lines(explanation.preemption), style.width)
+    if explanation.standing is not None:
+        node = explanation.pod.node_name
+        told = scores.standing_lines(explanation.standing, node, width=style.width, wide=style.is_wide)
+        yield table.fitted(told, style.width)
+    if explanation.scores is not None:
+        yield table.fitted(scores.lines(explanation.scores, width=style.width, wide=style.is_wide), style.width)
+    if report.forecast is not None:
+        yield table.fitted(forecast.lines(report.forecast), style.width)
+
+
+def headline(report: PodReport) -> str:
+    """What there is of the pod's workload; empty where only the pod was asked about."""
+    if report.workload is not None:
+        return _counts(report.workload)
+    if report.placement is not None and report.placement.pending:
+        return f"{placements.headline(report.placement, colour=False)}."
+    return ""
+
+
+def _counts(state: WorkloadState) -> str:
+    key = f"{state.key.kind} {state.key.namespace}/{state.key.name}"
+    parts = [
+        f"{len(state.running)} on nodes",
+        f"{len(state.pending)} Pending{_finding(state)}" if state.pending else "",
+    ]
+    parts += [f"{len(state.terminating)} terminating" if state.terminating else ""]
+    parts += [f"{state.missing} not created" if state.missing else ""]
+    wanted = f" wants {counted(state.wanted, 'pod')}" if state.wanted is not None else ""
+    return f"{key}{wanted}: {', '.join(part for part in parts if part)}."
+
+
+def _finding(state: WorkloadState) -> str:
+    """`, of which 3 find a node and 1 stays Pending`, where some do and some do not."""
+    waiting = len(state.pending)
+    if state.finding is None or state.finding[1] == 0 or state.finding[0] == waiting:
+        return ""
+    least, most = state.finding
+    find = "finds" if least == most == 1 else "find"
+    stay = "stays" if waiting - most == waiting - least == 1 else "stay"
+    staying = _from_to(waiting - most, waiting - least)
+    return f", of which {_from_to(least, most)} {find} a node and {staying} {stay} Pending"
+
+
+def _from_to(least: int, most: int) -> str:
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def _headline(state: WorkloadState, style: Style) -> list[str]:
+    """What there is of a workload, and why the rest is not."""
+    out = table.wrapped(_counts(state), style.width)
+    if state.is_paused:
+        what = "It is paused: its controller makes no pods of a changed template until it is resumed."
+        out += table.wrapped(what, style.width, indent="  ")
+    if state.is_suspended:
+        out += table.wrapped("It is suspended: its controller creates no pods.", style.width, indent="  ")
+    if state.waiting:
+        what = (
+            f"  A StatefulSet with podManagementPolicy OrderedReady creates the next pod when "
+            f"{state.waiting} is Ready, and that one has no node yet."
+        )
+        out += table.wrapped(what.strip(), style.width, indent="  ")
+    for failure in state.failures[:_MOST_FAILURES]:
+        when = _when(failure.at, failure.times)
+        head = f"{failure.about.kind} {failure.about.name}: {failure.reason}{when}:"
+        out += table.wrapped(head, style.width, indent="  ")
+        out += table.wrapped(failure.message, style.width, indent="    ")
+        out += table.wrapped(_meaning(failure.message), style.width, indent="    ")
+    if state.missing and not (state.failures or state.waiting or state.is_paused or state.is_suspended):
+        what = "The facts do not say why; kubectl describe of its ReplicaSet or of itself shows the events."
+        out += table.wrapped(what, style.width, indent="  ")
+    return [*out, ""]
+
+
+def _meaning(message: str) -> str:
+    from kubectl_spread.messages import meaning  # regular expressions: 20 ms
+
+    return meaning.meaning_of_text(message)
+
+
+def _message(report: PodReport, style: Style) -> list[str]:
+    explanation = report.explanation
+    if not explanation.message and report.comparison is None:
+        return []
+    out = ["Message:"]
+    if explanation.message:
+        out += table.wrapped(explanation.message, style.width, indent="  ")
+    if report.comparison is not None:
+        out += _last_words(report.words, report.comparison, style)
+    return out
+
+
+def _last_words(words: LastWords, comparison: Comparison, style: Style) -> list[str]:
+    """The message in the cluster beside that of now."""
+    out = []
+    for line in standing(words, comparison):
+        out += table.wrapped(line, style.width)
+    if comparison.standing is not Standing.SAME:
+        out += table.wrapped(words.message, style.width, indent="  ")
+    return out
+
+
+def standing(words: LastWords, comparison: Comparison) -> list[str]:
+    """How the message in the cluster compares with that of now, in sentences."""
+    where = "the pod's condition" if words.seen == "condition" else "its last event"
+    last = f"{where}{_when(words.at, words.times)}"
+    if comparison.standing is Standing.SAME:
+        return [f"It is that of {last}{', ' + comparison.numbers if comparison.numbers else ''}."]
+    if comparison.standing is Standing.OLD_NEWS:
+        return [f"Old news, from before it had its node: {last}:"]
+    numbers = f" ({comparison.numbers})" if comparison.numbers else ""
+    if comparison.standing is Standing.OUTDATED:
+        return [f"That of {last} is outdated{numbers}: since then {', '.join(comparison.changed)}:"]
+    return [
+        (
+            f"That of {last} differs{numbers}, and nothing is known to have changed since. It may be that "
+            f"{'; that '.join(comparison.limits)}:"
+        )
+    ]
+
+
+def _notices(events: tuple[Event, ...], style: Style) -> list[str]:
+    if not events:
+        return []
+    out = ["Other events of the pod:"]
+    for event in events[:_MOST_NOTICES]:
+        what = f"{event.reason}{_when(event.last, event.times)}: {event.message}"
+        out += table.wrapped(what, style.width, indent="  ", hanging="  ")
+    return out
+
+
+def _when(at: str, times: int) -> str:
+    """` (7 times, last 2026-11-21T10:00:00Z)`."""
+    parts = [f"{times} times" if times > 1 else "", f"{'last ' if times > 1 else ''}{safe(at)}" if at else ""]
+    told = ", ".join(part for part in parts if part)
+    return f" ({told})" if told else ""

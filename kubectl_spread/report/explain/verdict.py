@@ -1,0 +1,272 @@
+"""The sentence that answers the question, in plain words."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import Ignored
+from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.report.explain.cause import cause
+from kubectl_spread.report.explain.cause import claim_words
+from kubectl_spread.report.explain.cause import constraint_words
+from kubectl_spread.report.explain.cause import short_key
+from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import safe
+
+_MOST_NAMES = 6
+_MOST_VICTIMS = 3
+_MOST_FINALIZERS = 3
+
+_CONFIGURED = "that is not known here: give it with --scheduler-config"
+_SPREAD = ("spread", "spread-label-missing")
+_BY_KIND = {
+    "taint": "A node must have a taint or a cordon that the facts do not show.",
+    "unschedulable": "A node must have a taint or a cordon that the facts do not show.",
+    "node-condition": "A node must have a taint or a cordon that the facts do not show.",
+    "scheduler-node-affinity": f"The scheduler's configuration must add a node affinity (addedAffinity) {_CONFIGURED}.",
+    "node-affinity": "Nodes must have other labels than the facts show.",
+    "resources": "There must be less room than the facts show: pods that they lack, or smaller nodes.",
+    "too-many-pods": "There must be less room than the facts show: pods that they lack, or smaller nodes.",
+    "ports": "Nodes must run pods that the facts lack.",
+    "unknown": "A plugin of the scheduler that is not known here must have refused it.",
+}
+_OTHER = "The scheduler must see objects, or have a configuration, that the facts do not show."
+_MOST_SENTENCES = 2
+
+
+def sentence(explanation: Explanation) -> str:
+    """The verdict on one pod."""
+    told = _SENTENCES.get(explanation.verdict, _pending)
+    return f"Pod {safe(explanation.pod.key)} {told(explanation)}"
+
+
+def _running(explanation: Explanation) -> str:
+    pod = explanation.pod
+    waits = " The scheduler has done its part: what it waits for now is the kubelet's." if _starts(pod.phase) else ""
+    return f"is bound to node {safe(pod.node_name)}.{waits}{_broken_by_now(explanation)}"
+
+
+def _node_gone(explanation: Explanation) -> str:
+    owner = explanation.pod.owner
+    again = (
+        "nothing creates it again" if owner is None else f"{safe(f'{owner.kind} {owner.name}')} then creates another"
+    )
+    return (
+        f"is bound to node {safe(explanation.pod.node_name)}, which does not exist: no kubelet will run it. "
+        f"The pod garbage collector deletes such a pod; {again}."
+    )
+
+
+def _finished(explanation: Explanation) -> str:
+    return f"has finished ({safe(explanation.pod.phase)}); the scheduler does not look at it."
+
+
+def _terminating(explanation: Explanation) -> str:
+    pod = explanation.pod
+    when = since(pod.deleted, pod.finalizers)
+    if not pod.node_name:
+        return f"has been terminating{when}, and the scheduler passes such a pod over."
+    return (
+        f"is terminating on node {safe(pod.node_name)}{when}. Spread constraints do not count it any more, "
+        "and what it requests stays taken until it has ended."
+    )
+
+
+def _gated(explanation: Explanation) -> str:
+    gates = listed(explanation.pod.cls.gates, most=_MOST_NAMES)
+    return f"waits for its scheduling gates: {gates}. No node is sought until whoever set them removes them."
+
+
+def _without_scheduler(explanation: Explanation) -> str:
+    name = safe(explanation.pod.cls.scheduler_name)
+    return f"waits for a scheduler named {name}, {_scheduler(explanation)}"
+
+
+def _schedulable(explanation: Explanation) -> str:
+    if explanation.assumed:
+        first = listed((f"{key} is on {node}" for key, node in explanation.assumed), most=_MOST_VICTIMS)
+        return f"can be scheduled once {first}: it then fits on {_fits(explanation)}."
+    return f"can be scheduled: it fits on {_fits(explanation)}.{_in_vain(explanation)}"
+
+
+def _waits_for_volume(explanation: Explanation) -> str:
+    chosen = listed(dict.fromkeys(item.selected_node for item in explanation.claims), most=_MOST_VICTIMS)
+    claims = "; ".join(claim_words(item) for item in explanation.claims[:_MOST_VICTIMS])
+    noun = "its volume" if len(explanation.claims) == 1 else "its volumes"
+    return f"waits for {noun}: the scheduler has chosen node {chosen}, and {claims}."
+
+
+def _waits_for_preemption(explanation: Explanation) -> str:
+    node, victims = safe(explanation.nominated_node), explanation.victims
+    told = listed((victim.key + since("", victim.finalizers) for victim in victims), most=_MOST_VICTIMS)
+    noun, has = ("pod", "has") if len(victims) == 1 else ("pods", "have")
+    return (
+        f"waits for {noun} {told} to end on node {node}. The scheduler evicted {'it' if has == 'has' else 'them'} "
+        f"to make room, and the pod goes to {node} once {'it has' if has == 'has' else 'they have'} ended."
+    )
+
+
+def _contended(explanation: Explanation) -> str:
+    rivals = listed(explanation.rivals, most=_MOST_VICTIMS)
+    return (
+        f"may stay Pending: it fits on {_fits(explanation)}, but there is not room for all Pending pods. "
+        f"The order in which the scheduler takes them decides; it may take {rivals} first.{_last_turn(explanation)}"
+    )
+
+
+def _last_turn(explanation: Explanation) -> str:
+    """What keeps a pod Pending if its rivals come first."""
+    last = explanation.last_turn
+    return "" if last is None or last.verdict is not Verdict.PENDING else f" Then {cause(last)}."
+
+
+def _refused_yet(explanation: Explanation) -> str:
+    disagreement = explanation.disagreement
+    if disagreement is None:
+        return _pending(explanation)
+    reasons = ", ".join(f"{part.number} {part.reason}" if part.number else part.reason for part in disagreement.parts)
+    return (
+        f"stays Pending: the scheduler refuses it on every node ({safe(reasons)}), although by what is known here it "
+        f"fits on {_fits(explanation)}. {' '.join(_must_differ(explanation))}"
+    )
+
+
+def _pending(explanation: Explanation) -> str:
+    preempting = explanation.preemption
+    if preempting is not None and preempting.node:
+        evicted = listed((victim.pod.key for victim in preempting.victims), most=_MOST_VICTIMS)
+        waits = f"waits for preemption to evict {evicted} on {safe(preempting.node)}"
+        return f"{waits}: as it is, {cause(explanation)}."
+    return f"stays Pending: {cause(explanation)}.{_assumed(explanation)}"
+
+
+def _assumed(explanation: Explanation) -> str:
+    if not explanation.assumed:
+        return ""
+    first = listed((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_VICTIMS)
+    return f" Pending pods that the scheduler takes before it are counted: {first}."
+
+
+def _in_vain(explanation: Explanation) -> str:
+    """Of the constraints of the pod itself, the first that does nothing for it: no event will ever tell."""
+    for report in explanation.constraints:
+        if report.is_default:
+            continue
+        words = constraint_words(report)
+        if not report.self_match:
+            return f" But {words} does not spread pods like this one: it does not count them."
+        if report.constraint.is_hard and report.eligible_domains == 1 and len(report.domains) > 1:
+            (only,) = (domain.value for domain in report.domains if domain.eligible)
+            return f" But {words} spreads nothing: {safe(only) or chr(34) * 2} is the only domain that counts."
+    return ""
+
+
+def _broken_by_now(explanation: Explanation) -> str:
+    """Of hard constraints that do not hold any more, the one that is furthest from it."""
+    skews = explanation.standing.skews if explanation.standing is not None else ()
+    broken = [skew for skew in skews if not skew.holds]
+    if not broken:
+        return ""
+    worst = max(broken, key=lambda skew: skew.skew - skew.max_skew)
+    own = "The cluster's default" if worst.is_default else "Its"
+    short = short_key(worst.topology_key)
+    name = safe(f"{own} {f'{short} ' if short else ''}constraint ({worst.topology_key}, maxSkew {worst.max_skew})")
+    emptiest = f", {safe(worst.emptiest)} {worst.least}" if worst.emptiest else ""
+    return (
+        f" {name} does not hold any more: the skew is {worst.skew} ({safe(worst.fullest)} {worst.most}{emptiest}). "
+        "It is checked only when a pod is scheduled, and nothing moves pods that run."
+    )
+
+
+def _scheduler(explanation: Explanation) -> str:
+    pods, own = explanation.scheduler, explanation.pod.cls.scheduler_name
+    what = "which is not one of the profiles known here"
+    near = difflib.get_close_matches(own, pods.known, 1)
+    if pods.placed:
+        what += f"; {counted(pods.placed, 'pod')} with that name are on nodes, so there was one"
+    elif pods.waiting > 1:
+        what += f"; none of the {pods.waiting} pods that name it has a node"
+    return what + (f"; is {safe(near[0])} meant?" if near else ".")
+
+
+def since(deleted: str, finalizers: Sequence[str]) -> str:
+    """` since 2026-01-01T10:00:00Z (finalizer x/y)`: when a pod was deleted, and what it still waits for."""
+    when = f" since {safe(deleted)}" if deleted else ""
+    if not finalizers:
+        return when
+    noun = "finalizer" if len(finalizers) == 1 else "finalizers"
+    return f"{when} ({noun} {listed(finalizers, most=_MOST_FINALIZERS)})"
+
+
+def _starts(phase: str) -> bool:
+    return phase == "Pending"
+
+
+def _fits(explanation: Explanation) -> str:
+    feasible = explanation.diagnosis.feasible
+    return f"{counted(len(feasible), 'node')}: {listed(feasible, most=_MOST_NAMES)}"
+
+
+def _by_the_other_rules(explanation: Explanation) -> str:
+    if not explanation.diagnosis.feasible:
+        return f"by the other rules {cause(explanation)}"
+    return f"by the other rules it fits on {_fits(explanation)}"
+
+
+def _in_future(explanation: Explanation) -> str:
+    if explanation.diagnosis.feasible:
+        return f"it fits on {_fits(explanation)}"
+    return f"it stays Pending: {cause(explanation)}"
+
+
+def ignored_sentence(ignored: Ignored) -> str:
+    """`ignored by 1.24: minDomains`."""
+    return f"ignored by {ignored.version}: {', '.join(ignored.fields)}"
+
+
+_SENTENCES: dict[Verdict, Callable[[Explanation], str]] = {
+    Verdict.RUNNING: _running,
+    Verdict.NODE_GONE: _node_gone,
+    Verdict.FINISHED: _finished,
+    Verdict.TERMINATING: _terminating,
+    Verdict.GATED: _gated,
+    Verdict.NO_SCHEDULER: _without_scheduler,
+    Verdict.NOT_PREDICTABLE: lambda item: f"is not predictable: {_by_the_other_rules(item)}.",
+    Verdict.NOT_CREATED: (
+        lambda item: f"was never created, so no scheduler has seen it; once it is, {_in_future(item)}."
+    ),
+    Verdict.SCHEDULABLE: _schedulable,
+    Verdict.WAITS_FOR_VOLUME: _waits_for_volume,
+    Verdict.WAITS_FOR_PREEMPTION: _waits_for_preemption,
+    Verdict.CONTENDED: _contended,
+    Verdict.REFUSED: _refused_yet,
+}
+
+
+def _must_differ(explanation: Explanation) -> list[str]:
+    """Return a sentence for each kind of reason that the facts do not explain, the first few."""
+    found = explanation.disagreement
+    kinds = () if found is None else tuple(part.kind.value for part in found.unexplained)
+    return list(dict.fromkeys(_differences(kinds, explanation)))[:_MOST_SENTENCES]
+
+
+def _differences(kinds: tuple[str, ...], explanation: Explanation) -> Iterator[str]:
+    for kind in sorted(kinds, key=lambda kind: kind not in _SPREAD):
+        if kind not in _SPREAD:
+            yield _BY_KIND.get(kind, _OTHER)
+        elif any(constraint.is_hard for constraint in explanation.pod.cls.constraints):
+            yield "It must count other pods or other domains than the facts show."
+        else:
+            own = "only soft constraints" if explanation.pod.cls.constraints else "no constraint"
+            if explanation.pod.cls.constraints:
+                yield f"The pod has {own}, so a hard constraint must have been added to it since."
+            else:
+                yield (
+                    f"The pod has {own} of its own, so the scheduler's configuration must have a hard default "
+                    f"constraint {_CONFIGURED}."
+                )

@@ -1,0 +1,1 @@
+"""Running workloads against their constraints, as a table, JSON and metrics."""

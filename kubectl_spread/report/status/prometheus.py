@@ -1,0 +1,106 @@
+"""`status` in Prometheus' text format, version 0.0.4.
+
+Source: prometheus/docs, content/docs/instrumenting/exposition_formats.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.simulate.status import ConstraintStatus
+from kubectl_spread.simulate.status import Standing
+from kubectl_spread.simulate.status import WorkloadStatus
+from kubectl_spread.text.wording import safe
+
+_MOST_DOMAINS = 50  # of a constraint whose domains have a time series each: a host is no domain to keep one for
+_ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+
+
+class _Metric(NamedTuple):
+    """A gauge of constraints; `value` is None where it has none."""
+
+    name: str
+    help: str
+    value: Callable[[ConstraintStatus], Optional[int]]
+
+
+_OF_CONSTRAINTS = (
+    _Metric(
+        "kubectl_spread_constraint_skew",
+        "Pods of the fullest domain less the global minimum, as the scheduler counts them now.",
+        lambda item: item.skew,
+    ),
+    _Metric("kubectl_spread_constraint_max_skew", "The constraint's maxSkew.", lambda item: item.max_skew),
+    _Metric("kubectl_spread_constraint_domains", "Domains that count.", lambda item: len(item.domains)),
+    _Metric(
+        "kubectl_spread_constraint_violated",
+        "1 where the skew is above maxSkew, or no node that counts has the label; also of ScheduleAnyway.",
+        lambda item: (
+            None if item.standing is Standing.UNKNOWN else int(item.standing in (Standing.VIOLATED, Standing.UNEVEN))
+        ),
+    ),
+    _Metric(
+        "kubectl_spread_constraint_uncounted_pods",
+        "Running pods of the workload that the constraint's selector does not match.",
+        lambda item: 0 if item.uncounted is None else len(item.uncounted.pods),
+    ),
+)
+_OF_WORKLOADS: tuple[tuple[str, str, Callable[[WorkloadStatus], int]], ...] = (
+    ("kubectl_spread_workload_pods_running", "Pods on a node that are not terminating.", lambda item: item.running),
+    ("kubectl_spread_workload_pods_pending", "Pods that wait for a node.", lambda item: len(item.pending)),
+)
+
+
+def text(statuses: Iterable[WorkloadStatus]) -> str:
+    """Every metric, its samples together; the text ends with a line break."""
+    return "".join(f"{line}\n" for line in _lines(list(statuses)))
+
+
+def _lines(statuses: list[WorkloadStatus]) -> Iterator[str]:
+    for metric in _OF_CONSTRAINTS:
+        yield from _head(metric.name, metric.help)
+        for status in statuses:
+            for item in status.constraints:
+                value = metric.value(item)
+                if value is not None:
+                    yield _sample(metric.name, _labels(status, item), value)
+    name = "kubectl_spread_domain_pods"
+    yield from _head(name, f"Pods that a constraint counts in a domain; of up to {_MOST_DOMAINS} domains.")
+    for status in statuses:
+        for item in status.constraints:
+            for domain in item.domains if len(item.domains) <= _MOST_DOMAINS else ():
+                yield _sample(name, {**_labels(status, item), "domain": domain.value}, domain.matching)
+    for name, about, count in _OF_WORKLOADS:
+        yield from _head(name, about)
+        for status in statuses:
+            yield _sample(name, _workload_labels(status), count(status))
+
+
+def _head(name: str, about: str) -> tuple[str, str]:
+    return f"# HELP {name} {about}", f"# TYPE {name} gauge"
+
+
+def _workload_labels(status: WorkloadStatus) -> dict[str, str]:
+    return status.key._asdict()
+
+
+def _labels(status: WorkloadStatus, item: ConstraintStatus) -> dict[str, str]:
+    return {
+        **_workload_labels(status),
+        "constraint": str(item.position),
+        "origin": "default" if item.is_default else "pod",
+        "topology_key": item.topology_key,
+        "when_unsatisfiable": item.when_unsatisfiable,
+    }
+
+
+def _sample(name: str, labels: dict[str, str], value: int) -> str:
+    # What a terminal would obey is made harmless first, but for line breaks, which the format escapes itself.
+    inner = ",".join(
+        f'{key}="{chr(10).join(map(safe, text.split(chr(10)))).translate(_ESCAPED)}"' for key, text in labels.items()
+    )
+    return f"{name}{{{inner}}} {value}"

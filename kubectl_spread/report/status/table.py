@@ -1,0 +1,133 @@
+"""The table of `status`, in kubectl's manner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.report.explain.constraints import selector_text
+from kubectl_spread.simulate.status import ConstraintStatus
+from kubectl_spread.simulate.status import Standing
+from kubectl_spread.simulate.status import WorkloadStatus
+from kubectl_spread.text.wording import safe
+
+_SHORT = {HOSTNAME: "hostname", ZONE: "zone", REGION: "region"}
+_WIDEST_COUNTS = 24
+_MOST_DOMAINS = 20  # that the wide form lists
+_NONE = "<none>"
+
+
+class Row(NamedTuple):
+    """One line: what it is about, which stays the same while it is watched, and its cells."""
+
+    about: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+def header(*, has_namespace: bool, is_wide: bool) -> tuple[str, ...]:
+    """The names of the columns."""
+    columns: tuple[str, ...] = ("NAME", "KEY", "MAXSKEW", "WHEN", "DOMAINS", "COUNTS", "SKEW", "STATUS")
+    if is_wide:
+        columns += ("PODS", "SELECTOR", "SINCE", "REASON")
+    return ("NAMESPACE", *columns) if has_namespace else columns
+
+
+def rows(statuses: Iterable[WorkloadStatus], *, has_namespace: bool, is_wide: bool) -> list[Row]:
+    """A line for each constraint, and one for a workload that has none."""
+    found = []
+    for status in statuses:
+        name = f"{status.key.kind.lower()}/{status.key.name}"
+        first = (status.key.namespace, name) if has_namespace else (name,)
+        about = (status.key.kind, status.key.namespace, status.key.name)
+        for item in status.constraints:
+            cells = (*first, *_constraint(item, status, is_wide=is_wide))
+            found.append(Row((*about, str(item.position)), tuple(map(_cell, cells))))
+        if not status.constraints:
+            cells = (*first, *_without(status, is_wide=is_wide))
+            found.append(Row((*about, ""), tuple(map(_cell, cells))))
+    return found
+
+
+class Columns:
+    """Lines of a table that goes on: columns get wider, and never narrower."""
+
+    def __init__(self) -> None:
+        self._widths: list[int] = []
+
+    def lines(self, rows: Iterable[tuple[str, ...]]) -> list[str]:
+        """Lay out some rows below those that were laid out before."""
+        rows = list(rows)
+        for row in rows:
+            self._widths += [0] * (len(row) - len(self._widths))
+            self._widths = [max(width, len(cell)) for width, cell in zip(self._widths, row, strict=True)]
+        return [
+            "   ".join(cell.ljust(width) for cell, width in zip(row, self._widths, strict=True)).rstrip()
+            for row in rows
+        ]
+
+
+def _cell(text: str) -> str:
+    return safe(text) or _NONE
+
+
+def _constraint(item: ConstraintStatus, status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
+    key = item.topology_key if is_wide else _SHORT.get(item.topology_key, item.topology_key)
+    cells = (
+        f"{key} (default)" if item.is_default else key,
+        str(item.max_skew),
+        item.when_unsatisfiable,
+        str(len(item.domains)),
+        counts_text(item, is_wide=is_wide),
+        _NONE if item.skew is None else str(item.skew),
+        standing_text(item.standing, status),
+    )
+    if not is_wide:
+        return cells
+    selector = _NONE if item.selector is None else selector_text(item.selector)
+    return (*cells, _pods(status), selector, _since(item, status), item.reason)
+
+
+def _without(status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
+    pending = standing_text(None, status)
+    cells = (_NONE, _NONE, _NONE, _NONE, _NONE, _NONE, pending or _NONE)
+    return (*cells, _pods(status), _NONE, status.pending_since, status.why) if is_wide else cells
+
+
+def standing_text(standing: Optional[Standing], status: WorkloadStatus) -> str:
+    """`violated, pending 2`; a constraint that holds is not called ok while pods of its workload wait."""
+    counts = {
+        "pending": len(status.pending),
+        "on missing nodes": len(status.lost),
+        "not created": status.uncreated.number if status.uncreated is not None else 0,
+    }
+    troubles = [f"{what} {count}" for what, count in counts.items() if count]
+    stands = "" if standing is None or (troubles and standing is Standing.OK) else standing.value
+    return ", ".join(filter(None, (stands, *troubles)))
+
+
+def counts_text(item: ConstraintStatus, *, is_wide: bool) -> str:
+    """`a=2 b=1 c=0`, or `0..2` where that is too much."""
+    if not item.domains:
+        return ""
+    listed = " ".join(f"{domain.value or chr(34) * 2}={domain.matching}" for domain in item.domains)
+    if len(item.domains) <= _MOST_DOMAINS if is_wide else len(safe(listed)) <= _WIDEST_COUNTS:
+        return listed
+    numbers = [domain.matching for domain in item.domains]
+    return f"{min(numbers)}..{max(numbers)}"
+
+
+def _pods(status: WorkloadStatus) -> str:
+    """Running of wanted pods, as kubectl's READY."""
+    wanted = "" if status.wanted is None else f"/{status.wanted}"
+    return f"{status.running}{wanted}"
+
+
+def _since(item: ConstraintStatus, status: WorkloadStatus) -> str:
+    """When the first Pending pod was refused, or what is known of when the counts came to be."""
+    if status.pending_since:
+        return status.pending_since
+    return f"after {item.not_before}" if item.not_before else ""

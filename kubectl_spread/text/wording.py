@@ -1,0 +1,44 @@
+"""Words that every part of the program shares: counted nouns, lists of names, the word that was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 node` or `2 nodes`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def safe(text: str) -> str:
+    """Return text of a manifest or a cluster that can neither move the cursor nor colour the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def listed(names: Iterable[str], *, most: int) -> str:
+    """Return names with commas, and how many more than `most` there are."""
+    names = [safe(name) for name in names]
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return the known word that is most like a word, in either case; empty if none is close enough."""
+    if not isinstance(word, str) or not word:
+        return ""
+    by_lower = {name.lower(): name for name in known}
+    if word.lower() in by_lower:
+        return by_lower[word.lower()]
+    import difflib  # 3 ms
+
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=cutoff)
+    return by_lower[near[0]] if near else ""
+
+
+def did_you_mean(word: object, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return `did you mean X?`; empty if no known word is close enough."""
+    near = nearest(word, known, cutoff=cutoff)
+    return f"did you mean `{near}`?" if near else ""

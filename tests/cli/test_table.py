@@ -1,0 +1,40 @@
+"""Tables that keep to a width."""
+
+from __future__ import annotations
+
+from kubectl_spread.report import table
+
+ROWS = [
+    ("DOMAIN", "IF PLACED HERE", "FITS"),
+    ("eu-central-1a", "1 + 1 - 0 = 2 > 1", "yes, but no usable node"),
+]
+
+
+def test_gaps_give_way_before_cells_are_broken() -> None:
+    assert [
+        "DOMAIN         IF PLACED HERE     FITS",
+        "eu-central-1a  1 + 1 - 0 = 2 > 1  yes, but no usable node",
+    ] == table.table(ROWS, 58)
+
+
+def test_cells_are_broken_where_gaps_do_not_suffice() -> None:
+    assert [
+        "DOMAIN          IF PLACED HERE      FITS",
+        "eu-central-1a   1 + 1 - 0 = 2 > 1   yes, but no usable",
+        "                                    node",
+    ] == table.table(ROWS, 54)
+
+
+def test_both_give_way_where_neither_suffices() -> None:
+    assert [
+        "DOMAIN         IF PLACED HERE     FITS",
+        "eu-central-1a  1 + 1 - 0 = 2 > 1  yes, but no usable",
+        "                                  node",
+    ] == table.table(ROWS, 52)
+
+
+def test_without_a_width_no_cell_is_broken() -> None:
+    assert [
+        "DOMAIN          IF PLACED HERE      FITS",
+        "eu-central-1a   1 + 1 - 0 = 2 > 1   yes, but no usable node",
+    ] == table.table(ROWS)
