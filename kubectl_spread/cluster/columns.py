@@ -183,12 +183,12 @@ class Columns:
             return
         before, self.sums = self.sums, sums
         self._shared.clear()  # what was added up before does not hold any more
-        if not any(cls.older for cls in self.classes):
+        if not any(pod_class.older for pod_class in self.classes):
             return
         for node, pods in enumerate(self.pods):
-            for cls in (pod.cls for pod in pods if pod.cls.older):
-                self._weigh(cls.counted(before), node, -1)
-                self._weigh(cls.counted(sums), node, 1)
+            for pod_class in (pod.cls for pod in pods if pod.cls.older):
+                self._weigh(pod_class.counted(before), node, -1)
+                self._weigh(pod_class.counted(sums), node, 1)
 
     def shared(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` makes of these columns, made once for each key: many pod classes ask for the same.
@@ -201,16 +201,16 @@ class Columns:
             self._shared[key] = found = make()
         return found
 
-    def counted(self, cls: PodClass) -> PodClass:
+    def counted(self, pod_class: PodClass) -> PodClass:
         """Return a class with its requests as the release that is followed adds them up."""
-        return cls.counted(self.sums) if cls.older else cls
+        return pod_class.counted(self.sums) if pod_class.older else pod_class
 
-    def _weigh(self, cls: PodClass, node: int, sign: int) -> None:
+    def _weigh(self, pod_class: PodClass, node: int, sign: int) -> None:
         """Add what a pod of a counted class requests to the accounts of a node, or take it out."""
-        for resource, amount in cls.requests:
+        for resource, amount in pod_class.requests:
             _add(self.requested_of(resource), node, sign * amount)
-        _add(self.nonzero_cpu, node, sign * cls.nonzero[0])
-        _add(self.nonzero_memory, node, sign * cls.nonzero[1])
+        _add(self.nonzero_cpu, node, sign * pod_class.nonzero[0])
+        _add(self.nonzero_memory, node, sign * pod_class.nonzero[1])
 
     def _unbind(self, pod: Pod, node: int) -> None:
         """Take a pod out of the accounts of its node."""
@@ -285,8 +285,8 @@ class Columns:
 
     def bind(self, pod: Pod, node: int) -> None:
         """Let a pod count on a node from now on."""
-        cls = pod.cls
-        counted = cls.counted(self.sums) if cls.older else cls
+        pod_class = pod.cls
+        counted = pod_class.counted(self.sums) if pod_class.older else pod_class
         for resource, amount in counted.requests:  # perf: as `_weigh` does, once for every pod that is placed
             _add(self.requested_of(resource), node, amount)
         _add(self.nonzero_cpu, node, counted.nonzero[0])
@@ -295,7 +295,7 @@ class Columns:
         self.pods[node].append(pod)
         self.bound_pods.append(pod)
         self._bound_nodes.append(node)
-        class_at = self.class_index(cls)
+        class_at = self.class_index(pod_class)
         self._bound_classes.append(class_at)
         self._bound_groups.append(self._group(class_at, terminating=pod.terminating))
         self._bound_signs.append(1)
@@ -334,28 +334,30 @@ class Columns:
         """Add up what the bound pods ask for."""
         nodes, classes = self.bound_nodes, self.bound_classes
         amounts: dict[str, Int64s] = {}  # resource -> int64 (C,)
-        for at, cls in enumerate(self.classes):
-            for resource, amount in cls.requests:
+        for at, pod_class in enumerate(self.classes):
+            for resource, amount in pod_class.requests:
                 if resource not in amounts:
                     amounts[resource] = np.zeros(len(self.classes), np.int64)
                 amounts[resource][at] = _wrapped(amount)
         for resource, of_class in amounts.items():
             np.add.at(self.requested_of(resource), nodes, of_class[classes])
-        nonzero = np.array([tuple(map(_wrapped, cls.nonzero)) for cls in self.classes], np.int64).reshape(-1, 2)
+        nonzero = np.array([tuple(map(_wrapped, pod_class.nonzero)) for pod_class in self.classes], np.int64).reshape(
+            -1, 2
+        )
         np.add.at(self.nonzero_cpu, nodes, nonzero[classes, 0])
         np.add.at(self.nonzero_memory, nodes, nonzero[classes, 1])
         np.add.at(self.pod_count, nodes, 1)
 
-    def class_index(self, cls: PodClass) -> int:
+    def class_index(self, pod_class: PodClass) -> int:
         """The index of a class in `classes`; equal classes are one."""
-        found = self._class_by_id.get(id(cls))
+        found = self._class_by_id.get(id(pod_class))
         if found is None:
-            found = self._class_by_value.setdefault(cls, len(self.classes))
+            found = self._class_by_value.setdefault(pod_class, len(self.classes))
             if found == len(self.classes):
-                self.classes.append(cls)
-                self.has_pod_affinity |= cls.has_pod_affinity
-            self._class_by_id[id(cls)] = found
-            self._kept.append(cls)
+                self.classes.append(pod_class)
+                self.has_pod_affinity |= pod_class.has_pod_affinity
+            self._class_by_id[id(pod_class)] = found
+            self._kept.append(pod_class)
         return found
 
     def untolerated(self, tolerations: tuple[Toleration, ...]) -> list[Optional[Taint]]:
@@ -390,8 +392,8 @@ class Columns:
     def _group(self, class_at: int, *, terminating: bool) -> int:
         found = self._group_of.get((class_at, terminating))
         if found is None:
-            cls = self.classes[class_at]
-            group = Group(cls.namespace, cls.labels, terminating)
+            pod_class = self.classes[class_at]
+            group = Group(pod_class.namespace, pod_class.labels, terminating)
             found = self._group_of[class_at, terminating] = self._groups.add(group)
         return found
 
@@ -441,7 +443,7 @@ def distinct(numbers: NDArray[Number]) -> NDArray[Number]:
 class MatchCounter:
     """Pods of a namespace that a selector matches, on each node; terminating pods are left out.
 
-    counts: int64 (N,), right after `catch_up`; amounts: what the last call added on each of the nodes it returned.
+    counts: int64 (N,), right after `sync`; amounts: what the last call added on each of the nodes it returned.
     Source: podtopologyspread/common.go, countPodsMatchSelector (v1.36.2), but for the empty selector.
     """
 
@@ -454,7 +456,7 @@ class MatchCounter:
         self.counts = columns.zeros()
         self.amounts: Union[int, Int32s] = 1
 
-    def catch_up(self) -> Int32s:
+    def sync(self) -> Int32s:
         """Count the pods that came or went since the last call; the nodes of those that match, once for each."""
         columns = self._columns
         end = len(columns.bound_pods)

@@ -74,10 +74,10 @@ def _by_label(pods: tuple[Pod, ...]) -> dict[OwnerKey, list[tuple[int, Pod]]]:
 def _inferred(pods: tuple[Pod, ...]) -> dict[OwnerKey, list[OwnerKey]]:
     """Return the ReplicaSets of each Deployment by their names, wherever they are not in the facts."""
     found: dict[OwnerKey, dict[OwnerKey, None]] = {}
-    for cls in {id(pod.cls): pod.cls for pod in pods}.values():
-        deployment = inferred_deployment(cls)
-        if deployment is not None and cls.owner is not None:
-            found.setdefault(deployment, {})[OwnerKey("ReplicaSet", cls.namespace, cls.owner.name)] = None
+    for pod_class in {id(pod.cls): pod.cls for pod in pods}.values():
+        deployment = inferred_deployment(pod_class)
+        if deployment is not None and pod_class.owner is not None:
+            found.setdefault(deployment, {})[OwnerKey("ReplicaSet", pod_class.namespace, pod_class.owner.name)] = None
     return {deployment: list(sets) for deployment, sets in found.items()}
 
 
@@ -97,16 +97,16 @@ def workload_of(pod: Pod, cluster: Cluster) -> OwnerKey:
     return owner_of(pod.cls, cluster) or OwnerKey("Pod", pod.namespace, pod.name)
 
 
-def owner_of(cls: PodClass, cluster: Cluster) -> Optional[OwnerKey]:
+def owner_of(pod_class: PodClass, cluster: Cluster) -> Optional[OwnerKey]:
     """Return the workload of the pods of a class; None for pods without a controller."""
-    if cls.owner is None:
+    if pod_class.owner is None:
         return None
-    labelled = _labelled(cls)
+    labelled = _labelled(pod_class)
     if labelled is not None:
         return labelled
-    key = OwnerKey(cls.owner.kind, cls.namespace, cls.owner.name)
+    key = OwnerKey(pod_class.owner.kind, pod_class.namespace, pod_class.owner.name)
     if key not in cluster.owners and key not in cluster.controllers:
-        key = inferred_deployment(cls) or key
+        key = inferred_deployment(pod_class) or key
     return top_of(key, cluster)
 
 
@@ -121,13 +121,13 @@ def top_of(key: OwnerKey, cluster: Cluster) -> OwnerKey:
     return top
 
 
-def inferred_deployment(cls: PodClass) -> Optional[OwnerKey]:
+def inferred_deployment(pod_class: PodClass) -> Optional[OwnerKey]:
     """Return the Deployment of a ReplicaSet that is named after it and the template's hash; else None."""
-    hashed = dict(cls.labels).get(POD_TEMPLATE_HASH, "")
-    if cls.owner is None or cls.owner.kind != "ReplicaSet" or not hashed:
+    hashed = dict(pod_class.labels).get(POD_TEMPLATE_HASH, "")
+    if pod_class.owner is None or pod_class.owner.kind != "ReplicaSet" or not hashed:
         return None
-    name = cls.owner.name.removesuffix(f"-{hashed}")
-    return OwnerKey("Deployment", cls.namespace, name) if name and name != cls.owner.name else None
+    name = pod_class.owner.name.removesuffix(f"-{hashed}")
+    return OwnerKey("Deployment", pod_class.namespace, name) if name and name != pod_class.owner.name else None
 
 
 # Kinds whose controllers label the pods with the workload's name, and the kinds of the pods' own controllers.
@@ -138,14 +138,14 @@ _MAKERS = {
 }
 
 
-def _labelled(cls: PodClass) -> Optional[OwnerKey]:
+def _labelled(pod_class: PodClass) -> Optional[OwnerKey]:
     """Return the workload that a label of the pods names, if their controller is of a kind that it uses."""
-    if cls.owner is None:
+    if pod_class.owner is None:
         return None
-    labels = dict(cls.labels)
+    labels = dict(pod_class.labels)
     for kind, label in NAMED_BY_LABEL.items():
-        if labels.get(label) and cls.owner.kind in _MAKERS[kind]:
-            return OwnerKey(kind, cls.namespace, labels[label])
+        if labels.get(label) and pod_class.owner.kind in _MAKERS[kind]:
+            return OwnerKey(kind, pod_class.namespace, labels[label])
     return None
 
 

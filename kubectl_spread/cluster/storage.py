@@ -33,11 +33,11 @@ class StorageState:
         self._nodes = nodes
         self._masks: dict[str, Bools] = {}
 
-    def claims_of(self, cls: PodClass, *, with_ephemeral: bool = True) -> list[tuple[ObjectKey, Optional[Claim]]]:
+    def claims_of(self, pod_class: PodClass, *, with_ephemeral: bool = True) -> list[tuple[ObjectKey, Optional[Claim]]]:
         """The claims of a pod in the order of its volumes, None for one that does not exist."""
         keys = [
-            ObjectKey(cls.namespace, volume.claim)
-            for volume in cls.volumes
+            ObjectKey(pod_class.namespace, volume.claim)
+            for volume in pod_class.volumes
             if volume.claim and (with_ephemeral or not volume.is_ephemeral)
         ]
         return [(key, self.claims.get(key)) for key in keys]

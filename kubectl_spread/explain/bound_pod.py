@@ -19,7 +19,7 @@ from kubectl_spread.explain.scores import score_table
 from kubectl_spread.explain.scores import ScoreTable
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
@@ -130,14 +130,14 @@ def _again(pod: Pod, scores: Optional[ScoreTable]) -> Again:
     return Again.SAME_NODE if len(scores.hosts) == 1 else Again.ANY_OF_SEVERAL
 
 
-def _refusals(filtered: Filtered, at: int) -> list[Status]:
+def _refusals(filtered: FilterResult, at: int) -> list[Status]:
     if filtered.rejection is not None or not filtered.considered[at]:
         return [filtered.diagnosis().status(filtered.columns.nodes[at].name)]
     return filtered.failures(at)
 
 
-def _skews(pod: Pod, filtered: Filtered, at: int) -> list[SkewNow]:
-    states = [verdict.state for verdict in filtered.verdicts if isinstance(verdict.state, PreFilterState)]
+def _skews(pod: Pod, filtered: FilterResult, at: int) -> list[SkewNow]:
+    states = [verdict.state for verdict in filtered.plugin_results if isinstance(verdict.state, PreFilterState)]
     return [_skew(counts, pod, at) for state in states for counts in state.counts if counts.domains_num]
 
 

@@ -34,7 +34,7 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -153,7 +153,7 @@ class Examined(NamedTuple):
 
     explanation: Explanation
     scheduler: Optional[Scheduler] = None
-    filtered: Optional[Filtered] = None
+    filtered: Optional[FilterResult] = None
 
 
 def explain(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Explanation:
@@ -191,7 +191,7 @@ def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_n
     return Explanation(pod, verdict, nothing, constraints=today.constraints, standing=today)
 
 
-def _awaiting(explanation: Explanation, filtered: Filtered) -> Explanation:
+def _awaiting(explanation: Explanation, filtered: FilterResult) -> Explanation:
     """Say of a pod whose node is chosen already what it waits for: its volume, or the end of evicted pods."""
     if explanation.verdict is Verdict.SCHEDULABLE:
         making = _being_made(explanation, filtered.columns.cluster)
@@ -211,7 +211,7 @@ def _being_made(explanation: Explanation, cluster: Cluster) -> tuple[ClaimTroubl
     return found if is_all and chosen <= set(explanation.diagnosis.feasible) else ()
 
 
-def _evicted(pod: Pod, filtered: Filtered) -> tuple[Pod, ...]:
+def _evicted(pod: Pod, filtered: FilterResult) -> tuple[Pod, ...]:
     """Pods of lower priority that end on the pod's nominated node, where it fits once they have ended; else none."""
     at = filtered.columns.index.get(pod.nominated_node)
     if at is None or filtered.rejection is not None:
@@ -219,7 +219,7 @@ def _evicted(pod: Pod, filtered: Filtered) -> tuple[Pod, ...]:
     ending = [
         other for other in filtered.columns.pods[at] if other.terminating and other.cls.priority < pod.cls.priority
     ]
-    return tuple(ending) if ending and filtered.what_if(at, ending, ()) is None else ()
+    return tuple(ending) if ending and filtered.filter_with(at, ending, ()) is None else ()
 
 
 def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Explanation:
@@ -232,7 +232,9 @@ def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Exp
     return Explanation(pod, Verdict.NO_SCHEDULER, nothing, reported=pod.message, beyond=beyond, scheduler=pods)
 
 
-def explain_filtered(pod: Pod, filtered: Filtered, scheduler: Scheduler, *, is_detailed: bool = False) -> Explanation:
+def explain_filtered(
+    pod: Pod, filtered: FilterResult, scheduler: Scheduler, *, is_detailed: bool = False
+) -> Explanation:
     """Explain a pod from what the plugins said of it; nothing may have been bound since.
 
     `is_detailed`: with the pods behind the counts, the arithmetic of each conflict, the scores and the candidates of
@@ -285,7 +287,7 @@ def _domain_key(cls: PodClass) -> str:
 
 
 def _preempting(
-    pod: Pod, filtered: Filtered, scheduler: Scheduler, result: Optional[PostFilterResult]
+    pod: Pod, filtered: FilterResult, scheduler: Scheduler, result: Optional[PostFilterResult]
 ) -> Optional[Preempting]:
     if result is None or result.dry_run is None:
         return None
@@ -298,7 +300,7 @@ def _verdict(*, is_predictable: bool, is_pending: bool) -> Verdict:
     return Verdict.PENDING if is_pending else Verdict.SCHEDULABLE
 
 
-def _nodes(diagnosis: Diagnosis, filtered: Filtered) -> tuple[NodeReport, ...]:
+def _nodes(diagnosis: Diagnosis, filtered: FilterResult) -> tuple[NodeReport, ...]:
     reports = []
     for at, node in enumerate(filtered.columns.nodes):
         if filtered.feasible[at]:

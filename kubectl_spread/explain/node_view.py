@@ -98,7 +98,7 @@ def one_node(name: str, examined: Examined) -> Optional[OneNode]:
                     reason.text for bit, reason in enumerate(verdict.state.reasons) if int(verdict.bits[at]) >> bit & 1
                 ),
             )
-            for verdict in filtered.verdicts
+            for verdict in filtered.plugin_results
         ),
         refusing=tuple(item for item in explanation.requirements if not item.allowed[at]),
         domains=tuple((report, _domain(report, node)) for report in explanation.constraints),

@@ -16,7 +16,7 @@ from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Status
@@ -113,7 +113,7 @@ class Preempting(NamedTuple):
     elsewhere: Optional[Elsewhere] = None
 
 
-def preempting(pod: Pod, filtered: Filtered, scheduler: Scheduler, found: DryRun) -> Preempting:
+def preempting(pod: Pod, filtered: FilterResult, scheduler: Scheduler, found: DryRun) -> Preempting:
     """Explain a dry run of preemption; nothing may have been bound since."""
     if found.not_eligible:
         return Preempting(found.not_eligible)
@@ -130,7 +130,7 @@ def preempting(pod: Pod, filtered: Filtered, scheduler: Scheduler, found: DryRun
     )
 
 
-def _victims(pod: Pod, chosen: Candidate, filtered: Filtered, scheduler: Scheduler) -> Iterator[Victim]:
+def _victims(pod: Pod, chosen: Candidate, filtered: FilterResult, scheduler: Scheduler) -> Iterator[Victim]:
     cluster = scheduler.columns.cluster
     own = owner_of(pod.cls, cluster)
     counts = _hard_counts(filtered)
@@ -141,8 +141,8 @@ def _victims(pod: Pod, chosen: Candidate, filtered: Filtered, scheduler: Schedul
         yield Victim(victim, owner, is_sibling, counted_by, victim.key in chosen.violating)
 
 
-def _hard_counts(filtered: Filtered) -> tuple[DomainCounts, ...]:
-    return next((item.state.counts for item in filtered.verdicts if isinstance(item.state, PreFilterState)), ())
+def _hard_counts(filtered: FilterResult) -> tuple[DomainCounts, ...]:
+    return next((item.state.counts for item in filtered.plugin_results if isinstance(item.state, PreFilterState)), ())
 
 
 def _name(pod: Pod, counts: DomainCounts) -> str:
@@ -178,7 +178,7 @@ def _criterion(best: Candidate, second: Candidate) -> Criterion:
     return found
 
 
-def _unhelpful(filtered: Filtered, found: DryRun) -> list[Unhelpful]:
+def _unhelpful(filtered: FilterResult, found: DryRun) -> list[Unhelpful]:
     """Nodes by reason, the most frequent first."""
     diagnosis = filtered.diagnosis()
     groups: dict[tuple[WhyNot, str, tuple[str, ...]], list[str]] = {}
@@ -203,7 +203,7 @@ def _why_not(tried: Optional[Status]) -> WhyNot:
     return WhyNot.REFUSED_EVEN_SO
 
 
-def _elsewhere(pod: Pod, filtered: Filtered) -> Optional[Elsewhere]:
+def _elsewhere(pod: Pod, filtered: FilterResult) -> Optional[Elsewhere]:
     """A pod of lower priority on one node whose eviction would make room on another of its domain.
 
     Looked for on nodes that only a spread constraint refuses. Not where the pod wants others beside it: the one that
@@ -213,7 +213,7 @@ def _elsewhere(pod: Pod, filtered: Filtered) -> Optional[Elsewhere]:
         return None
     counts = _hard_counts(filtered)
     refused = filtered.considered & ~filtered.feasible
-    for verdict in filtered.verdicts:
+    for verdict in filtered.plugin_results:
         if verdict.plugin != names.POD_TOPOLOGY_SPREAD:
             refused &= verdict.bits == 0
     for node in np.flatnonzero(refused)[:_MOST_NODES].tolist():
@@ -228,7 +228,7 @@ def _elsewhere(pod: Pod, filtered: Filtered) -> Optional[Elsewhere]:
     return None
 
 
-def _lesser_in_domain(pod: Pod, counts: DomainCounts, node: int, filtered: Filtered) -> list[tuple[Pod, int]]:
+def _lesser_in_domain(pod: Pod, counts: DomainCounts, node: int, filtered: FilterResult) -> list[tuple[Pod, int]]:
     """Pods of lower priority that a constraint counts in a node's domain, and their nodes; not on that node itself."""
     codes = counts.topology.codes
     others = np.flatnonzero((codes == codes[node]) & counts.included & (counts.on_nodes > 0))

@@ -19,7 +19,7 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.cycle import Scores
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
@@ -125,7 +125,7 @@ class ScoreTable(NamedTuple):
         return not self.error and len(self.rows) < self.feasible
 
 
-def score_table(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Optional[ScoreTable]:
+def score_table(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> Optional[ScoreTable]:
     """Score the nodes that fit, or those of them that the scheduler would look at; None where none fits.
 
     Nothing may have been bound since the pod was filtered. The scheduler is left as it was.

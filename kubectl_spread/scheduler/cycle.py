@@ -46,7 +46,7 @@ from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
 from kubectl_spread.scheduler.sampling import Sampler
 
 
-class Verdict(NamedTuple):
+class PluginResult(NamedTuple):
     """One plugin's answer for every node; right until the next pod is bound."""
 
     plugin: str
@@ -58,7 +58,7 @@ class Verdict(NamedTuple):
         return self.state.filter()
 
 
-class Filtered(NamedTuple):
+class FilterResult(NamedTuple):
     """What the plugins said of one pod; true until the next pod is bound.
 
     considered: bool (N,), nodes that were filtered. feasible: bool (N,), nodes that fit. nominated: statuses of nodes
@@ -67,7 +67,7 @@ class Filtered(NamedTuple):
     """
 
     columns: Columns
-    verdicts: tuple[Verdict, ...]
+    plugin_results: tuple[PluginResult, ...]
     considered: Bools
     feasible: Bools
     narrowed_by: tuple[str, ...] = ()
@@ -113,26 +113,26 @@ class Filtered(NamedTuple):
     def failures(self, node: int) -> list[Status]:
         """Every plugin that refuses a node, not only the first, in the order they run."""
         found = [
-            status_of(verdict.plugin, verdict.state.reasons, int(verdict.bits[node]))
-            for verdict in self.verdicts
-            if verdict.bits[node]
+            status_of(result.plugin, result.state.reasons, int(result.bits[node]))
+            for result in self.plugin_results
+            if result.bits[node]
         ]
         if node not in self.nominated:
             return found
         first = self.nominated[node]  # the same plugin may refuse it without the nominated pods, too
         return [first, *(status for status in found if status != first)]
 
-    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> Optional[Status]:
+    def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> Optional[Status]:
         """The first failure of a node if pods were gone and others came; None where the pod would fit."""
-        for verdict in self.verdicts:
-            bits = verdict.state.what_if(node, removed, added)
+        for result in self.plugin_results:
+            bits = result.state.filter_with(node, removed, added)
             if bits:
-                return status_of(verdict.plugin, verdict.state.reasons, bits)
+                return status_of(result.plugin, result.state.reasons, bits)
         return None
 
     def of_pods(self) -> tuple[FilterState, ...]:
         """The states of plugins whose answer depends on the pods that are bound."""
-        return tuple(verdict.state for verdict in self.verdicts if not isinstance(verdict.state, FixedState))
+        return tuple(result.state for result in self.plugin_results if not isinstance(result.state, FixedState))
 
     def _recorded(self, node: int) -> Status:
         """Upstream stops at the first plugin that refuses a node, and the message depends on it."""
@@ -182,7 +182,7 @@ class Scheduler:
         self._tries_nominated_first = NOMINATED_FIRST.of(self._release)
         columns.follow(REQUEST_SUMS.of(self._release))
         self._sampler = None if all_nodes else sampler or Sampler(columns.nodes)
-        self._prepared: dict[int, _Prepared] = {}  # by index of the class in columns.classes
+        self._prepared: dict[int, CycleState] = {}  # by index of the class in columns.classes
         self._nominated: dict[int, list[Pod]] = {}
         for pod in columns.cluster.pending():
             if self.has_profile(pod.cls):  # another scheduler's queue is not looked at
@@ -200,17 +200,17 @@ class Scheduler:
         """The names that pods may give as their scheduler."""
         return tuple(self._profiles)
 
-    def profile_of(self, cls: PodClass) -> Profile:
+    def profile_of(self, pod_class: PodClass) -> Profile:
         """The profile that a pod names.
 
         Raises:
             KeyError: there is none: no scheduler would ever look at the pod.
         """
-        return self._profiles[cls.scheduler_name]
+        return self._profiles[pod_class.scheduler_name]
 
-    def has_profile(self, cls: PodClass) -> bool:
+    def has_profile(self, pod_class: PodClass) -> bool:
         """Whether some profile schedules the pod."""
-        return cls.scheduler_name in self._profiles
+        return pod_class.scheduler_name in self._profiles
 
     def nominate(self, pod: Pod) -> None:
         """Let a pending pod that has a nominated node be in the way of others there, until it is bound."""
@@ -224,14 +224,14 @@ class Scheduler:
         for pod in pods:
             self.nominate(pod)
 
-    def filter(self, pod: Pod) -> Filtered:
+    def filter(self, pod: Pod) -> FilterResult:
         """Find the nodes that fit a pod."""
         if not self.columns.n:
-            return Filtered(self.columns, (), _NO_NODE, _NO_NODE)
+            return FilterResult(self.columns, (), _NO_NODE, _NO_NODE)
         prepared = self._prepare(pod.cls)
         if prepared.rejection is not None:
             none = np.zeros(self.columns.n, np.bool_)
-            return Filtered(
+            return FilterResult(
                 self.columns, (), none, none, (), prepared.rejection, prepared.rejected_by, release=self._release
             )
         filtered = prepared.filtered(self.columns)
@@ -249,7 +249,7 @@ class Scheduler:
             return filtered._replace(considered=only, feasible=only, narrowed_by=())
         return filtered
 
-    def score(self, pod: Pod, filtered: Filtered, nodes: Optional[NodeIndices] = None) -> Scores:
+    def score(self, pod: Pod, filtered: FilterResult, nodes: Optional[NodeIndices] = None) -> Scores:
         """Score the feasible nodes, of which there is at least one, or some of them.
 
         Raises:
@@ -274,7 +274,7 @@ class Scheduler:
         total += same_for_all
         return Scores(nodes, by_plugin, total)
 
-    def hosts(self, pod: Pod, filtered: Filtered) -> NodeIndices:
+    def hosts(self, pod: Pod, filtered: FilterResult) -> NodeIndices:
         """The nodes that may be taken, in the cluster's order: all with the highest score.
 
         In a cluster of 100 nodes and more these are the nodes that a search would find before it stops, unless all
@@ -283,7 +283,7 @@ class Scheduler:
         nodes = self._search(pod, filtered)
         return nodes if len(nodes) == 1 else self._best(pod, nodes)
 
-    def to_score(self, pod: Pod, filtered: Filtered) -> NodeIndices:
+    def to_score(self, pod: Pod, filtered: FilterResult) -> NodeIndices:
         """The nodes among which `hosts` would choose now, without moving on to where the next search starts."""
         if self._sampler is None:
             return self._search(pod, filtered)
@@ -292,7 +292,7 @@ class Scheduler:
         self._sampler.start = start
         return nodes
 
-    def _search(self, pod: Pod, filtered: Filtered) -> NodeIndices:
+    def _search(self, pod: Pod, filtered: FilterResult) -> NodeIndices:
         if self._sampler is None or self.columns.n < MIN_FEASIBLE_NODES_TO_FIND:
             return np.flatnonzero(filtered.feasible)
         percentage = self.profile_of(pod.cls).percentage_of_nodes_to_score
@@ -331,13 +331,13 @@ class Scheduler:
             if other.cls.priority >= pod.cls.priority and other.uid != pod.uid
         ]
 
-    def _with_nominated(self, pod: Pod, filtered: Filtered) -> Filtered:
+    def _with_nominated(self, pod: Pod, filtered: FilterResult) -> FilterResult:
         """A node must fit with the pods nominated to it, and without them."""
         failing: dict[int, Status] = {}
         for node in self._nominated:
             added = self.nominated_to(node, pod)
             is_filtered = filtered.considered[node] or node == filtered.own
-            status = filtered.what_if(node, (), added) if added and is_filtered else None
+            status = filtered.filter_with(node, (), added) if added and is_filtered else None
             if status is not None:
                 failing[node] = status
         if not failing:
@@ -346,11 +346,13 @@ class Scheduler:
         feasible[list(failing)] = False
         return filtered._replace(feasible=feasible, nominated=failing)
 
-    def _prepare(self, cls: PodClass) -> _Prepared:
-        at = self.columns.class_index(cls)
+    def _prepare(self, pod_class: PodClass) -> CycleState:
+        at = self.columns.class_index(pod_class)
         found = self._prepared.get(at)
         if found is None:
-            found = self._prepared[at] = _prepare(self.columns.counted(cls), self.columns, self.profile_of(cls))
+            found = self._prepared[at] = _prepare(
+                self.columns.counted(pod_class), self.columns, self.profile_of(pod_class)
+            )
         return found
 
 
@@ -358,38 +360,40 @@ _NO_NODE: Bools = np.zeros(0, np.bool_)
 _NOT_NARROWED: Mapping[str, frozenset[str]] = {}
 
 
-class _Prepared:
+class CycleState:
     """The states of one pod class."""
 
     def __init__(
         self,
-        cls: PodClass,
+        pod_class: PodClass,
         states: tuple[tuple[str, FilterState], ...],
         rejection: Union[Rejection, Failure, None] = None,
         rejected_by: str = "",
         release: Release = LATEST,
-        narrowed: Mapping[str, frozenset[str]] = _NOT_NARROWED,
+        node_names: Mapping[str, frozenset[str]] = _NOT_NARROWED,
     ) -> None:
-        """`narrowed`: node names by the plugin that leaves only them, whether it filters or not."""
-        self._cls = cls
+        """`node_names`: node names by the plugin that leaves only them, whether it filters or not."""
+        self._cls = pod_class
         self._states = states
         self.rejection = rejection
         self.rejected_by = rejected_by
         self._considered: Optional[Bools] = None
-        self._verdicts = tuple(Verdict(plugin, state) for plugin, state in states)
+        self._plugin_results = tuple(PluginResult(plugin, state) for plugin, state in states)
         self._changing = [state for _, state in states if not isinstance(state, FixedState)]
         self._release = release
-        self._narrowed = narrowed
+        self._node_names = node_names
         self._score_states: Optional[tuple[ScoreState, ...]] = None
         self._deciding: Optional[tuple[tuple[int, ScoreState], ...]] = None
         self._only_prepared: Optional[tuple[ScoreState, ...]] = None
 
-    def filtered(self, columns: Columns) -> Filtered:
+    def filtered(self, columns: Columns) -> FilterResult:
         considered = self._nodes_to_filter(columns)
         feasible = self._fixed.copy()
         for state in self._changing:
             feasible &= state.fits()
-        return Filtered(columns, self._verdicts, considered, feasible, tuple(self._narrowed), release=self._release)
+        return FilterResult(
+            columns, self._plugin_results, considered, feasible, tuple(self._node_names), release=self._release
+        )
 
     def reserve(self, node: int) -> None:
         for _, state in self._states:
@@ -423,7 +427,7 @@ class _Prepared:
     def _nodes_to_filter(self, columns: Columns) -> Bools:
         if self._considered is None:
             considered = np.ones(columns.n, np.bool_)
-            for left in self._narrowed.values():
+            for left in self._node_names.values():
                 considered &= np.array([node.name in left for node in columns.nodes], np.bool_)
             self._considered = considered
             self._fixed = considered.copy()
@@ -439,26 +443,26 @@ def _together(weighted: Sequence[tuple[int, ByNode]], columns: Columns) -> Score
     return columns.shared(key, lambda: ScoredTogether(weighted, columns))
 
 
-def _prepare(cls: PodClass, columns: Columns, profile: Profile) -> _Prepared:
+def _prepare(pod_class: PodClass, columns: Columns, profile: Profile) -> CycleState:
     states: dict[str, FilterState] = {}
-    narrowed: dict[str, frozenset[str]] = {}
+    node_names: dict[str, frozenset[str]] = {}
     for plugin in profile.pre_filter:
-        answer: Union[FilterState, Skip, Rejection] = plugin.pre_filter(cls, columns)
+        answer: Union[FilterState, Skip, Rejection] = plugin.pre_filter(pod_class, columns)
         if isinstance(answer, Rejection):
-            return _Prepared(cls, (), answer, plugin.name)
+            return CycleState(pod_class, (), answer, plugin.name)
         if isinstance(answer, Skip):
             continue
         states[plugin.name] = answer
-        if answer.narrowed is not None:
-            narrowed[plugin.name] = answer.narrowed
-            if not frozenset.intersection(*narrowed.values()):
-                return _Prepared(cls, (), _unsatisfied(tuple(narrowed)))
-    if narrowed and GONE_NODE_IS_ERROR.of(profile.release):
-        gone = frozenset.intersection(*narrowed.values()) - columns.index.keys()
+        if answer.node_names is not None:
+            node_names[plugin.name] = answer.node_names
+            if not frozenset.intersection(*node_names.values()):
+                return CycleState(pod_class, (), _unsatisfied(tuple(node_names)))
+    if node_names and GONE_NODE_IS_ERROR.of(profile.release):
+        gone = frozenset.intersection(*node_names.values()) - columns.index.keys()
         if gone:
-            return _Prepared(cls, (), Failure(f'nodeinfo not found for node name "{min(gone)}"'))
+            return CycleState(pod_class, (), Failure(f'nodeinfo not found for node name "{min(gone)}"'))
     filtering = tuple((name, states[name]) for name in profile.filter_order if name in states)
-    return _Prepared(cls, filtering, release=profile.release, narrowed=narrowed)
+    return CycleState(pod_class, filtering, release=profile.release, node_names=node_names)
 
 
 def _unsatisfied(plugins: tuple[str, ...]) -> Rejection:

@@ -21,7 +21,7 @@ from kubectl_spread.objects.behaviours import PREEMPTION_TRIES_LEFT_OUT
 from kubectl_spread.objects.behaviours import PREEMPTION_TRIES_REFUSED
 from kubectl_spread.objects.behaviours import VICTIMS_SORTED
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import Failure
@@ -102,7 +102,7 @@ class PostFilterResult(NamedTuple):
 NOW = "~"  # later than any time that is written
 
 
-def post_filter(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> PostFilterResult:
+def post_filter(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> PostFilterResult:
     """Run the PostFilter plugins for a pod that fits nowhere."""
     prefixes: list[str] = []
     if not scheduler.columns.n or isinstance(filtered.rejection, Failure):
@@ -123,7 +123,7 @@ def post_filter(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> PostFilte
     return PostFilterResult(", ".join(prefixes) if is_told else "", dry_run=found)
 
 
-def dry_run(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> DryRun:
+def dry_run(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> DryRun:
     """Try every node that refuses the pod only because of its pods (Evaluator.Preempt)."""
     if pod.cls.preemption_policy == "Never":
         return DryRun("not eligible due to preemptionPolicy=Never.")
@@ -142,7 +142,7 @@ def dry_run(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> DryRun:
     return DryRun("", tuple(candidates), min(candidates, key=preference, default=None), refused)
 
 
-def _to_try(filtered: Filtered, diagnosis: Diagnosis) -> Iterator[str]:
+def _to_try(filtered: FilterResult, diagnosis: Diagnosis) -> Iterator[str]:
     """Yield the nodes where preemption might help (nodesWherePreemptionMightHelp)."""
     if filtered.rejection is not None:
         # In such a release the statuses of a pod that PreFilter refuses were not handed on.
@@ -179,7 +179,7 @@ def _waits_for_victims(pod: Pod, diagnosis: Diagnosis, scheduler: Scheduler) -> 
 class _Selection:
     """Chooses the victims on one node after another (SelectVictimsOnNode)."""
 
-    def __init__(self, pod: Pod, filtered: Filtered, scheduler: Scheduler) -> None:
+    def __init__(self, pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> None:
         self._pod = pod
         self._filtered = filtered
         self._scheduler = scheduler
@@ -213,15 +213,15 @@ class _Selection:
 
     def _refusal(self, at: int, removed: Sequence[Pod], nominated: Sequence[Pod]) -> Optional[Status]:
         """Why a node does not take the pod even so, with the pods nominated to it and without them."""
-        status = self._filtered.what_if(at, removed, nominated) if nominated else None
-        return self._filtered.what_if(at, removed, ()) if status is None else status
+        status = self._filtered.filter_with(at, removed, nominated) if nominated else None
+        return self._filtered.filter_with(at, removed, ()) if status is None else status
 
     def _fits(self, at: int, removed: Sequence[Pod], nominated: Sequence[Pod]) -> bool:
         """Whether there is no refusal on a node where only its pods can be in the way."""
         # perf: a few thousand nodes are asked about each of their pods
-        if nominated and any(state.what_if(at, removed, nominated) for state in self._states):
+        if nominated and any(state.filter_with(at, removed, nominated) for state in self._states):
             return False
-        return not any(state.what_if(at, removed, ()) for state in self._states)
+        return not any(state.filter_with(at, removed, ()) for state in self._states)
 
 
 def _by_importance(pods: list[Pod]) -> list[Pod]:

@@ -17,24 +17,24 @@ from kubectl_spread.scheduler.framework.profile import Profile
 _OF_DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
 
 
-def not_evaluated(cls: PodClass, profile: Optional[Profile], cluster: Cluster) -> tuple[str, ...]:
+def not_evaluated(pod_class: PodClass, profile: Optional[Profile], cluster: Cluster) -> tuple[str, ...]:
     """What the pod depends on, in words; empty where its node can be predicted.
 
     Args:
-        cls: the pod's class.
+        pod_class: the class of the pod.
         profile: the one that the pod names; None where there is none.
         cluster: whose device classes may stand behind the pod's resources.
     """
     if profile is None:
-        return (*cls.beyond, f"the scheduler {cls.scheduler_name}")
-    return (*cls.beyond, *_devices(cls, profile, cluster), *_configured(cls, profile))
+        return (*pod_class.beyond, f"the scheduler {pod_class.scheduler_name}")
+    return (*pod_class.beyond, *_devices(pod_class, profile, cluster), *_configured(pod_class, profile))
 
 
-def _devices(cls: PodClass, profile: Profile, cluster: Cluster) -> Iterator[str]:
+def _devices(pod_class: PodClass, profile: Profile, cluster: Cluster) -> Iterator[str]:
     """Extended resources for which the scheduler makes resource claims."""
     if not CLAIMS_FOR_RESOURCES.of(profile.release):
         return
-    for resource, _ in cls.requests:
+    for resource, _ in pod_class.requests:
         device_class = cluster.device_classes.get(resource, "")
         if resource.startswith(_OF_DEVICE_CLASS):
             device_class = resource.removeprefix(_OF_DEVICE_CLASS)
@@ -42,10 +42,10 @@ def _devices(cls: PodClass, profile: Profile, cluster: Cluster) -> Iterator[str]
             yield f"the devices of the class {device_class}"
 
 
-def _configured(cls: PodClass, profile: Profile) -> Iterator[str]:
+def _configured(pod_class: PodClass, profile: Profile) -> Iterator[str]:
     """What the scheduler's configuration adds to its own plugins."""
     for name in profile.foreign:
         yield f"the plugin {name}"
     for extender in profile.extenders:
-        if not extender.resources or any(resource in extender.resources for resource, _ in cls.requests):
+        if not extender.resources or any(resource in extender.resources for resource, _ in pod_class.requests):
             yield f"the extender {extender.url}"

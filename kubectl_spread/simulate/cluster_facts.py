@@ -156,7 +156,7 @@ class KnownCluster:
         found = self._evidence_of(workload)
         if found is None or not found.own:
             return None
-        return uncounted(constraint, found.own, dict(found.cls.labels))
+        return uncounted(constraint, found.own, dict(found.pod_class.labels))
 
     def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
         """Where the pods that run would be if none of them did; None where not all of them would find a node."""
@@ -183,7 +183,7 @@ class KnownCluster:
             return ()
         own = {pod.key for pod in found.own}
         domains: dict[OwnerKey, list[str]] = {}
-        for pod in self._by_namespace.get(found.cls.namespace, ()):
+        for pod in self._by_namespace.get(found.pod_class.namespace, ()):
             owner = owner_of(pod.cls, self._cluster)
             if owner is not None and pod.key not in own and report.selector.matches(dict(pod.cls.labels)):
                 value = domain_of(pod, counts, found)
@@ -199,7 +199,7 @@ class KnownCluster:
         report = found.reports[found.positions.index(constraint.position)]
         numbers: dict[str, int] = {}
         for namespace, pods in self._by_namespace.items():
-            for pod in () if namespace == found.cls.namespace else pods:
+            for pod in () if namespace == found.pod_class.namespace else pods:
                 owner = owner_of(pod.cls, self._cluster)
                 is_like = owner is not None and (owner.kind, owner.name) == (workload.kind, workload.name)
                 if not is_like and report.selector.matches(dict(pod.cls.labels)):
@@ -249,10 +249,10 @@ class KnownCluster:
         found = self._evidence_of(workload)
         if found is None:
             return ()
-        cls, columns = found.cls, found.filtered.columns
-        labels, bounds = dict(cls.labels), []
-        for position, term in enumerate(cls.pod_anti_affinity):
-            if term.matches(cls.namespace, labels, columns.labels_of(cls.namespace)):
+        pod_class, columns = found.pod_class, found.filtered.columns
+        labels, bounds = dict(pod_class.labels), []
+        for position, term in enumerate(pod_class.pod_anti_affinity):
+            if term.matches(pod_class.namespace, labels, columns.labels_of(pod_class.namespace)):
                 codes = columns.topology(term.topology_key).codes[found.usable]
                 if (codes >= 0).all():
                     bounds.append(AntiAffinity(position, term.topology_key, len(distinct(codes))))
@@ -333,18 +333,18 @@ class KnownCluster:
         own = tuple(self._own_pods.get(_key(owner), ()))
         alone = self._cluster._replace(pods=own)
         pod = self._first_replica(as_running(as_stored(admitted(owner, alone), self._minor), alone))
-        cls = self._without_others(pod.cls, owner)
-        profile = self._profiles.get(cls.scheduler_name)
-        if not_evaluated(cls, profile, self._cluster):
+        pod_class = self._without_others(pod.cls, owner)
+        profile = self._profiles.get(pod_class.scheduler_name)
+        if not_evaluated(pod_class, profile, self._cluster):
             return None
-        filtered = self._scheduler.filter(pod._replace(cls=cls))
+        filtered = self._scheduler.filter(pod._replace(cls=pod_class))
         if filtered.rejection is not None:
             return None
-        made = constraint_reports(cls, filtered, shared=self._shared_reports)
+        made = constraint_reports(pod_class, filtered, shared=self._shared_reports)
         reports = {item.constraint.position: item for item in made if not item.is_default}
         chosen, candidates = passes(filtered, (names.NODE_AFFINITY,)), passes(filtered, _ABOUT_THE_NODE)
         usable = without_own(passes_all_but_spread(filtered), filtered, own)
-        return Evidence(owner, pod, cls, filtered, chosen, candidates, usable, own, reports, positions, {})
+        return Evidence(owner, pod, pod_class, filtered, chosen, candidates, usable, own, reports, positions, {})
 
     def _first_replica(self, owner: Workload) -> Pod:
         """Create the first pod of a workload, unless it was created to be placed."""
@@ -353,22 +353,22 @@ class KnownCluster:
             return known.first_replica
         return replica(owner, 0)
 
-    def _without_others(self, cls: PodClass, owner: Workload) -> PodClass:
+    def _without_others(self, pod_class: PodClass, owner: Workload) -> PodClass:
         """The class without what other pods and claims yet to come decide."""
         claims = self._cluster.storage.claims
         made = made_claims(owner, replica_name(owner, 0))
         kept = tuple(
             volume
-            for volume in cls.volumes
+            for volume in pod_class.volumes
             if not volume.claim
             or (
                 volume.claim not in made
                 and not volume.is_ephemeral
-                and (claim := claims.get(ObjectKey(cls.namespace, volume.claim))) is not None
+                and (claim := claims.get(ObjectKey(pod_class.namespace, volume.claim))) is not None
                 and claim.is_bound
             )
         )
-        return cls._replace(pod_affinity=(), volumes=kept)
+        return pod_class._replace(pod_affinity=(), volumes=kept)
 
     def _placement_of(self, workload: Workload) -> Optional[Placement]:
         key = _identity(workload)
@@ -394,7 +394,7 @@ class KnownCluster:
         twins = exhaustive.twins(found.pod, found.owner, missing)
         if missing < 1 or twins is None or paths < _FEWEST_PATHS:
             return None
-        hard = [item.position for item in found.cls.constraints if item.is_hard]
+        hard = [item.position for item in found.pod_class.constraints if item.is_hard]
         helping = [position for position in hard if self._all_fit(exhaustive.softened(twins, [position]))]
         if not helping and not self._all_fit(exhaustive.softened(twins, hard)):
             return None

@@ -49,8 +49,8 @@ def is_changed(owner: Workload, cluster: Cluster) -> bool:
 def _template_class(owner: Workload) -> PodClass:
     """What a scheduler sees of the template, but for what admission adds."""
     metadata = {"labels": _labels(owner), "namespace": owner.namespace}
-    cls = read.pod({"metadata": metadata, "spec": owner.template.get("spec") or {}}).cls
-    return cls._replace(priority=0, preemption_policy="")
+    pod_class = read.pod({"metadata": metadata, "spec": owner.template.get("spec") or {}}).cls
+    return pod_class._replace(priority=0, preemption_policy="")
 
 
 def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:

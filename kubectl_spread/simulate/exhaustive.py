@@ -26,7 +26,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
@@ -81,15 +81,15 @@ def twins(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
 
     None where a selector tells them apart, or each has claims that it finds again.
     """
-    cls = pod.cls
+    pod_class = pod.cls
     selectors = [
-        *(effective_selector(item, dict(cls.labels)) for item in cls.constraints),
-        *(term.selector for term in (*cls.pod_affinity, *cls.pod_anti_affinity)),
+        *(effective_selector(item, dict(pod_class.labels)) for item in pod_class.constraints),
+        *(term.selector for term in (*pod_class.pod_affinity, *pod_class.pod_anti_affinity)),
     ]
     named = {requirement.key for selector in selectors for requirement in selector.requirements or ()}
     if named & _ITS_OWN or owner.claim_templates:
         return None
-    template = {**owner.template, "metadata": {"labels": dict(cls.labels)}}
+    template = {**owner.template, "metadata": {"labels": dict(pod_class.labels)}}
     return Workload("ReplicaSet", "apps/v1", owner.namespace, f"{owner.name} anew", count, template)
 
 
@@ -103,26 +103,29 @@ def softened(owner: Workload, positions: Iterable[int]) -> Workload:
     return owner._replace(template={**owner.template, "spec": {**spec, "topologySpreadConstraints": written}})
 
 
-def alike(cls: PodClass, filtered: Filtered) -> list[int]:
+def alike(pod_class: PodClass, filtered: FilterResult) -> list[int]:
     """A number for each node, equal for nodes that can be exchanged without any pod of a class noticing.
 
     A label that no other node shares, as that of the hostname, is like any other such label.
     """
     columns = filtered.columns
-    if cls.pod_affinity or cls.volumes or cls.host_ports:
+    if pod_class.pod_affinity or pod_class.volumes or pod_class.host_ports:
         return list(range(columns.n))
     kinds: dict[Hashable, int] = {}
-    return [kinds.setdefault(kind, len(kinds)) for kind in _kinds(cls, filtered, columns)]
+    return [kinds.setdefault(kind, len(kinds)) for kind in _kinds(pod_class, filtered, columns)]
 
 
-def _kinds(cls: PodClass, filtered: Filtered, columns: Columns) -> list[Hashable]:
-    keys = [*(item.topology_key for item in cls.constraints), *(item.topology_key for item in cls.pod_anti_affinity)]
+def _kinds(pod_class: PodClass, filtered: FilterResult, columns: Columns) -> list[Hashable]:
+    keys = [
+        *(item.topology_key for item in pod_class.constraints),
+        *(item.topology_key for item in pod_class.pod_anti_affinity),
+    ]
     topologies = [columns.topology(key) for key in dict.fromkeys(keys)]
     sizes = [np.bincount(topology.codes + 1, minlength=len(topology.values) + 1) for topology in topologies]
-    resources = [name for name, _ in cls.requests if name in columns.allocatable and name != PODS]
+    resources = [name for name, _ in pod_class.requests if name in columns.allocatable and name != PODS]
     counts = [
         item
-        for verdict in filtered.verdicts
+        for verdict in filtered.plugin_results
         if isinstance(verdict.state, PreFilterState)
         for item in verdict.state.counts
     ]
@@ -134,7 +137,7 @@ def _kinds(cls: PodClass, filtered: Filtered, columns: Columns) -> list[Hashable
         )
         free = [int(columns.allocatable[name][at] - columns.requested_of(name)[at]) for name in resources]
         slots = columns.nodes[at].allocatable.get(PODS, 0) - int(columns.pod_count[at])
-        bits = tuple(int(verdict.bits[at]) for verdict in filtered.verdicts)
+        bits = tuple(int(verdict.bits[at]) for verdict in filtered.plugin_results)
         matching = tuple((bool(item.included[at]), int(item.on_nodes[at])) for item in counts)
         found.append((domains, tuple(free), slots, bits, bool(filtered.considered[at]), matching))
     return found

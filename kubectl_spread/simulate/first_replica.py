@@ -17,43 +17,48 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 
 
 class Evidence(NamedTuple):
-    """What the plugins say of a workload's first replica, `own` being the pods that run.
+    """The plugins' answers for a workload's first replica.
 
-    chosen, candidates, usable: bool (N,), nodes that its node affinity allows, that it may use however full they are,
-    and that take it as if none of its own pods were there. pod: the first replica; `cls` is its class without what
-    others decide. positions: where the constraints that were asked about are written.
+    pod: the first replica.
+    pod_class: its class without requirements that other pods or later claims decide.
+    chosen: bool (N,), nodes that its node affinity allows.
+    candidates: bool (N,), nodes that it may use, full ones included.
+    usable: bool (N,), nodes that accept it if none of the workload's own pods runs there.
+    own: the workload's running pods.
+    positions: where the constraints are in the manifest.
+    accounts: filled when a rule asks for one.
     """
 
     owner: Workload
     pod: Pod
-    cls: PodClass
-    filtered: Filtered
+    pod_class: PodClass
+    filtered: FilterResult
     chosen: Bools
     candidates: Bools
     usable: Bools
     own: tuple[Pod, ...]
     reports: dict[int, ConstraintReport]
     positions: tuple[int, ...]
-    accounts: dict[int, Account]  # as far as somebody asked
+    accounts: dict[int, Account]
 
 
-def passes(filtered: Filtered, plugins: tuple[str, ...]) -> Bools:
+def passes(filtered: FilterResult, plugins: tuple[str, ...]) -> Bools:
     """Bool (N,): nodes that none of the plugins refuses."""
     left: Bools = filtered.considered.copy()
-    for verdict in filtered.verdicts:
+    for verdict in filtered.plugin_results:
         if verdict.plugin in plugins:
             left &= verdict.bits == 0
     return left
 
 
-def without_own(usable: Bools, filtered: Filtered, own: tuple[Pod, ...]) -> Bools:
+def without_own(usable: Bools, filtered: FilterResult, own: tuple[Pod, ...]) -> Bools:
     """Add the nodes that take a pod once the workload's own pods there are gone."""
     by_node: dict[int, list[Pod]] = {}
     for pod in own:
@@ -62,8 +67,8 @@ def without_own(usable: Bools, filtered: Filtered, own: tuple[Pod, ...]) -> Bool
             by_node.setdefault(at, []).append(pod)
     for at, pods in by_node.items():
         usable[at] = not any(
-            verdict.bits[at] and verdict.state.what_if(at, pods, ())
-            for verdict in filtered.verdicts
+            verdict.bits[at] and verdict.state.filter_with(at, pods, ())
+            for verdict in filtered.plugin_results
             if verdict.plugin != names.POD_TOPOLOGY_SPREAD
         )
     return usable
@@ -140,7 +145,7 @@ def _sharing(report: ConstraintReport, found: Evidence) -> tuple[tuple[str, tupl
 def counts_of(report: ConstraintReport, found: Evidence) -> Optional[DomainCounts]:
     """A hard constraint's own account."""
     position = report.constraint.position
-    states = [verdict.state for verdict in found.filtered.verdicts if isinstance(verdict.state, PreFilterState)]
+    states = [verdict.state for verdict in found.filtered.plugin_results if isinstance(verdict.state, PreFilterState)]
     return next((item for state in states for item in state.counts if item.constraint.position == position), None)
 
 

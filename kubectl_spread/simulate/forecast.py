@@ -25,7 +25,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -195,19 +195,19 @@ class _Account(NamedTuple):
     is_default: bool
 
 
-def _accounts(cls: PodClass, filtered: Filtered, scheduler: Scheduler) -> list[_Account]:
+def _accounts(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) -> list[_Account]:
     """The constraints that the scheduler goes by, its own defaults included, in the order they are written."""
     columns = scheduler.columns
-    profile = scheduler.profile_of(cls)
+    profile = scheduler.profile_of(pod_class)
     plugin = next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
     found: list[_Account] = []
     for hard in (True, False):
-        constraints = plugin.constraints(cls, columns, hard=hard) if plugin is not None else ()
+        constraints = plugin.constraints(pod_class, columns, hard=hard) if plugin is not None else ()
         keyed = with_all_keys(constraints, columns)
         for constraint in constraints:
-            included = keyed & match_node_inclusion_policies(constraint, cls, columns)
-            counts = DomainCounts(constraint, cls, columns, included, None if hard else filtered.feasible)
-            found.append(_Account(counts, hard, not cls.constraints))
+            included = keyed & match_node_inclusion_policies(constraint, pod_class, columns)
+            counts = DomainCounts(constraint, pod_class, columns, included, None if hard else filtered.feasible)
+            found.append(_Account(counts, hard, not pod_class.constraints))
     return sorted(found, key=lambda account: account.counts.constraint.position)
 
 
@@ -295,21 +295,21 @@ def _range(numbers: list[int]) -> Range:
     return Range(int(min(numbers)), int(max(numbers)))
 
 
-def _kinds(pods: list[Pod], owner: Workload, filtered: Filtered, scheduler: Scheduler) -> Optional[list[int]]:
+def _kinds(pods: list[Pod], owner: Workload, filtered: FilterResult, scheduler: Scheduler) -> Optional[list[int]]:
     """A number for each node, equal for nodes that can be exchanged; None where it matters which pod goes where.
 
     Nodes of a kind look the same to every Filter plugin (`search.alike`) and to every Score plugin.
     """
-    cls, columns = pods[0].cls, scheduler.columns
-    if cls.volumes or twins(pods[0], owner, len(pods)) is None or not filtered.feasible.any():
+    pod_class, columns = pods[0].cls, scheduler.columns
+    if pod_class.volumes or twins(pods[0], owner, len(pods)) is None or not filtered.feasible.any():
         return None
-    looks = alike(cls, filtered)
-    if columns.has_pod_affinity or cls.has_pod_affinity:
+    looks = alike(pod_class, filtered)
+    if columns.has_pod_affinity or pod_class.has_pod_affinity:
         looks = list(range(columns.n))
     points = _points(pods[0], filtered, scheduler)
-    domains = [columns.topology(key) for key in dict.fromkeys(_keys(cls, filtered, scheduler))]
+    domains = [columns.topology(key) for key in dict.fromkeys(_keys(pod_class, filtered, scheduler))]
     sizes = [np.bincount(topology.codes + 1, minlength=len(topology.values) + 1) for topology in domains]
-    accounts = [account.counts.on_nodes for account in _accounts(cls, filtered, scheduler)]
+    accounts = [account.counts.on_nodes for account in _accounts(pod_class, filtered, scheduler)]
     kinds: dict[Hashable, int] = {}
     found = []
     for at, node in enumerate(columns.nodes):
@@ -319,8 +319,8 @@ def _kinds(pods: list[Pod], owner: Workload, filtered: Filtered, scheduler: Sche
             tuple(int(columns.requested_of(name)[at]) for name in sorted(columns.requested)),
             (int(columns.nonzero_cpu[at]), int(columns.nonzero_memory[at]), int(columns.pod_count[at])),
             tuple(taint for taint in node.taints if taint.effect == PREFER_NO_SCHEDULE),
-            tuple(image for image in node.images if image[0] in cls.images),
-            tuple(item.term.matches(node.labels, node.name) for item in cls.node_affinity.preferred),
+            tuple(image for image in node.images if image[0] in pod_class.images),
+            tuple(item.term.matches(node.labels, node.name) for item in pod_class.node_affinity.preferred),
             tuple(int(counts[at]) for counts in accounts),
             points.get(at),
             tuple(other.uid for other in scheduler.nominated_to(at, pods[0])),
@@ -333,11 +333,11 @@ def _kinds(pods: list[Pod], owner: Workload, filtered: Filtered, scheduler: Sche
     return found
 
 
-def _keys(cls: PodClass, filtered: Filtered, scheduler: Scheduler) -> list[str]:
-    return [account.counts.constraint.topology_key for account in _accounts(cls, filtered, scheduler)]
+def _keys(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) -> list[str]:
+    return [account.counts.constraint.topology_key for account in _accounts(pod_class, filtered, scheduler)]
 
 
-def _points(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> dict[int, Hashable]:
+def _points(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> dict[int, Hashable]:
     """By node that fits, what every plugin gives it now."""
     try:
         scores = scheduler.score(pod, filtered)

@@ -24,7 +24,7 @@ from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreError
@@ -52,13 +52,13 @@ class Binding(NamedTuple):
     node: int
     fitting: int
     hosts: int
-    filtered: Filtered  # as it was before the pod was bound
+    filtered: FilterResult  # as it was before the pod was bound
 
 
 class Refusal(NamedTuple):
     """A pod that found no node; `error`: a plugin failed to score the nodes that fit."""
 
-    filtered: Filtered
+    filtered: FilterResult
     error: Optional[ScoreError] = None
 
 
@@ -92,7 +92,7 @@ class Placer:
         profile = scheduler.profile_of(pod.cls) if scheduler.has_profile(pod.cls) else None
         return not_evaluated(pod.cls, profile, self.cluster)
 
-    def place(self, pod: Pod, *, before: Callable[[Filtered], None] = lambda _: None) -> Union[Binding, Refusal]:
+    def place(self, pod: Pod, *, before: Callable[[FilterResult], None] = lambda _: None) -> Union[Binding, Refusal]:
         """Bind a pod to the best node, if any node fits.
 
         Args:
@@ -109,7 +109,9 @@ class Placer:
             self._refusals[class_at] = found
         return found
 
-    def _bound(self, pod: Pod, filtered: Filtered, before: Callable[[Filtered], None]) -> Union[Binding, Refusal]:
+    def _bound(
+        self, pod: Pod, filtered: FilterResult, before: Callable[[FilterResult], None]
+    ) -> Union[Binding, Refusal]:
         before(filtered)
         try:
             hosts = self.scheduler.hosts(pod, filtered)

@@ -14,7 +14,7 @@ from kubectl_spread.explain.explanation import GATED
 from kubectl_spread.explain.explanation import Verdict
 from kubectl_spread.explain.explanation import without_scheduler
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.simulate.pending_claims import lacks_provisioner
 from kubectl_spread.simulate.placement import Eviction
@@ -148,7 +148,7 @@ class Queue:
         else:
             self.placed.append(PlacedPod(pod.name, found.pod.node_name, found.fitting, found.hosts))
 
-    def _explain_first(self, pod: Pod, filtered: Filtered) -> None:
+    def _explain_first(self, pod: Pod, filtered: FilterResult) -> None:
         """Explain the first pod that fits, if the queue explains."""
         if self._explains and self.first is None:
             self.first_moment = self._placer.now()

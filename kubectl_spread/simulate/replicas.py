@@ -254,15 +254,15 @@ def _priority(owner: Workload) -> int:
     return int((owner.template.get("spec") or {}).get("priority") or 0)
 
 
-def _matching(cls: PodClass, columns: Columns) -> dict[str, dict[str, int]]:
+def _matching(pod_class: PodClass, columns: Columns) -> dict[str, dict[str, int]]:
     """Count all pods that the first constraint of each topology key selects, by the values of the key."""
     found: dict[str, dict[str, int]] = {}
-    for constraint in cls.constraints:
+    for constraint in pod_class.constraints:
         if constraint.topology_key in found:
             continue
         topology = columns.topology(constraint.topology_key)
-        counter = MatchCounter(cls.namespace, effective_selector(constraint, dict(cls.labels)), columns)
-        counter.catch_up()
+        counter = MatchCounter(pod_class.namespace, effective_selector(constraint, dict(pod_class.labels)), columns)
+        counter.sync()
         with_key = topology.codes >= 0
         counts = np.zeros(len(topology.values), np.int64)
         np.add.at(counts, topology.codes[with_key], counter.counts[with_key])

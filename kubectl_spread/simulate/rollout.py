@@ -24,7 +24,7 @@ from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.unsupported import not_evaluated
@@ -154,22 +154,24 @@ class Rollouts:
 
     def _is_known(self, pod: Pod) -> bool:
         """Whether a pod's node can be predicted: the facts have its claims, and a scheduler looks at it."""
-        cls, claims = pod.cls, self._cluster.storage.claims
-        has_claims = all(not item.claim or ObjectKey(cls.namespace, item.claim) in claims for item in cls.volumes)
-        profile = self._profiles.get(cls.scheduler_name)
-        return has_claims and not cls.gates and not not_evaluated(cls, profile, self._cluster)
+        pod_class, claims = pod.cls, self._cluster.storage.claims
+        has_claims = all(
+            not item.claim or ObjectKey(pod_class.namespace, item.claim) in claims for item in pod_class.volumes
+        )
+        profile = self._profiles.get(pod_class.scheduler_name)
+        return has_claims and not pod_class.gates and not not_evaluated(pod_class, profile, self._cluster)
 
-    def _filter(self, pod: Pod) -> Filtered:
+    def _filter(self, pod: Pod) -> FilterResult:
         if self._scheduler is None:
             self._scheduler = Scheduler(Columns(self._cluster), self._profiles)
         return self._scheduler.filter(pod)
 
-    def _fits_without(self, pod: Pod, goes: list[Pod], filtered: Filtered) -> bool:
+    def _fits_without(self, pod: Pod, goes: list[Pod], filtered: FilterResult) -> bool:
         """Whether the pod finds a node once one of some others has gone: that one's own, or any."""
         index = filtered.columns.index
         for old in goes:
             at = index.get(old.node_name)
-            if at is not None and filtered.considered[at] and filtered.what_if(at, [old], ()) is None:
+            if at is not None and filtered.considered[at] and filtered.filter_with(at, [old], ()) is None:
                 return True
         for old in goes[:_MOST_TRIED]:
             without = Scheduler(Columns(self._without([old])), self._profiles)

@@ -203,25 +203,25 @@ def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> Wor
         lost=tuple(pod.name for pod in staying if pod.node_name and pod.node_name not in known.columns.index),
         uncreated=next(uncreated([key], known.cluster), None),
     )
-    cls = _next_class(key, own, known)
-    profile = known.profiles.get(cls.scheduler_name)
+    pod_class = _next_class(key, own, known)
+    profile = known.profiles.get(pod_class.scheduler_name)
     if profile is None:
-        why = f"no profile of the scheduler is called {cls.scheduler_name}"
-        return status._replace(constraints=_unknown(cls, why), why=why)
+        why = f"no profile of the scheduler is called {pod_class.scheduler_name}"
+        return status._replace(constraints=_unknown(pod_class, why), why=why)
     plugin = next((item for item in profile.pre_filter if isinstance(item, PodTopologySpread)), None)
     if plugin is None:
-        why = f"the profile {cls.scheduler_name} has no PodTopologySpread"
-        return status._replace(constraints=_unknown(cls, why), why=why)
-    found = _constraints(cls, plugin, known, kind=key.kind)
+        why = f"the profile {pod_class.scheduler_name} has no PodTopologySpread"
+        return status._replace(constraints=_unknown(pod_class, why), why=why)
+    found = _constraints(pod_class, plugin, known, kind=key.kind)
     running = [pod for pod in staying if pod.node_name]
-    return status._replace(constraints=tuple(_with_uncounted(item, cls, running) for item in found))
+    return status._replace(constraints=tuple(_with_uncounted(item, pod_class, running) for item in found))
 
 
-def _with_uncounted(item: ConstraintStatus, cls: PodClass, running: list[Pod]) -> ConstraintStatus:
+def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: list[Pod]) -> ConstraintStatus:
     """The status with what its selector leaves out of the workload's own running pods."""
     if item.is_default:
         return item
-    found = uncounted(cls.constraints[item.position], running, dict(cls.labels))
+    found = uncounted(pod_class.constraints[item.position], running, dict(pod_class.labels))
     if found is None:
         return item
     is_silent = item.standing in (Standing.OK, Standing.UNEVEN)
@@ -244,7 +244,7 @@ def _next_class(key: OwnerKey, own: list[Pod], known: _Known) -> PodClass:
     return daemon(owner, own[0].node_name).cls if key.kind == "DaemonSet" and own else replica(owner, 0).cls
 
 
-def _unknown(cls: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
+def _unknown(pod_class: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
     """The pod's constraints where nobody counts for them."""
     return tuple(
         ConstraintStatus(
@@ -261,59 +261,65 @@ def _unknown(cls: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
             standing=Standing.UNKNOWN,
             reason=why,
         )
-        for item in cls.constraints
+        for item in pod_class.constraints
     )
 
 
-def _constraints(cls: PodClass, plugin: PodTopologySpread, known: _Known, *, kind: str) -> tuple[ConstraintStatus, ...]:
+def _constraints(
+    pod_class: PodClass, plugin: PodTopologySpread, known: _Known, *, kind: str
+) -> tuple[ConstraintStatus, ...]:
     columns = known.columns
-    hard = plugin.constraints(cls, columns, hard=True)
+    hard = plugin.constraints(pod_class, columns, hard=True)
     found = [
-        _constraint(counts, cls, columns, is_hard=True, kind=kind)
-        for counts in PreFilterState(hard, cls, columns).counts
+        _constraint(counts, pod_class, columns, is_hard=True, kind=kind)
+        for counts in PreFilterState(hard, pod_class, columns).counts
     ]
-    soft = plugin.constraints(cls, columns, hard=False)
-    require_all = bool(cls.constraints) or plugin.configured_defaults is not None
+    soft = plugin.constraints(pod_class, columns, hard=False)
+    require_all = bool(pod_class.constraints) or plugin.configured_defaults is not None
     found += [
-        _constraint(counts, cls, columns, is_hard=False, kind=kind)
-        for counts in _soft_counts(soft, cls, columns, require_all=require_all)
+        _constraint(counts, pod_class, columns, is_hard=False, kind=kind)
+        for counts in _soft_counts(soft, pod_class, columns, require_all=require_all)
     ]
     return tuple(sorted(found, key=lambda item: item.position))
 
 
 def _soft_counts(
-    constraints: tuple[Constraint, ...], cls: PodClass, columns: Columns, *, require_all: bool
+    constraints: tuple[Constraint, ...], pod_class: PodClass, columns: Columns, *, require_all: bool
 ) -> Iterable[DomainCounts]:
     """Soft constraints as scoring counts them; of nodes that are full it is taken that they will not stay so.
 
     Scoring looks at domains of nodes that fit. What is told here must not change with every pod that comes or goes, so
     that it is domains of nodes which the pod may use at all.
     """
-    usable = match_affinity(cls.node_requirement, columns) & match_taints(cls, columns) & ~columns.unschedulable
+    usable = (
+        match_affinity(pod_class.node_requirement, columns) & match_taints(pod_class, columns) & ~columns.unschedulable
+    )
     for constraint in constraints:
         keyed = with_all_keys(constraints if require_all else (constraint,), columns)
-        included = keyed & match_node_inclusion_policies(constraint, cls, columns)
-        yield DomainCounts(constraint, cls, columns, included, usable if (usable & included).any() else None)
+        included = keyed & match_node_inclusion_policies(constraint, pod_class, columns)
+        yield DomainCounts(constraint, pod_class, columns, included, usable if (usable & included).any() else None)
 
 
-def _constraint(counts: DomainCounts, cls: PodClass, columns: Columns, *, is_hard: bool, kind: str) -> ConstraintStatus:
+def _constraint(
+    counts: DomainCounts, pod_class: PodClass, columns: Columns, *, is_hard: bool, kind: str
+) -> ConstraintStatus:
     constraint, now = counts.constraint, counts.now()
     standing, reason = _standing(constraint, now, is_hard=is_hard, kind=kind)
     is_broken = standing in (Standing.VIOLATED, Standing.UNEVEN)
     return ConstraintStatus(
         position=constraint.position,
-        is_default=not cls.constraints,
+        is_default=not pod_class.constraints,
         topology_key=constraint.topology_key,
         max_skew=constraint.max_skew,
         when_unsatisfiable=DO_NOT_SCHEDULE if is_hard else SCHEDULE_ANYWAY,
-        min_domains=cls.constraints[constraint.position].min_domains if cls.constraints else None,
+        min_domains=pod_class.constraints[constraint.position].min_domains if pod_class.constraints else None,
         selector=constraint.selector,
         self_match=bool(constraint.self_match_num),
         domains=_domains(counts, now),
         counts=now,
         standing=standing,
         reason=reason,
-        not_before=_not_before(counts, cls, columns) if is_broken and now.domains else "",
+        not_before=_not_before(counts, pod_class, columns) if is_broken and now.domains else "",
     )
 
 
@@ -344,11 +350,11 @@ def _standing(constraint: Constraint, counts: ConstraintCounts, *, is_hard: bool
     return (Standing.VIOLATED, few) if is_hard else (Standing.UNEVEN, "")
 
 
-def _not_before(counts: DomainCounts, cls: PodClass, columns: Columns) -> str:
+def _not_before(counts: DomainCounts, pod_class: PodClass, columns: Columns) -> str:
     """When what is counted came to be at the earliest."""
     times: list[str] = [columns.nodes[at].created for at in np.flatnonzero(_counted(counts)).tolist()]
     of_pods = (
-        columns.seen(cls.namespace, counts.constraint.selector)[columns.bound_groups]
+        columns.seen(pod_class.namespace, counts.constraint.selector)[columns.bound_groups]
         & counts.included[columns.bound_nodes]
     )
     for at in np.flatnonzero(of_pods).tolist():

@@ -62,7 +62,7 @@ def _skew(counts: dict[str, int]) -> Optional[int]:
 def counted(pod: Pod, scheduler: Scheduler) -> Counts:
     """Return the pods that the pod's constraints count, by value, of the domains that they count."""
     filtered = scheduler.filter(pod)
-    hard = next((item.state.counts for item in filtered.verdicts if isinstance(item.state, PreFilterState)), ())
+    hard = next((item.state.counts for item in filtered.plugin_results if isinstance(item.state, PreFilterState)), ())
     soft = soft_counts(pod.cls, scheduler.columns, filtered.feasible & False, release=filtered.release)
     found: Counts = {}
     for counts in (*hard, *soft):

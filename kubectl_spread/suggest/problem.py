@@ -32,7 +32,7 @@ from kubectl_spread.objects.workload import RELEASE_LABELS
 from kubectl_spread.objects.workload import REVISION_LABEL_OF
 from kubectl_spread.objects.workload import REVISION_LABELS
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.sampling import Sampler
@@ -118,7 +118,7 @@ class Problem:
         return Sampler(self.cluster.nodes)
 
     @cached_property
-    def filtered(self) -> Filtered:
+    def filtered(self) -> FilterResult:
         """What the plugins say of the pod before any change."""
         return Scheduler(self.columns, self.profiles, sampler=self.sampler.anew()).filter(self.pod)
 

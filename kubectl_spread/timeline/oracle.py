@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.preemption import dry_run
@@ -147,7 +147,7 @@ class Oracle:
             return ""
         return filtered.diagnosis().message(post_filter(asked, filtered, kept.scheduler).message)
 
-    def _refused(self, pod: P, state: State) -> tuple[_Kept, Pod, Filtered]:
+    def _refused(self, pod: P, state: State) -> tuple[_Kept, Pod, FilterResult]:
         kept = self._kept(state)
         kept.show(_seen(state.pods), state.pods)
         kept.allow(budgets.as_seen(self._world, state))

@@ -12,7 +12,7 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.profiles import version_of
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.text import compose
@@ -54,7 +54,7 @@ def decision(pod: Pod, scheduler: Scheduler, *, preempts: bool) -> Case:
     return decided
 
 
-def _rejected(filtered: Filtered) -> Case:
+def _rejected(filtered: FilterResult) -> Case:
     diagnosis = filtered.diagnosis()
     statuses = dict(diagnosis.statuses)
     if filtered.narrowed_by and diagnosis.absent_status.reasons:  # most older releases say nothing of them
@@ -66,7 +66,7 @@ def _rejected(filtered: Filtered) -> Case:
     return {"rejected": rejected} if rejected else {}
 
 
-def _scored(pod: Pod, filtered: Filtered, scheduler: Scheduler) -> Case:
+def _scored(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> Case:
     scores = scheduler.score(pod, filtered)
     names = [scheduler.columns.nodes[at].name for at in scores.nodes]
     table = {

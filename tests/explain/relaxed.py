@@ -32,7 +32,7 @@ from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import Toleration
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.profiles import version_of
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from tests.naive import config
 from tests.naive import interpodaffinity
@@ -55,7 +55,7 @@ class Asked(NamedTuple):
     case: Plain
     pod: Pod
     cluster: Cluster
-    filtered: Filtered
+    filtered: FilterResult
 
 
 def asked(case: Plain) -> Optional[Asked]:
@@ -226,7 +226,7 @@ def hard_constraints(of: Asked) -> list[Requirement]:
     from kubectl_spread.explain.requirements.collect import _spread
     from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 
-    states = [verdict.state for verdict in of.filtered.verdicts if isinstance(verdict.state, PreFilterState)]
+    states = [verdict.state for verdict in of.filtered.plugin_results if isinstance(verdict.state, PreFilterState)]
     return [_spread(of.pod.cls, counts) for state in states for counts in state.counts]
 
 

@@ -22,7 +22,7 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.profiles import version_of
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
 from tests.explain.tight import tight_cases
@@ -41,7 +41,7 @@ _TOGETHER = {names.TAINT_TOLERATION: names.NODE_UNSCHEDULABLE, names.VOLUME_ZONE
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def filtered_of(case: Plain) -> Iterator[tuple[PodClass, Filtered]]:
+def filtered_of(case: Plain) -> Iterator[tuple[PodClass, FilterResult]]:
     """What the plugins say of each pod that comes in."""
     columns = Columns(cluster_of(copy.deepcopy(case["objects"] + case["incoming"])))
     configuration = json.loads(case["schedulerConfig"]) if case.get("schedulerConfig") else None
@@ -61,7 +61,7 @@ def test_the_requirements_of_a_plugin_leave_the_nodes_that_it_leaves(case: Plain
     for cls, filtered in filtered_of(case):
         found = requirements(cls, filtered)
         by_plugin: dict[str, Any] = {}
-        for verdict in filtered.verdicts:
+        for verdict in filtered.plugin_results:
             plugin = _TOGETHER.get(verdict.plugin, verdict.plugin)
             by_plugin[plugin] = by_plugin.get(plugin, True) & (verdict.bits == 0)
         for plugin, passes in by_plugin.items():
@@ -72,7 +72,7 @@ def test_the_requirements_of_a_plugin_leave_the_nodes_that_it_leaves(case: Plain
         assert len({item.id for item in found}) == len(found)
 
 
-def left(found: list[Requirement], filtered: Filtered) -> Any:
+def left(found: list[Requirement], filtered: FilterResult) -> Any:
     """Bool (N,): nodes that meet some requirements."""
     return np.logical_and.reduce([np.ones(filtered.columns.n, np.bool_), *[item.allowed for item in found]])
 

@@ -17,8 +17,8 @@ from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import Taint
-from kubectl_spread.scheduler.cycle import Filtered
-from kubectl_spread.scheduler.cycle import Verdict
+from kubectl_spread.scheduler.cycle import FilterResult
+from kubectl_spread.scheduler.cycle import PluginResult
 from kubectl_spread.scheduler.framework.status import status_of
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
@@ -121,7 +121,7 @@ _WITH_REQUIREMENTS = (
 )
 
 
-def not_usable(filtered: Filtered, nodes: PodNodes, *, refusing: Sequence[Requirement] = ()) -> NodeReasons:
+def not_usable(filtered: FilterResult, nodes: PodNodes, *, refusing: Sequence[Requirement] = ()) -> NodeReasons:
     """Return why nodes cannot run the pod whatever the spread: the first plugin that refuses each of them.
 
     `refusing`: the pod's requirements, given instead of the plugin's reason where they are more precise.
@@ -130,10 +130,10 @@ def not_usable(filtered: Filtered, nodes: PodNodes, *, refusing: Sequence[Requir
     for at, status in filtered.nominated.items():
         mask = np.zeros(filtered.columns.n, np.bool_)
         mask[at] = True
-        for verdict in filtered.verdicts:
+        for verdict in filtered.plugin_results:
             mask &= verdict.bits == 0
         collector.add(NodeReason(NodeReasonKind.PLUGIN, words=status.reasons), mask)
-    for verdict in filtered.verdicts:
+    for verdict in filtered.plugin_results:
         if verdict.plugin != names.POD_TOPOLOGY_SPREAD and verdict.bits.any():
             for requirement in refusing:
                 if requirement.plugin == verdict.plugin and verdict.plugin in _WITH_REQUIREMENTS:
@@ -143,7 +143,7 @@ def not_usable(filtered: Filtered, nodes: PodNodes, *, refusing: Sequence[Requir
     return collector.reasons()
 
 
-def _add_plugin(verdict: Verdict, nodes: PodNodes, collector: _Collector) -> None:
+def _add_plugin(verdict: PluginResult, nodes: PodNodes, collector: _Collector) -> None:
     """Add a plugin's own reasons; of taints, the taint."""
     bits = verdict.bits
     if verdict.plugin == names.TAINT_TOLERATION:

@@ -18,7 +18,7 @@ from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.taints import OUTAGES
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 
@@ -68,7 +68,7 @@ class Note(NamedTuple):
 
 
 def notes(
-    counts: DomainCounts, cls: PodClass, filtered: Filtered, *, usable: Bools, why_not: NodeReasons, is_hard: bool
+    counts: DomainCounts, cls: PodClass, filtered: FilterResult, *, usable: Bools, why_not: NodeReasons, is_hard: bool
 ) -> Iterator[Note]:
     """Yield notes; usable: bool (N,), nodes that pass everything but the spread constraints."""
     columns = filtered.columns
@@ -200,11 +200,11 @@ def _empty_value(counts: DomainCounts, columns: Columns) -> Iterator[Note]:
         yield _of_nodes(Note(NoteKind.EMPTY_VALUE, counts.constraint.topology_key), nodes, columns)
 
 
-def _cordoned(counts: DomainCounts, filtered: Filtered) -> Iterator[Note]:
+def _cordoned(counts: DomainCounts, filtered: FilterResult) -> Iterator[Note]:
     """Yield a note on cordons without their taint: nodeTaintsPolicy looks at taints alone."""
     if not counts.constraint.honors_taints:
         return
-    for verdict in filtered.verdicts:
+    for verdict in filtered.plugin_results:
         if verdict.plugin == names.NODE_UNSCHEDULABLE:
             nodes = counts.included & (verdict.bits != 0)
             if nodes.any():

@@ -39,7 +39,7 @@ from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.version import LATEST
-from kubectl_spread.scheduler.cycle import Filtered
+from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
@@ -164,7 +164,7 @@ class _Group(NamedTuple):
     """
 
     cls: PodClass
-    filtered: Filtered
+    filtered: FilterResult
     usable: Bools
     keys: tuple[str, ...]
     nodes: PodNodes
@@ -177,7 +177,7 @@ class _Group(NamedTuple):
 
 def constraint_reports(
     cls: PodClass,
-    filtered: Filtered,
+    filtered: FilterResult,
     *,
     is_detailed: bool = False,
     refusing: Sequence[Requirement] = (),
@@ -196,7 +196,7 @@ def constraint_reports(
     """
     if filtered.rejection is not None:
         return ()
-    hard = next((v.state.counts for v in filtered.verdicts if isinstance(v.state, PreFilterState)), ())
+    hard = next((v.state.counts for v in filtered.plugin_results if isinstance(v.state, PreFilterState)), ())
     plugin = _spreading(profile) if profile is not None and filtered.feasible.any() else None
     soft = soft_counts(
         cls,
@@ -225,10 +225,10 @@ def _spreading(profile: Profile) -> Optional[PodTopologySpread]:
     return next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
 
 
-def passes_all_but_spread(filtered: Filtered) -> Bools:
+def passes_all_but_spread(filtered: FilterResult) -> Bools:
     """Bool (N,): nodes that would take the pod if it had no spread constraints."""
     passes: Bools = filtered.considered.copy()
-    for verdict in filtered.verdicts:
+    for verdict in filtered.plugin_results:
         if verdict.plugin != names.POD_TOPOLOGY_SPREAD:
             passes &= verdict.bits == 0
     return passes

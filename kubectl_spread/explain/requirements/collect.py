@@ -32,8 +32,8 @@ from kubectl_spread.explain.wording import grouped
 from kubectl_spread.explain.wording import listed
 from kubectl_spread.explain.wording import nodes
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.cycle import Filtered
-from kubectl_spread.scheduler.cycle import Verdict
+from kubectl_spread.scheduler.cycle import FilterResult
+from kubectl_spread.scheduler.cycle import PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
@@ -41,7 +41,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilt
 # Plugins whose requirements stand with those of another.
 _WITH_ANOTHER = (names.TAINT_TOLERATION, names.VOLUME_ZONE)
 
-_MAKERS: dict[str, Callable[[Verdict, PodClass, Columns], Iterable[Requirement]]] = {
+_MAKERS: dict[str, Callable[[PluginResult, PodClass, Columns], Iterable[Requirement]]] = {
     names.NODE_NAME: node.node_name,
     names.NODE_AFFINITY: node.node_affinity,
     names.NODE_PORTS: resources.ports,
@@ -53,11 +53,11 @@ _MAKERS: dict[str, Callable[[Verdict, PodClass, Columns], Iterable[Requirement]]
 }
 
 
-def requirements(cls: PodClass, filtered: Filtered) -> list[Requirement]:
+def requirements(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
     """Every requirement that at least one node does not meet, in the order the plugins run."""
     found: list[Requirement] = []
     done: set[str] = set()
-    for verdict in filtered.verdicts:
+    for verdict in filtered.plugin_results:
         if verdict.plugin in (names.NODE_UNSCHEDULABLE, names.TAINT_TOLERATION):
             made: Iterable[Requirement] = () if "health" in done else node.health(cls, filtered)
             done.add("health")
@@ -73,7 +73,7 @@ def requirements(cls: PodClass, filtered: Filtered) -> list[Requirement]:
     return [requirement for requirement in found if not requirement.allowed.all()]
 
 
-def _of_plugin(verdict: Verdict, cls: PodClass, filtered: Filtered) -> Iterable[Requirement]:
+def _of_plugin(verdict: PluginResult, cls: PodClass, filtered: FilterResult) -> Iterable[Requirement]:
     columns, plugin = filtered.columns, verdict.plugin
     if isinstance(verdict.state, PreFilterState):
         return [_spread(cls, counts) for counts in verdict.state.counts]
@@ -128,14 +128,14 @@ def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
     return why
 
 
-def _nominated(filtered: Filtered) -> list[Requirement]:
+def _nominated(filtered: FilterResult) -> list[Requirement]:
     """Nodes that fit but for the pods nominated to them: one requirement, held as the whole pod decides it."""
     if not filtered.nominated:
         return []
     columns = filtered.columns
     refused = np.zeros(columns.n, np.bool_)
     refused[list(filtered.nominated)] = True
-    for verdict in filtered.verdicts:
+    for verdict in filtered.plugin_results:
         refused &= verdict.bits == 0
     refused &= filtered.considered | (np.arange(columns.n) == filtered.own)
     if not refused.any():

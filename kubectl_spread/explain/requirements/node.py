@@ -26,22 +26,22 @@ from kubectl_spread.objects.selector import Requirement as Condition
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import UNSCHEDULABLE
 from kubectl_spread.objects.taints import WELL_KNOWN
-from kubectl_spread.scheduler.cycle import Filtered
-from kubectl_spread.scheduler.cycle import Verdict
+from kubectl_spread.scheduler.cycle import FilterResult
+from kubectl_spread.scheduler.cycle import PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.nodeaffinity import ADDED_AFFINITY_REASON
 
 MOST_TAINTS = 24
 
 
-def health(cls: PodClass, filtered: Filtered) -> list[Requirement]:
+def health(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
     """One requirement for cordons, and one for each taint that is not tolerated.
 
     A cordoned node has `spec.unschedulable` and, from the node controller, a taint that says the same; they come and
     go together and are one requirement. Every taint counts that the pod does not tolerate, not only the first of a
     node. Of more than `MOST_TAINTS`, those that differ in their value alone are one.
     """
-    plugins = {verdict.plugin: verdict for verdict in filtered.verdicts}
+    plugins = {verdict.plugin: verdict for verdict in filtered.plugin_results}
     columns = filtered.columns
     cordoned = np.zeros(columns.n, np.bool_)
     if names.NODE_UNSCHEDULABLE in plugins:
@@ -145,7 +145,7 @@ def _be(state: str, *, is_one: bool) -> str:
     return f"are {noun}s{' for ' + rest if rest else ''}" if state.startswith("a ") else f"are {state}"
 
 
-def node_name(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:
+def node_name(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
     """The node that the pod's own `spec.nodeName` asks for."""
     text = f"the pod asks for node {cls.node_name} by name"
     if cls.node_name not in columns.index:
@@ -162,7 +162,7 @@ def node_name(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Require
     ]
 
 
-def node_affinity(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:
+def node_affinity(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
     """Each entry of nodeSelector, and each condition of the required term; terms of which one is enough are one."""
     found: list[Requirement] = []
     added = [at for at, reason in enumerate(verdict.state.reasons) if reason.text == ADDED_AFFINITY_REASON]
@@ -298,9 +298,9 @@ def _why_name(condition: Condition) -> Callable[[Bools], str]:
     return lambda among: f"it takes {verb} {listed(condition.values)}"  # noqa: ARG005
 
 
-def named_nodes(filtered: Filtered) -> Optional[Requirement]:
+def named_nodes(filtered: FilterResult) -> Optional[Requirement]:
     """The nodes that a PreFilter result leaves, where the plugin that says so does not filter."""
-    if not filtered.narrowed_by or names.NODE_AFFINITY in {verdict.plugin for verdict in filtered.verdicts}:
+    if not filtered.narrowed_by or names.NODE_AFFINITY in {verdict.plugin for verdict in filtered.plugin_results}:
         return None
     allowed = filtered.considered.copy()
     if filtered.own >= 0:
@@ -314,7 +314,7 @@ def named_nodes(filtered: Filtered) -> Optional[Requirement]:
     )
 
 
-def features(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:
+def features(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
     """Each feature that nodes must declare."""
     if not verdict.bits.any():
         return []

@@ -30,14 +30,14 @@ from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
-from kubectl_spread.scheduler.cycle import Verdict
+from kubectl_spread.scheduler.cycle import PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.interpodaffinity import incoming_term
 
 MOST_OTHERS = 16
 
 
-def requirements(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
+def requirements(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
     """The pod's own terms, then the anti-affinity of running pods: the order in which the plugin asks."""
     own = _anti_affinity(cls, columns)
     others = [_with_cause(item, own) for item in _others(cls, columns)]

@@ -17,7 +17,7 @@ from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import listed
 from kubectl_spread.objects.pod import HostPort
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.cycle import Verdict
+from kubectl_spread.scheduler.cycle import PluginResult
 from kubectl_spread.scheduler.plugins.noderesources.fit import TOO_MANY_PODS
 
 Indices = NDArray[np.intp]  # into columns.bound_pods
@@ -25,7 +25,7 @@ Indices = NDArray[np.intp]  # into columns.bound_pods
 _INSUFFICIENT = "Insufficient "
 
 
-def resources(verdict: Verdict, cls: PodClass, columns: Columns) -> Iterator[Requirement]:
+def resources(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterator[Requirement]:
     """The slot that any pod takes, and each resource that is requested."""
     requests = dict(columns.counted(cls).requests)
     for text, mask in masks_by_reason(verdict).items():
@@ -46,7 +46,7 @@ def resources(verdict: Verdict, cls: PodClass, columns: Columns) -> Iterator[Req
             )
 
 
-def masks_by_reason(verdict: Verdict) -> dict[str, Bools]:
+def masks_by_reason(verdict: PluginResult) -> dict[str, Bools]:
     """Bool (N,) of each reason text, True where it does not hold; reasons that differ in their code alone are one."""
     masks: dict[str, int] = {}
     for at, reason in enumerate(verdict.state.reasons):
@@ -91,7 +91,7 @@ def _why_short(name: str, asked: int, short: Bools, columns: Columns) -> Callabl
     return why
 
 
-def ports(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:
+def ports(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
     """Each host port of the pod, and who has it."""
     found = []
     for index, port in enumerate(dict.fromkeys(cls.host_ports)):

@@ -23,8 +23,8 @@ from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
 from kubectl_spread.objects.storage import Volume
-from kubectl_spread.scheduler.cycle import Filtered
-from kubectl_spread.scheduler.cycle import Verdict
+from kubectl_spread.scheduler.cycle import FilterResult
+from kubectl_spread.scheduler.cycle import PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.volumes.restrictions import is_conflict
 from kubectl_spread.scheduler.plugins.volumes.zone import allowed_by
@@ -32,13 +32,13 @@ from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
 from kubectl_spread.scheduler.plugins.volumes.zone import VolumeTopology
 
 
-def claims(cls: PodClass, filtered: Filtered) -> list[Requirement]:
+def claims(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
     """Each claim that has a volume, and those together that are still to be bound.
 
     A volume's node affinity (VolumeBinding) and its zone labels (VolumeZone) are one requirement: nobody changes one
     of them alone. Unbound claims are one requirement, as they compete for volumes.
     """
-    by_plugin = {verdict.plugin: verdict for verdict in filtered.verdicts}
+    by_plugin = {verdict.plugin: verdict for verdict in filtered.plugin_results}
     columns = filtered.columns
     found: list[Requirement] = []
     names_seen: set[str] = set()
@@ -95,7 +95,7 @@ def _why_bound(
     return f"volume {name} is bound to {' and '.join(parts) or 'no node'}: not {some(refused, columns)}"
 
 
-def _unbound(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:
+def _unbound(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
     waiting = [
         key.name
         for key, claim in columns.storage.claims_of(cls)
@@ -143,7 +143,7 @@ def _why_unbound(masks: dict[str, Bools], selected: dict[str, str], columns: Col
     return why
 
 
-def restrictions(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:
+def restrictions(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
     """Claims that one pod may use, and disks that a node can mount once."""
     found: list[Requirement] = []
     claims_of = columns.storage.claims_of(cls, with_ephemeral=False)
@@ -189,7 +189,7 @@ def _why_exclusive(name: str, using: Indices, columns: Columns) -> Callable[[Boo
     return lambda among: f"claim {name} is {used(everywhere)}"  # noqa: ARG005
 
 
-def limits(verdict: Verdict, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
+def limits(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
     """How many volumes of a CSI driver a node can attach."""
     found = []
     for mask in masks_by_reason(verdict).values():

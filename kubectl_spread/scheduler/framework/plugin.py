@@ -56,7 +56,7 @@ class FilterState(Protocol):
         """What the bits mean."""
 
     @property
-    def narrowed(self) -> Optional[frozenset[str]]:
+    def node_names(self) -> Optional[frozenset[str]]:
         """The names of the only nodes worth filtering; None for all."""
 
     def fits(self) -> Bools:
@@ -65,7 +65,7 @@ class FilterState(Protocol):
     def filter(self) -> Bits:
         """The bits of every node, now. The array is the state's own: do not write to it."""
 
-    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+    def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         """The bits of one node if pods bound to it were gone and others came (RemovePod, AddPod)."""
 
 
@@ -84,7 +84,7 @@ class FilterPlugin(Protocol):
     def name(self) -> str:
         """Upstream's name."""
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         """Look at the pod and the cluster once."""
 
 
@@ -105,7 +105,7 @@ class ScorePlugin(Protocol):
     def name(self) -> str:
         """Upstream's name."""
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         """Prepare what does not depend on the feasible nodes."""
 
 
@@ -152,9 +152,9 @@ def is_by_node(state: ScoreState) -> TypeGuard[ByNode]:
 class FixedState:
     """The state of a Filter plugin that no binding can change."""
 
-    def __init__(self, reasons: tuple[Reason, ...], bits: Bits, narrowed: Optional[frozenset[str]] = None) -> None:
+    def __init__(self, reasons: tuple[Reason, ...], bits: Bits, node_names: Optional[frozenset[str]] = None) -> None:
         self.reasons = reasons
-        self.narrowed = narrowed
+        self.node_names = node_names
         self._bits = bits
         self._fits: Bools = bits == 0
 
@@ -164,7 +164,7 @@ class FixedState:
     def filter(self) -> Bits:
         return self._bits
 
-    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:  # noqa: ARG002
+    def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:  # noqa: ARG002
         return int(self._bits[node])
 
 

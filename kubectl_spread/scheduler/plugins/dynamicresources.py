@@ -16,7 +16,7 @@ from kubectl_spread.scheduler.plugins import names
 class DynamicResources:
     name = names.DYNAMIC_RESOURCES
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:  # noqa: ARG002
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:  # noqa: ARG002
         return _Zero()
 
 

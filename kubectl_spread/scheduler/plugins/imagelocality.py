@@ -31,11 +31,11 @@ class ImageLocality:
     def __init__(self, release: Release = LATEST) -> None:
         self._release = release
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         counts_init = IMAGES_OF_INIT_CONTAINERS.of(self._release)
         counts_volumes = IMAGES_OF_VOLUMES.of(self._release)
-        images = cls.images if counts_init else cls.images[cls.init_images :]
-        return _State(images, cls.image_volumes if counts_volumes else (), columns)
+        images = pod_class.images if counts_init else pod_class.images[pod_class.init_images :]
+        return _State(images, pod_class.image_volumes if counts_volumes else (), columns)
 
 
 class _State:

@@ -82,11 +82,11 @@ class InterPodAffinity:
         self._args = args
         self._release = release
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
-        return _FilterState(cls, columns, self._release)
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> FilterState:
+        return _FilterState(pod_class, columns, self._release)
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        return _ScoreState(cls, columns, self._args, self._release)
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
+        return _ScoreState(pod_class, columns, self._args, self._release)
 
 
 class IncomingTerm(NamedTuple):
@@ -101,8 +101,8 @@ class IncomingTerm(NamedTuple):
     namespaces: frozenset[str]
     is_everywhere: bool
 
-    def matches(self, cls: PodClass, labels: dict[str, str]) -> bool:
-        if not self.is_everywhere and cls.namespace not in self.namespaces:
+    def matches(self, pod_class: PodClass, labels: dict[str, str]) -> bool:
+        if not self.is_everywhere and pod_class.namespace not in self.namespaces:
             return False
         return self.term.selector.matches(labels)
 
@@ -187,10 +187,10 @@ class _DomainTable:
 class _ByClass:
     """Newly bound pods, class by class."""
 
-    def __init__(self, cls: PodClass, columns: Columns) -> None:
+    def __init__(self, pod_class: PodClass, columns: Columns) -> None:
         self._columns = columns
         self._seen = 0
-        self._looks_at_all = cls.has_pod_affinity
+        self._looks_at_all = pod_class.has_pod_affinity
 
     def fresh(self) -> Iterator[tuple[int, Int32s, int]]:
         """Each class of which pods came or went: their nodes, and 1 or -1."""
@@ -230,34 +230,34 @@ _NO_EFFECT = _Effect((), (), ())
 
 
 class _FilterState:
-    narrowed = None
+    node_names = None
 
-    def __init__(self, cls: PodClass, columns: Columns, release: Release) -> None:
+    def __init__(self, pod_class: PodClass, columns: Columns, release: Release) -> None:
         self._rules = _reasons(release)
         self.reasons = self._rules.reasons
         self._skips = POD_AFFINITY_SKIPS_FILTER.of(release)
-        self._cls = cls
-        self._labels = dict(cls.labels)
+        self._cls = pod_class
+        self._labels = dict(pod_class.labels)
         self._columns = columns
-        self._namespace_labels = columns.labels_of(cls.namespace)
-        self._affinity_terms = tuple(incoming_term(term, columns) for term in cls.pod_affinity)
-        self._anti_affinity_terms = tuple(incoming_term(term, columns) for term in cls.pod_anti_affinity)
+        self._namespace_labels = columns.labels_of(pod_class.namespace)
+        self._affinity_terms = tuple(incoming_term(term, columns) for term in pod_class.pod_affinity)
+        self._anti_affinity_terms = tuple(incoming_term(term, columns) for term in pod_class.pod_anti_affinity)
         self._affinity = _DomainTable(columns)
         self._anti_affinity = _DomainTable(columns)
         self._existing_anti_affinity = _DomainTable(columns)
         self._effects: dict[int, _Effect] = {}
-        self._fresh = _ByClass(cls, columns)
+        self._fresh = _ByClass(pod_class, columns)
         self._bits: Optional[Bits] = None  # as long as no table changes
         self._fits: Optional[Bools] = None
 
     def fits(self) -> Bools:
-        self._catch_up()
+        self._sync()
         if self._fits is None:
             self._fits = self.filter() == 0
         return self._fits
 
     def filter(self) -> Bits:
-        self._catch_up()
+        self._sync()
         if self._bits is None:
             self._bits = self._compute()
         return self._bits
@@ -272,9 +272,9 @@ class _FilterState:
             bits[~self._satisfies_affinity()] = self._rules.affinity
         return bits
 
-    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+    def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         """Change the tables, look at the node, and change them back."""
-        self._catch_up()
+        self._sync()
         has_terms = self._affinity_terms or self._anti_affinity_terms
         if self._skips and not has_terms and self._existing_anti_affinity.is_empty:
             return 0  # upstream skipped the plugin, and a pod that comes or goes does not wake it
@@ -294,7 +294,7 @@ class _FilterState:
         broken = any(existing.number(key, node) > 0 for key in list(existing.keys))
         return self._rules.existing_anti_affinity if broken else 0
 
-    def _catch_up(self) -> None:
+    def _sync(self) -> None:
         for class_at, nodes, sign in self._fresh.fresh():
             effect = self._effect_of(class_at)
             if effect is not _NO_EFFECT:
@@ -357,17 +357,17 @@ class _FilterState:
 
 
 class _ScoreState:
-    def __init__(self, cls: PodClass, columns: Columns, args: AffinityArgs, release: Release) -> None:
-        self._cls = cls
+    def __init__(self, pod_class: PodClass, columns: Columns, args: AffinityArgs, release: Release) -> None:
+        self._cls = pod_class
         self._args = args
-        self._labels = dict(cls.labels)
+        self._labels = dict(pod_class.labels)
         self._columns = columns
-        self._namespace_labels = columns.labels_of(cls.namespace)
-        self._terms = [(weight, incoming_term(term, columns)) for weight, term in cls.preferred_affinity]
-        self._terms += [(-weight, incoming_term(term, columns)) for weight, term in cls.preferred_anti_affinity]
+        self._namespace_labels = columns.labels_of(pod_class.namespace)
+        self._terms = [(weight, incoming_term(term, columns)) for weight, term in pod_class.preferred_affinity]
+        self._terms += [(-weight, incoming_term(term, columns)) for weight, term in pod_class.preferred_anti_affinity]
         self._table = _DomainTable(columns)
         self._effects: dict[int, tuple[tuple[str, int], ...]] = {}
-        self._fresh = _ByClass(cls, columns)
+        self._fresh = _ByClass(pod_class, columns)
         ignores = args.ignore_preferred_terms_of_existing_pods and IGNORES_PREFERRED_OF_EXISTING.of(release)
         self._skips = ignores and not self._terms
         self._skips_score = POD_AFFINITY_SKIPS_SCORE.of(release)

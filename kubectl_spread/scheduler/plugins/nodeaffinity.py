@@ -56,22 +56,22 @@ class NodeAffinity:
         texts = (ADDED_AFFINITY_REASON, behaviours.NODE_AFFINITY_REASON.of(release))
         self._reasons = tuple(Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE) for text in texts)
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
-        requirement = cls.node_requirement
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
+        requirement = pod_class.node_requirement
         added = NodeRequirement((), self._added.required)
         if requirement.is_empty and added.is_empty:
             return Skip()
-        narrowed = self._narrowed(requirement.terms)
-        if narrowed is not None and not narrowed:
+        node_names = self._node_names(requirement.terms)
+        if node_names is not None and not node_names:
             return Rejection(CONFLICT)
         bits = np.array([_bits(node.labels, node.name, added, requirement) for node in columns.nodes], np.uint64)
-        return FixedState(self._reasons, bits, narrowed)
+        return FixedState(self._reasons, bits, node_names)
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        preferred = (*self._added.preferred, *cls.node_affinity.preferred)
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
+        preferred = (*self._added.preferred, *pod_class.node_affinity.preferred)
         return _ScoreState(preferred, columns, skips=behaviours.NODE_AFFINITY_SKIPS_SCORE.of(self._release))
 
-    def _narrowed(self, terms: Optional[tuple[NodeSelectorTerm, ...]]) -> Optional[frozenset[str]]:
+    def _node_names(self, terms: Optional[tuple[NodeSelectorTerm, ...]]) -> Optional[frozenset[str]]:
         """The nodes that the terms leave; none where the release takes the terms for a conflict."""
         if not behaviours.NODE_AFFINITY_NARROWS.of(self._release):
             return None

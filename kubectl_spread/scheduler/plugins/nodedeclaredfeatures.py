@@ -24,8 +24,8 @@ REASONS = (Reason("node(s) didn't match Pod's required features", Code.UNSCHEDUL
 class NodeDeclaredFeatures:
     name = names.NODE_DECLARED_FEATURES
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
-        if not cls.features:
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip]:
+        if not pod_class.features:
             return Skip()
-        needed = frozenset(cls.features)
+        needed = frozenset(pod_class.features)
         return FixedState(REASONS, np.array([not needed <= set(node.features) for node in columns.nodes], np.uint64))

@@ -26,8 +26,8 @@ class NodeName:
     def __init__(self, release: Release = LATEST) -> None:
         self._reasons = (Reason(NODE_NAME_REASON.of(release), Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
-        if not cls.node_name:
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> FilterState:
+        if not pod_class.node_name:
             return FixedState(self._reasons, no_bits(columns))
-        others = [node.name != cls.node_name for node in columns.nodes]
+        others = [node.name != pod_class.node_name for node in columns.nodes]
         return FixedState(self._reasons, np.array(others, np.uint64))

@@ -29,13 +29,13 @@ REASONS = (Reason("node(s) didn't have free ports for the requested pod ports", 
 class NodePorts:
     name = names.NODE_PORTS
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
-        return _State(cls.host_ports, columns) if cls.host_ports else Skip()
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip]:
+        return _State(pod_class.host_ports, columns) if pod_class.host_ports else Skip()
 
 
 class _State:
     reasons = REASONS
-    narrowed = None
+    node_names = None
 
     def __init__(self, wanted: tuple[HostPort, ...], columns: Columns) -> None:
         self._wanted = wanted
@@ -64,7 +64,7 @@ class _State:
         self._bits = np.array(has_conflict, np.uint64)
         self._seen, self._unbound = len(self._columns.bound_pods), self._columns.unbound
 
-    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+    def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         """A node's ports are a set: a port two pods hold is free when one of them is removed."""
         used = {port for pod in self._columns.pods[node] for port in pod.cls.host_ports}
         used.difference_update(port for pod in removed for port in pod.cls.host_ports)

@@ -22,11 +22,11 @@ _KINDS = ("ReplicationController", "ReplicaSet")
 class NodePreferAvoidPods:
     name = names.NODE_PREFER_AVOID_PODS
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        owner = cls.owner
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
+        owner = pod_class.owner
         if owner is None or owner.kind not in _KINDS:
             return SameScore(_MOST)
-        controller = (owner.kind, cls.owner_uid)
+        controller = (owner.kind, pod_class.owner_uid)
         avoids = [controller in node.avoids for node in columns.nodes]
         return _State(np.where(avoids, 0, _MOST).astype(np.int64)) if any(avoids) else SameScore(_MOST)
 

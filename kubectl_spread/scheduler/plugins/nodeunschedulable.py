@@ -23,7 +23,7 @@ REASONS = (Reason("node(s) were unschedulable", Code.UNSCHEDULABLE_AND_UNRESOLVA
 class NodeUnschedulable:
     name = names.NODE_UNSCHEDULABLE
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
-        if any(toleration.tolerates(UNSCHEDULABLE) for toleration in cls.tolerations):
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> FilterState:
+        if any(toleration.tolerates(UNSCHEDULABLE) for toleration in pod_class.tolerations):
             return FixedState(REASONS, no_bits(columns))
         return FixedState(REASONS, columns.unschedulable.astype(np.uint64))

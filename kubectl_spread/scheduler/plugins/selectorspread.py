@@ -33,15 +33,15 @@ class SelectorSpread:
     def __init__(self, release: Release) -> None:
         self._release = release
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        if cls.constraints:
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
+        if pod_class.constraints:
             return SameScore(0)
-        return _State(default_selector(cls, columns, self._release), cls, columns)
+        return _State(default_selector(pod_class, columns, self._release), pod_class, columns)
 
 
 class _State:
-    def __init__(self, selector: Selector, cls: PodClass, columns: Columns) -> None:
-        self._counter = None if selector.is_empty else MatchCounter(cls.namespace, selector, columns)
+    def __init__(self, selector: Selector, pod_class: PodClass, columns: Columns) -> None:
+        self._counter = None if selector.is_empty else MatchCounter(pod_class.namespace, selector, columns)
         zones = [_zone(node.labels) for node in columns.nodes]
         known = {zone: at for at, zone in enumerate(dict.fromkeys(zone for zone in zones if any(zone)))}
         self._zones = np.array([known.get(zone, -1) for zone in zones], np.intp)
@@ -64,7 +64,7 @@ class _State:
         """int64 (N,): matching pods on each node."""
         if self._counter is None:
             return self._none
-        self._counter.catch_up()
+        self._counter.sync()
         return self._counter.counts
 
 

@@ -35,27 +35,27 @@ class TaintToleration:
     def __init__(self, release: Release = LATEST) -> None:
         self._reason = TAINT_REASON.of(release)  # may name the taint's `{key}` and `{value}`
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> FilterState:
         if not columns.has_taints:
             return FixedState((), no_bits(columns))
-        codes, taints = columns.tainted.first(cls.tolerations)
+        codes, taints = columns.tainted.first(pod_class.tolerations)
         texts = list(dict.fromkeys(map(self._text, taints)))
         by_code = [bit(min(texts.index(self._text(taint)), 63)) for taint in taints]
         bits = np.array([*by_code, 0], np.uint64)[codes]  # the code of a node that is tolerated is -1
         return FixedState(tuple(Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE) for text in texts[:64]), bits)
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        return _ScoreState(cls, columns)
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
+        return _ScoreState(pod_class, columns)
 
     def _text(self, taint: Taint) -> str:
         return self._reason.format(key=taint.key, value=taint.value)
 
 
 class _ScoreState:
-    def __init__(self, cls: PodClass, columns: Columns) -> None:
+    def __init__(self, pod_class: PodClass, columns: Columns) -> None:
         self._raw: Int64s = columns.zeros()
         if columns.has_taints:
-            self._raw = _count_untolerated(cls, columns)
+            self._raw = _count_untolerated(pod_class, columns)
         self._is_nowhere = not self._raw.any()
 
     def score(self, feasible: NodeIndices) -> Union[Int64s, int]:
@@ -64,9 +64,9 @@ class _ScoreState:
         return gomath.default_normalize(self._raw[feasible], reverse=True)
 
 
-def _count_untolerated(cls: PodClass, columns: Columns) -> Int64s:
+def _count_untolerated(pod_class: PodClass, columns: Columns) -> Int64s:
     """int64 (N,): PreferNoSchedule taints that the pod does not tolerate."""
-    tolerations = [item for item in cls.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
+    tolerations = [item for item in pod_class.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
     return columns.tainted.count(
         lambda taints: sum(
             taint.effect == PREFER_NO_SCHEDULE and not any(item.tolerates(taint) for item in tolerations)

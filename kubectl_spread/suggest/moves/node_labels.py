@@ -137,7 +137,7 @@ def _unknown(problem: Problem, report: ConstraintReport, missing: list[Node]) ->
 
 def _would_take(problem: Problem, node: Node) -> bool:
     at = problem.columns.index[node.name]
-    others = [item for item in problem.filtered.verdicts if item.plugin != names.POD_TOPOLOGY_SPREAD]
+    others = [item for item in problem.filtered.plugin_results if item.plugin != names.POD_TOPOLOGY_SPREAD]
     return all(not item.bits[at] for item in others)
 
 

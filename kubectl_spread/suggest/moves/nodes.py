@@ -153,7 +153,7 @@ def _selected(problem: Problem) -> Iterator[Ladder]:
     missing = {key: value for key, value in asked.items() if not key.startswith(_BORN_WITH)}
     if not missing:
         return
-    others = [item.bits for item in problem.filtered.verdicts if item.plugin != names.NODE_AFFINITY]
+    others = [item.bits for item in problem.filtered.plugin_results if item.plugin != names.NODE_AFFINITY]
     lacking = [
         node
         for at, node in enumerate(problem.cluster.nodes)

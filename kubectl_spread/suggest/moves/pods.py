@@ -52,7 +52,7 @@ def _in_the_way(problem: Problem) -> Iterator[Pod]:
                 asked += 1
                 if asked > _MOST_ASKED:
                     return
-                if filtered.what_if(at, [pod], ()) is None:
+                if filtered.filter_with(at, [pod], ()) is None:
                     yield pod
 
 

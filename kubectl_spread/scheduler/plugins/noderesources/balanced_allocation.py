@@ -48,10 +48,12 @@ class NodeResourcesBalancedAllocation:
         self._args = args
         self._release = release
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         if not BALANCE_BY_DEVIATION.of(self._release):
-            return columns.shared((_DifferenceState, cls.scored), lambda: _DifferenceState(dict(cls.scored), columns))
-        counted = cls.requests if cls.balanced is None else cls.balanced
+            return columns.shared(
+                (_DifferenceState, pod_class.scored), lambda: _DifferenceState(dict(pod_class.scored), columns)
+            )
+        counted = pod_class.requests if pod_class.balanced is None else pod_class.balanced
         requests = dict(counted)
         is_best_effort = not any(requests.get(resource) for resource in self._args.resources)
         if is_best_effort and BALANCE_SKIPS.of(self._release):

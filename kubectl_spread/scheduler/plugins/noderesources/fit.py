@@ -92,9 +92,9 @@ class NodeResourcesLeastAllocated:
         self._strategy = strategy
         self._release = release
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         skips = ALLOCATION_SKIPS_ABSENT.of(self._release)
-        return _score_state(cls, columns, self._strategy, name=self.name, skips_absent=skips)
+        return _score_state(pod_class, columns, self._strategy, name=self.name, skips_absent=skips)
 
 
 class NodeResourcesMostAllocated(NodeResourcesLeastAllocated):
@@ -108,24 +108,24 @@ class NodeResourcesFit:
         self._args = args
         self._release = release
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> FilterState:
-        wanted = _wanted(cls, self._args, self._release)
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> FilterState:
+        wanted = _wanted(pod_class, self._args, self._release)
         is_final = FIT_TOO_LARGE_IS_FINAL.of(self._release)
         key = (_FilterState, tuple(wanted), is_final)
         return columns.shared(key, lambda: _FilterState(wanted, columns, too_large_is_final=is_final))
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         skips = ALLOCATION_SKIPS_ABSENT.of(self._release)
-        return _score_state(cls, columns, self._args.strategy, name=self.name, skips_absent=skips)
+        return _score_state(pod_class, columns, self._args.strategy, name=self.name, skips_absent=skips)
 
 
-def _wanted(cls: PodClass, args: FitArgs, release: Release) -> list[tuple[str, int]]:
+def _wanted(pod_class: PodClass, args: FitArgs, release: Release) -> list[tuple[str, int]]:
     """Requests to compare, in the order their reasons are given.
 
     Those above zero; older releases compare others, too, for a pod that requests anything.
     """
-    requests = dict(cls.requests)
-    scalar = [(name, amount) for name, amount in cls.requests if name not in _BASIC and not args.ignores(name)]
+    requests = dict(pod_class.requests)
+    scalar = [(name, amount) for name, amount in pod_class.requests if name not in _BASIC and not args.ignores(name)]
     if FIT_SKIPS_ZERO.of(release):
         scalar = [(name, amount) for name, amount in scalar if amount > 0]
     compares_all = not FIT_SKIPS_UNREQUESTED.of(release) and (
@@ -137,7 +137,7 @@ def _wanted(cls: PodClass, args: FitArgs, release: Release) -> list[tuple[str, i
 class _FilterState:
     """Bit 0: no pod slot. Then two bits a resource: not enough left, and more than the node has at all."""
 
-    narrowed = None
+    node_names = None
 
     def __init__(self, wanted: list[tuple[str, int]], columns: Columns, *, too_large_is_final: bool) -> None:
         self._columns = columns
@@ -162,7 +162,7 @@ class _FilterState:
     def filter(self) -> Bits:
         return self._bits.now()
 
-    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+    def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         columns = self._columns
         count = int(columns.pod_count[node]) - len(removed) + len(added)
         bits = int(count + 1 > columns.slots()[node])
@@ -177,12 +177,12 @@ class _FilterState:
                 bits |= 1 << (2 + 2 * at if amount > total else 1 + 2 * at)
         return bits
 
-    def _amounts(self, cls: PodClass) -> tuple[int, ...]:
+    def _amounts(self, pod_class: PodClass) -> tuple[int, ...]:
         """What a pod requests of each resource that is wanted."""
-        class_at = self._columns.class_index(cls)
+        class_at = self._columns.class_index(pod_class)
         found = self._amounts_of.get(class_at)
         if found is None:
-            requests = dict(self._columns.counted(cls).requests)
+            requests = dict(self._columns.counted(pod_class).requests)
             found = self._amounts_of[class_at] = tuple(requests.get(resource, 0) for resource, _ in self._wanted)
         return found
 
@@ -199,12 +199,12 @@ class _FilterState:
 
 
 def _score_state(
-    cls: PodClass, columns: Columns, strategy: ScoringStrategy, *, name: str, skips_absent: bool
+    pod_class: PodClass, columns: Columns, strategy: ScoringStrategy, *, name: str, skips_absent: bool
 ) -> _ScoreState:
     """Classes that request the same share one state."""
     return columns.shared(
-        (_ScoreState, cls.scored, strategy, name, skips_absent),
-        lambda: _ScoreState(cls.scored, columns, strategy, name=name, skips_absent=skips_absent),
+        (_ScoreState, pod_class.scored, strategy, name, skips_absent),
+        lambda: _ScoreState(pod_class.scored, columns, strategy, name=name, skips_absent=skips_absent),
     )
 
 

@@ -47,12 +47,12 @@ def known_fields(constraint: TopologySpreadConstraint, release: Release) -> Topo
 
 
 def filter_topology_spread_constraints(
-    cls: PodClass, *, hard: bool, release: Release = LATEST
+    pod_class: PodClass, *, hard: bool, release: Release = LATEST
 ) -> tuple[Constraint, ...]:
     """The pod's constraints of one action, in order."""
-    labels = dict(cls.labels)
+    labels = dict(pod_class.labels)
     return tuple(
-        _constraint(constraint, labels, release) for constraint in cls.constraints if constraint.is_hard == hard
+        _constraint(constraint, labels, release) for constraint in pod_class.constraints if constraint.is_hard == hard
     )
 
 
@@ -76,10 +76,10 @@ def effective_selector(
 
 
 def with_selector(
-    constraints: tuple[TopologySpreadConstraint, ...], cls: PodClass, selector: Selector, *, hard: bool
+    constraints: tuple[TopologySpreadConstraint, ...], pod_class: PodClass, selector: Selector, *, hard: bool
 ) -> tuple[Constraint, ...]:
     """Default constraints of one action, with the selector that was deduced for the pod."""
-    labels = dict(cls.labels)
+    labels = dict(pod_class.labels)
     return tuple(_internal(constraint, labels, selector) for constraint in constraints if constraint.is_hard == hard)
 
 
@@ -108,21 +108,21 @@ def match_affinity(requirement: NodeRequirement, columns: Columns) -> Bools:
     return np.array([requirement.matches(node.labels, node.name) for node in columns.nodes], np.bool_)
 
 
-def match_taints(cls: PodClass, columns: Columns) -> Bools:
+def match_taints(pod_class: PodClass, columns: Columns) -> Bools:
     """Bool (N,): nodes that nodeTaintsPolicy Honor includes; `spec.unschedulable` is not looked at."""
     if not columns.has_taints:
         return np.ones(columns.n, np.bool_)
-    tolerated: Bools = columns.tainted.first(cls.tolerations).codes < 0
+    tolerated: Bools = columns.tainted.first(pod_class.tolerations).codes < 0
     return tolerated
 
 
-def match_node_inclusion_policies(constraint: Constraint, cls: PodClass, columns: Columns) -> Bools:
+def match_node_inclusion_policies(constraint: Constraint, pod_class: PodClass, columns: Columns) -> Bools:
     """Bool (N,): nodes whose pods and domains a constraint counts, its key aside."""
     included = np.ones(columns.n, np.bool_)
     if constraint.honors_affinity:
-        included &= match_affinity(cls.node_requirement, columns)
+        included &= match_affinity(pod_class.node_requirement, columns)
     if constraint.honors_taints:
-        included &= match_taints(cls, columns)
+        included &= match_taints(pod_class, columns)
     return included
 
 

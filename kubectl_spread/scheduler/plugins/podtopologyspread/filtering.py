@@ -50,7 +50,7 @@ _FEW = 8  # domains, up to which one at a time is faster than all at once
 
 
 class DomainCounts:
-    """One constraint's account, right after `catch_up`.
+    """One constraint's account, right after `sync`.
 
     included: bool (N,), nodes that are counted. match_num: int64 (D,), matching pods of each domain of the key.
     eligible: bool (D,), domains that have an included node.
@@ -59,7 +59,7 @@ class DomainCounts:
     def __init__(
         self,
         constraint: Constraint,
-        cls: PodClass,
+        pod_class: PodClass,
         columns: Columns,
         included: Bools,
         eligible_nodes: Optional[Bools] = None,
@@ -72,7 +72,7 @@ class DomainCounts:
         self.eligible: Bools = np.zeros(size, np.bool_)
         self.eligible[self.topology.codes[included if eligible_nodes is None else included & eligible_nodes]] = True
         self.domains_num = int(self.eligible.sum())
-        self._counter = MatchCounter(cls.namespace, constraint.selector, columns)
+        self._counter = MatchCounter(pod_class.namespace, constraint.selector, columns)
         # match_num, with the largest number where a domain is not eligible: its least is the minimum.
         self._match_num: Int64s = np.where(self.eligible, 0, MAX_INT32).astype(np.int64)
         self._too_full: Bools = np.zeros(size, np.bool_)
@@ -82,7 +82,7 @@ class DomainCounts:
         self._most = 0  # the most matching pods that a domain may have
         self._min = 0
         self._at_min = 0  # domains that have no more than that
-        self.catch_up()
+        self.sync()
 
     @property
     def on_nodes(self) -> Int64s:
@@ -107,14 +107,14 @@ class DomainCounts:
         """What a node's domain is compared with: 0 when there are fewer domains than minDomains."""
         return 0 if self.is_below_min_domains else self.smallest_match_num
 
-    def catch_up(self) -> None:
+    def sync(self) -> None:
         """Count the pods that came or went since the last call.
 
         The empty selector counts none, although it matches all.
         """
         if self.constraint.selector.is_empty:
             return
-        nodes = self._counter.catch_up()
+        nodes = self._counter.sync()
         amounts = self._counter.amounts
         if len(nodes) == 1 and isinstance(amounts, int) and amounts == 1:
             if self.included[nodes[0]]:
@@ -150,7 +150,7 @@ class DomainCounts:
 
     def fits(self) -> Bools:
         """Bool (N,): nodes that pass the constraint, kept up to date domain by domain."""
-        self.catch_up()
+        self.sync()
         if not self._at_min:
             self._update_fits()
         return self._fits
@@ -200,7 +200,7 @@ class DomainCounts:
 
 
 def soft_counts(
-    cls: PodClass,
+    pod_class: PodClass,
     columns: Columns,
     feasible: Bools,
     *,
@@ -214,7 +214,7 @@ def soft_counts(
     of all counted nodes are told.
 
     Args:
-        cls: of the pod.
+        pod_class: of the pod.
         columns: of the cluster.
         feasible: bool (N,).
         defaults: what counts where the pod has no constraints.
@@ -222,15 +222,15 @@ def soft_counts(
         release: whose behaviour is followed.
     """
     constraints = defaults
-    if cls.constraints:
-        constraints = filter_topology_spread_constraints(cls, hard=False, release=release)
+    if pod_class.constraints:
+        constraints = filter_topology_spread_constraints(pod_class, hard=False, release=release)
     return tuple(
         DomainCounts(
             constraint,
-            cls,
+            pod_class,
             columns,
             with_all_keys(constraints if require_all else (constraint,), columns)
-            & match_node_inclusion_policies(constraint, cls, columns),
+            & match_node_inclusion_policies(constraint, pod_class, columns),
             feasible if feasible.any() else None,
         )
         for constraint in constraints
@@ -238,33 +238,35 @@ def soft_counts(
 
 
 def _hard_counts(
-    constraint: Constraint, cls: PodClass, columns: Columns, *, keyed: Bools, only_included: bool
+    constraint: Constraint, pod_class: PodClass, columns: Columns, *, keyed: Bools, only_included: bool
 ) -> DomainCounts:
     """Count a hard constraint; without `only_included` every node of an eligible domain counts."""
-    included = keyed & match_node_inclusion_policies(constraint, cls, columns)
+    included = keyed & match_node_inclusion_policies(constraint, pod_class, columns)
     if only_included:
-        return DomainCounts(constraint, cls, columns, included)
+        return DomainCounts(constraint, pod_class, columns, included)
     has_key = columns.topology(constraint.topology_key).codes >= 0
-    return DomainCounts(constraint, cls, columns, has_key, included)
+    return DomainCounts(constraint, pod_class, columns, has_key, included)
 
 
 class PreFilterState:
     """Counts per domain of every hard constraint."""
 
-    narrowed = None
+    node_names = None
 
     def __init__(
-        self, constraints: tuple[Constraint, ...], cls: PodClass, columns: Columns, release: Release = LATEST
+        self, constraints: tuple[Constraint, ...], pod_class: PodClass, columns: Columns, release: Release = LATEST
     ) -> None:
         self.reasons = REASONS if SPREAD_LABEL_REASON.of(release) else (REASONS[0], REASONS[0])
         self._columns = columns
-        self._namespace = cls.namespace
+        self._namespace = pod_class.namespace
         self._bits: Optional[Bits] = None
         self._bits_after = 0  # so many bound pods
         keyed = with_all_keys(constraints, columns)
         self._changing = None if DRY_RUN_COUNTS_INCLUDED.of(release) else keyed
         self.counts = tuple(
-            _hard_counts(constraint, cls, columns, keyed=keyed, only_included=ONLY_INCLUDED_NODES_COUNT.of(release))
+            _hard_counts(
+                constraint, pod_class, columns, keyed=keyed, only_included=ONLY_INCLUDED_NODES_COUNT.of(release)
+            )
             for constraint in constraints
         )
         self._matched: list[dict[int, bool]] = [{} for _ in constraints]  # by class
@@ -296,14 +298,14 @@ class PreFilterState:
             undecided &= ~(missing | violating)
         return bits
 
-    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+    def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         """Source: filtering.go, updateWithPod, Filter.
 
         Like upstream, the change looks neither at deletionTimestamp nor at whether the selector is empty: removing a
         terminating pod takes away one that was never counted.
         """
         for at, counts in enumerate(self.counts):
-            counts.catch_up()
+            counts.sync()
             if counts.topology.codes[node] < 0:
                 return int(bit(1))
             change = self._matching(at, added) - self._matching(at, removed)

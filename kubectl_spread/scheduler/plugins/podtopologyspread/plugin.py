@@ -66,33 +66,33 @@ class PodTopologySpread:
         """The default constraints that somebody configured; None for those that are built in."""
         return self._args.default_constraints
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
-        constraints = self.constraints(cls, columns, hard=True)
-        return PreFilterState(constraints, cls, columns, self._release) if constraints else Skip()
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip]:
+        constraints = self.constraints(pod_class, columns, hard=True)
+        return PreFilterState(constraints, pod_class, columns, self._release) if constraints else Skip()
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:
-        require_all = bool(cls.constraints) or not self._args.is_system
-        soft = self.constraints(cls, columns, hard=False)
-        return ScoreState(soft, cls, columns, require_all=require_all, release=self._release)
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
+        require_all = bool(pod_class.constraints) or not self._args.is_system
+        soft = self.constraints(pod_class, columns, hard=False)
+        return ScoreState(soft, pod_class, columns, require_all=require_all, release=self._release)
 
-    def constraints(self, cls: PodClass, columns: Columns, *, hard: bool) -> tuple[Constraint, ...]:
+    def constraints(self, pod_class: PodClass, columns: Columns, *, hard: bool) -> tuple[Constraint, ...]:
         """The pod's own constraints of one action; where it has none at all, the cluster's."""
-        if cls.constraints:
-            return filter_topology_spread_constraints(cls, hard=hard, release=self._release)
+        if pod_class.constraints:
+            return filter_topology_spread_constraints(pod_class, hard=hard, release=self._release)
         defaults = SYSTEM_DEFAULTS if self._args.default_constraints is None else self._args.default_constraints
         if not any(constraint.is_hard == hard for constraint in defaults):
             return ()
-        selector = default_selector(cls, columns, self._release)
-        return () if selector.is_empty else with_selector(defaults, cls, selector, hard=hard)
+        selector = default_selector(pod_class, columns, self._release)
+        return () if selector.is_empty else with_selector(defaults, pod_class, selector, hard=hard)
 
 
-def default_selector(cls: PodClass, columns: Columns, release: Release = LATEST) -> Selector:
+def default_selector(pod_class: PodClass, columns: Columns, release: Release = LATEST) -> Selector:
     """What the Services that select a pod and its controller select; empty where there are none."""
     equalities: dict[str, str] = {}
-    for service in selecting_services(cls, columns):
+    for service in selecting_services(pod_class, columns):
         equalities.update(service.selector or {})
     more: list[Requirement] = []
-    for owner in selecting_owners(cls, columns, release):
+    for owner in selecting_owners(pod_class, columns, release):
         found = columns.cluster.owner_selectors.get(owner)
         requirements = () if found is None or found.requirements is None else found.requirements
         if owner.kind == "ReplicationController":
@@ -103,35 +103,38 @@ def default_selector(cls: PodClass, columns: Columns, release: Release = LATEST)
     return Selector((*(Requirement(key, "In", (value,)) for key, value in sorted(equalities.items())), *more))
 
 
-def selecting_services(cls: PodClass, columns: Columns) -> list[Service]:
+def selecting_services(pod_class: PodClass, columns: Columns) -> list[Service]:
     """The Services that select a pod."""
-    labels = dict(cls.labels)
+    labels = dict(pod_class.labels)
     return [
         service
         for service in columns.cluster.services
-        if service.namespace == cls.namespace
+        if service.namespace == pod_class.namespace
         and service.selector is not None
         and service.selector.items() <= labels.items()
     ]
 
 
-def selecting_owners(cls: PodClass, columns: Columns, release: Release = LATEST) -> list[OwnerKey]:
+def selecting_owners(pod_class: PodClass, columns: Columns, release: Release = LATEST) -> list[OwnerKey]:
     """The controllers whose selectors count: the pod's own; in older releases all that select the pod."""
     if DEFAULTS_BY_OWNER.of(release):
-        owner = selecting_owner(cls)
+        owner = selecting_owner(pod_class)
         return [] if owner is None else [owner]
-    labels = dict(cls.labels)
+    labels = dict(pod_class.labels)
     return [
         key
         for kind in _SELECTING_OWNERS
         for key, selector in columns.cluster.owner_selectors.items()
-        if key.kind == kind and key.namespace == cls.namespace and selector.requirements and selector.matches(labels)
+        if key.kind == kind
+        and key.namespace == pod_class.namespace
+        and selector.requirements
+        and selector.matches(labels)
     ]
 
 
-def selecting_owner(cls: PodClass) -> Optional[OwnerKey]:
+def selecting_owner(pod_class: PodClass) -> Optional[OwnerKey]:
     """The pod's controller, if it is of a kind whose selector counts."""
-    owner = cls.owner
+    owner = pod_class.owner
     if owner is None or _SELECTING_OWNERS.get(owner.kind) != owner.api_version:
         return None
-    return OwnerKey(owner.kind, cls.namespace, owner.name)
+    return OwnerKey(owner.kind, pod_class.namespace, owner.name)

@@ -57,7 +57,7 @@ class ScoreState:
     def __init__(
         self,
         constraints: tuple[Constraint, ...],
-        cls: PodClass,
+        pod_class: PodClass,
         columns: Columns,
         *,
         require_all: bool,
@@ -68,7 +68,7 @@ class ScoreState:
         self._rounds = SPREAD_ROUNDS.of(release)
         self._keyed = with_all_keys(constraints, columns) if require_all else np.ones(columns.n, np.bool_)
         self._accounts = [
-            _Account(constraint, cls, columns, self._keyed, rounds=self._rounds) for constraint in constraints
+            _Account(constraint, pod_class, columns, self._keyed, rounds=self._rounds) for constraint in constraints
         ]
         self._all_keyed = bool(self._keyed.all())
 
@@ -123,15 +123,17 @@ def _normalized(raw: T, least: int, most: int) -> T:
 class _Account:
     """One constraint: matching pods of each domain, or for the hostname key of each node itself."""
 
-    def __init__(self, constraint: Constraint, cls: PodClass, columns: Columns, keyed: Bools, *, rounds: bool) -> None:
+    def __init__(
+        self, constraint: Constraint, pod_class: PodClass, columns: Columns, keyed: Bools, *, rounds: bool
+    ) -> None:
         self._rounds = rounds
         topology = columns.topology(constraint.topology_key)
         self._constraint = constraint
-        self._counter = MatchCounter(cls.namespace, constraint.selector, columns)
+        self._counter = MatchCounter(pod_class.namespace, constraint.selector, columns)
         self._has_key: Bools = topology.codes >= 0
         self._all_have_key = bool(self._has_key.all())
         self._by_node = constraint.topology_key == HOSTNAME
-        self._included = keyed & match_node_inclusion_policies(constraint, cls, columns)
+        self._included = keyed & match_node_inclusion_policies(constraint, pod_class, columns)
         # A node without the label stands in the domain of the empty value: only default constraints let it come here.
         values = topology.values
         empty = values.index("") if "" in values else len(values)
@@ -140,7 +142,7 @@ class _Account:
 
     def score(self, nodes: NodeIndices) -> NDArray[np.floating[Any]]:
         """float64 (F,): what the constraint adds to each node's raw score."""
-        self._catch_up()
+        self._sync()
         offset = float(self._constraint.max_skew - 1)
         added: NDArray[np.floating[Any]]
         if self._by_node:
@@ -167,7 +169,7 @@ class _Account:
 
     def normalized(self, nodes: NodeIndices) -> Int64s:
         """int64 (F,): the final scores where there is no other constraint, worked out count by count."""
-        self._catch_up()
+        self._sync()
         if self._by_node:
             counts = self._counter.counts[nodes]
             least, most = counts.item(counts.argmin()), counts.item(counts.argmax())  # perf: faster than min and max
@@ -189,10 +191,10 @@ class _Account:
         least, most = min(raw), max(raw)
         return [_normalized(value, least, most) if most else MAX_NODE_SCORE for value in raw]
 
-    def _catch_up(self) -> None:
+    def _sync(self) -> None:
         if self._constraint.selector.is_empty:
             return
-        nodes = self._counter.catch_up()
+        nodes = self._counter.sync()
         if self._by_node or not len(nodes):
             return
         amounts = self._counter.amounts

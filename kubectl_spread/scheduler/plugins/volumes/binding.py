@@ -61,11 +61,11 @@ class VolumeBinding:
     def __init__(self, release: Release = LATEST) -> None:
         self._release = release
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         storage = columns.storage
-        volumes = [volume for volume in cls.volumes if volume.claim]
+        volumes = [volume for volume in pod_class.volumes if volume.claim]
         claims: list[Claim] = []
-        for volume, (key, claim) in zip(volumes, storage.claims_of(cls), strict=True):
+        for volume, (key, claim) in zip(volumes, storage.claims_of(pod_class), strict=True):
             problem = _problem(volume, key, claim, self._release)
             if problem:
                 return Rejection(problem)
@@ -83,7 +83,7 @@ class VolumeBinding:
 class ScoringVolumeBinding(VolumeBinding):
     """The plugin of releases in which it scores 0 everywhere, unless storage capacity scoring is switched on."""
 
-    def pre_score(self, cls: PodClass, columns: Columns) -> ScoreState:  # noqa: ARG002
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:  # noqa: ARG002
         return SameScore(0)
 
 
@@ -123,7 +123,7 @@ class _State:
             VOLUME_GONE_REASON.of(release),
         )
         self.reasons = tuple(Reason(text, _UNRESOLVABLE) for text in texts)
-        self.narrowed = _local_nodes(bound, columns.storage) if VOLUME_BINDING_NARROWS.of(release) else None
+        self.node_names = _local_nodes(bound, columns.storage) if VOLUME_BINDING_NARROWS.of(release) else None
         self._columns = columns
         self._storage: StorageState = columns.storage
         self._bound = bound
@@ -144,7 +144,7 @@ class _State:
                 self._bits |= np.array(unbound, np.uint64)
         return self._bits
 
-    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:  # noqa: ARG002
+    def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:  # noqa: ARG002
         return int(self.filter()[node])
 
     def reserve(self, node: int) -> None:

@@ -33,16 +33,16 @@ _Attached = tuple[str, str]  # driver, volume handle
 class NodeVolumeLimits:
     name = names.NODE_VOLUME_LIMITS
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip]:
-        return _State(cls, columns) if any(volume.claim or volume.csi for volume in cls.volumes) else Skip()
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip]:
+        return _State(pod_class, columns) if any(volume.claim or volume.csi for volume in pod_class.volumes) else Skip()
 
 
 class _State:
     reasons = REASONS
-    narrowed = None
+    node_names = None
 
-    def __init__(self, cls: PodClass, columns: Columns) -> None:
-        self._cls = cls
+    def __init__(self, pod_class: PodClass, columns: Columns) -> None:
+        self._cls = pod_class
         self._columns = columns
         self._state = (-1, -1)
         self._bits: Bits = no_bits(columns)
@@ -69,7 +69,7 @@ class _State:
                 bits[node] = 1
         return bits
 
-    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+    def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         limits = self._columns.storage.storage.limits.get(self._columns.nodes[node].name)
         if not limits:
             return 0
@@ -84,10 +84,10 @@ class _State:
         more = Counter(driver for driver, _ in wanted)
         return any(used[driver] + count > limits[driver] for driver, count in more.items() if driver in limits)
 
-    def _attachable(self, cls: PodClass) -> list[_Attached]:
-        claims = self._columns.storage.claims_of(cls) if cls.volumes else ()
+    def _attachable(self, pod_class: PodClass) -> list[_Attached]:
+        claims = self._columns.storage.claims_of(pod_class) if pod_class.volumes else ()
         found = [self._identity(claim) for _, claim in claims if claim is not None]
-        found += [volume.csi for volume in cls.volumes]
+        found += [volume.csi for volume in pod_class.volumes]
         return [identity for identity in found if identity is not None]
 
     def _identity(self, claim: Claim) -> Optional[_Attached]:

@@ -37,22 +37,22 @@ class VolumeRestrictions:
     def __init__(self, release: Release = LATEST) -> None:
         self._release = release
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         exclusive = set()
         looks_at_claims = ONE_POD.of(self._release)
-        for key, claim in columns.storage.claims_of(cls, with_ephemeral=False) if looks_at_claims else ():
+        for key, claim in columns.storage.claims_of(pod_class, with_ephemeral=False) if looks_at_claims else ():
             if claim is None:
                 return Rejection(f'persistentvolumeclaim "{key.name}" not found')
             if READ_WRITE_ONCE_POD in claim.access_modes:
                 exclusive.add(key.name)
-        disks = tuple(volume for volume in cls.volumes if volume.disk)
+        disks = tuple(volume for volume in pod_class.volumes if volume.disk)
         if not exclusive and not disks:
             return Skip()
-        return _State(cls.namespace, frozenset(exclusive), disks, columns, self._release)
+        return _State(pod_class.namespace, frozenset(exclusive), disks, columns, self._release)
 
 
 class _State:
-    narrowed = None
+    node_names = None
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class _State:
             if volume.claim in self._exclusive and not volume.is_ephemeral
         )
 
-    def what_if(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
+    def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         """A claim in use counts once at first, and then once for each volume that comes or goes.
 
         The change looks at the claim's name alone, whatever the namespace. A plugin with nothing to check was skipped,

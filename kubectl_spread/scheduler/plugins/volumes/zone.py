@@ -60,9 +60,9 @@ class VolumeZone:
     def __init__(self, release: Release = LATEST) -> None:
         self._release = release
 
-    def pre_filter(self, cls: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
+    def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         topologies: list[VolumeTopology] = []
-        for key, claim in columns.storage.claims_of(cls, with_ephemeral=False):
+        for key, claim in columns.storage.claims_of(pod_class, with_ephemeral=False):
             problem = _problem(key.name, claim, columns.storage)
             if problem and VOLUME_ZONE_LOOKS_FIRST.of(self._release):
                 return Rejection(problem)
