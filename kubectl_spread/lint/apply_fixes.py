@@ -25,7 +25,6 @@ from kubectl_spread.lint.finding import Repair
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.text import compose
 from kubectl_spread.text import edit as editing
-from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
@@ -320,7 +319,7 @@ def _means(mended: SourceFile, source: SourceFile, repairs: list[Repair]) -> boo
     changes: dict[int, list[editing.Change]] = {}  # by where the document starts
     for repair in repairs:
         if repair.document is not None:
-            changes.setdefault(repair.document.root.start, []).extend(repair.fix.changes)
+            changes.setdefault(repair.document.start, []).extend(repair.fix.changes)
     for number, made in changes.items():
         expected[number] = editing.changed(expected[number], made)
     found, problems_left = _documents(mended)
@@ -333,7 +332,7 @@ def _means(mended: SourceFile, source: SourceFile, repairs: list[Repair]) -> boo
 def _documents(source: SourceFile) -> tuple[dict[int, Any], int]:
     """The plain values of the documents by where they start, and how many are not YAML."""
     composed = list(compose.compose(source))
-    plain = {item.root.start: nodes.to_plain(item.root) for item in composed if isinstance(item, compose.Document)}
+    plain = {item.start: item.plain for item in composed if isinstance(item, compose.Document)}
     return plain, len(composed) - len(plain)
 
 

@@ -150,8 +150,7 @@ class _Reading:
 
     def _may_be_in(self, document: compose.Document) -> bool:
         """Whether a document may hold constraints outside the pod specs of known kinds."""
-        root = document.root
-        return self._may_hold and constraint_lists.may_hold(self.source.text[root.start : root.end])
+        return self._may_hold and constraint_lists.may_hold(document.text)
 
     @functools.cached_property
     def _may_hold(self) -> bool:
@@ -207,7 +206,9 @@ def _separator_texts(source: SourceFile, findings: list[Finding], is_relevant: C
 
 
 def _duplicate_keys(document: compose.Document) -> list[Finding]:
-    found = []
+    found: list[Finding] = []
+    if document.is_simple:
+        return found
     for mapping in nodes.mappings(document.root):
         for duplicate in mapping.duplicates():
             place = Place(document.source, nodes.span(duplicate.again))

@@ -120,7 +120,7 @@ class Searching(NamedTuple):
 
     def _embedded(self, manifest: Manifest, document: Document, target: _Target) -> None:
         """Search a document in a text: an object, or what belongs to the object that the text is in."""
-        plain = nodes.to_plain(document.root)
+        plain = document.plain
         inner = manifest._replace(document=document, route=())
         kind, version = (plain.get("kind"), plain.get("apiVersion")) if isinstance(plain, dict) else (None, None)
         if isinstance(kind, str) and isinstance(version, str):

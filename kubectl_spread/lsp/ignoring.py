@@ -9,7 +9,6 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.selection import suppress
 from kubectl_spread.text import compose
-from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.edit import with_edits
 from kubectl_spread.text.source import SourceFile
@@ -64,6 +63,4 @@ def _is_json(source: SourceFile) -> bool:
 
 def _meaning(source: SourceFile) -> list[Any]:
     """The plain values of the documents; None for one that is not YAML."""
-    return [
-        nodes.to_plain(found.root) if isinstance(found, compose.Document) else None for found in compose.compose(source)
-    ]
+    return [found.plain if isinstance(found, compose.Document) else None for found in compose.compose(source)]

@@ -78,8 +78,7 @@ def may_hold_constraints(text: str) -> bool:
 
 def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]:
     """The objects of a document, those of Lists one by one."""
-    plain = nodes.to_plain(document.root)
-    for route, item in _objects((), plain):
+    for route, item in _objects((), document.plain):
         kind, api_version = _text(item.get("kind")), _text(item.get("apiVersion"))
         yield Manifest(document, route, item, kind, api_version, kinds.of(kind, api_version))
 

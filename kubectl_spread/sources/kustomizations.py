@@ -15,7 +15,6 @@ from kubectl_spread.lint.kustomization import kustomization
 from kubectl_spread.lint.kustomization import patches_of
 from kubectl_spread.sources.files import read_text
 from kubectl_spread.text import compose
-from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
 
 _KINDS = ("", "Kustomization", "Component")
@@ -63,5 +62,5 @@ def _documents(path: str, texts: Mapping[str, SourceFile]) -> Optional[list[Any]
 
 def _parsed(source: SourceFile) -> Optional[list[Any]]:
     documents = list(compose.compose(source))
-    roots = [item.root for item in documents if isinstance(item, compose.Document)]
-    return [nodes.to_plain(root) for root in roots] if len(roots) == len(documents) else None
+    read = [item.plain for item in documents if isinstance(item, compose.Document)]
+    return read if len(read) == len(documents) else None

@@ -66,7 +66,7 @@ def read(source: SourceFile, release: Release = LATEST) -> Loaded:
         SourceError: as `load` does.
     """
     document = _document(source)
-    plain = nodes.to_plain(document.root)
+    plain = document.plain
     api_version = plain.get("apiVersion") if isinstance(plain, dict) else None
     if not isinstance(plain, dict) or plain.get("kind") != KIND:
         raise _error(source, document, Problem((), f"not a {KIND}"))

@@ -262,7 +262,7 @@ def _documents(source: SourceFile, pods: Optional[PodReader], errors: list[Sourc
             line, column = source.position(document.span.start)
             errors.append(SourceError(source.name, document.sentence, line=line, column=column))
         else:
-            yield document.number, nodes.to_plain(document.root)
+            yield document.number, document.plain
 
 
 def _as_it_is(item: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:

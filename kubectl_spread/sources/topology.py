@@ -119,7 +119,7 @@ def objects(source: SourceFile) -> list[Plain]:
         SourceError: it is no topology, with the place.
     """
     document = _only_document(source)
-    plain = nodes.to_plain(document.root)
+    plain = document.plain
     _validate(source, document, plain)
     try:
         return _made(source.name, plain["nodeGroups"], plain.get("pods") or [])

@@ -3,7 +3,8 @@
 The only importer of ruamel.yaml. Nodes are built from the events of its C parser rather than from its composed
 nodes: an alias then keeps its own place, nesting and aliasing can be bounded before they cost anything, and one
 pass does the work of two. A stream is cut at its `---` lines first, so that a syntax error in one document does
-not hide the others. A piece that is JSON goes to `json_nodes`.
+not hide the others. A piece that is JSON goes to `json_nodes`. Of simple YAML `simple_yaml` reads the value, and the
+nodes when somebody asks for a place: for most manifests nobody does.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.text import simple_yaml
 from kubectl_spread.text import surrogates
 from kubectl_spread.text.node import is_merge
 from kubectl_spread.text.node import Mapping
 from kubectl_spread.text.node import Node
 from kubectl_spread.text.node import Scalar
 from kubectl_spread.text.node import Sequence
+from kubectl_spread.text.node import to_plain
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 
@@ -49,16 +52,58 @@ _MOST_READ_AGAIN = 500_000  # characters
 _RESOLVED_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float", "null", "timestamp"))
 
 
-class Document(NamedTuple):
+class _Simple(NamedTuple):
+    """A document whose nodes are not built yet: its chunk, from offset to offset, and its value."""
+
+    start: int
+    end: int
+    value: Any
+
+
+class Document:
     """One document of a source; `number` counts the documents from 0, empty ones not counted.
 
-    A document that `is_embedded` is the value of a scalar of another one, and has no number.
+    A document that `is_embedded` is the value of a scalar of another one, and has no number. One that `is_simple` has
+    neither aliases nor merged or repeated keys.
     """
 
-    source: SourceFile
-    number: int
-    root: Node
-    is_embedded: bool = False
+    __slots__ = ("_content", "_root", "is_embedded", "number", "source")
+
+    def __init__(
+        self, source: SourceFile, number: int, *, content: Union[Node, _Simple], is_embedded: bool = False
+    ) -> None:
+        self.source = source
+        self.number = number
+        self.is_embedded = is_embedded
+        self._content = content
+        self._root = None if isinstance(content, _Simple) else content
+
+    @property
+    def is_simple(self) -> bool:
+        return isinstance(self._content, _Simple)
+
+    @property
+    def plain(self) -> Any:
+        """The JSON value; it is not to be changed, as equal lines of other documents share its parts."""
+        return self._content.value if isinstance(self._content, _Simple) else to_plain(self._content)
+
+    @property
+    def root(self) -> Node:
+        """The nodes; those of a simple document are built here, at the first question."""
+        if self._root is None:
+            assert isinstance(self._content, _Simple)  # noqa: S101 (else its nodes are there)
+            self._root = simple_yaml.root(self.text, self._content.start)
+        return self._root
+
+    @property
+    def text(self) -> str:
+        """The text that the document is in; of a simple one with the comments around it."""
+        return self.source.text[self.start : self._content.end]
+
+    @property
+    def start(self) -> int:
+        """Where `text` begins in the source."""
+        return self._content.start
 
 
 class SyntaxProblem(NamedTuple):
@@ -143,12 +188,25 @@ def compose(
     for chunk in chunks(source.text):
         if chunk.is_blank or not wanted(chunk.text):
             continue
+        simple = _simple(chunk)
+        if simple is not None:
+            yield Document(source, index, content=simple)
+            index += 1
+            continue
         for found in composed(source, chunk):
             if isinstance(found, SyntaxProblem):
                 yield found
             else:
-                yield Document(source, index, found)
+                yield Document(source, index, content=found)
                 index += 1
+
+
+def _simple(chunk: Chunk) -> Optional[_Simple]:
+    """Read a chunk of simple YAML."""
+    try:
+        return _Simple(chunk.start, chunk.start + len(chunk.text), simple_yaml.value(chunk.text))
+    except simple_yaml.NotSimpleError:
+        return None
 
 
 def composed(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxProblem]]:

@@ -77,13 +77,13 @@ class Mapping:
     @property
     def fields(self) -> dict[str, Field]:
         if self._fields is None:
-            fields = {_key_text(pair[0]): Field(*pair) for pair in self.pairs}
+            fields = {key_text(pair[0]): Field(*pair) for pair in self.pairs}
             self._fields = _merged_fields(self) if "<<" in fields else fields
         return self._fields
 
     def duplicates(self) -> list[Duplicate]:
         """Keys written more than once in this mapping; merged keys do not count."""
-        texts = {_key_text(key) for key, _ in self.pairs}
+        texts = {key_text(key) for key, _ in self.pairs}
         if len(texts) == len(self.pairs) and "<<" not in texts:
             return []
         seen: dict[str, Node] = {}
@@ -91,7 +91,7 @@ class Mapping:
         for key, _ in self.pairs:
             if is_merge(key):
                 continue  # two of them bring in both
-            text = _key_text(key)
+            text = key_text(key)
             if text in seen:
                 found.append(Duplicate(text, seen[text], key))
             else:
@@ -119,10 +119,11 @@ def to_plain(node: Optional[Node]) -> Any:
 
 
 def _plain_mapping(mapping: Mapping) -> dict[str, Any]:
-    """The JSON value of a mapping; its `fields` are made only where keys repeat or merge."""
-    if any(is_merge(key) for key, _ in mapping.pairs):
-        return {text: to_plain(field.value) for text, field in mapping.fields.items()}
-    return {_key_text(key): to_plain(value) for key, value in mapping.pairs}
+    """The JSON value of a mapping; its `fields` are made only where keys may merge."""
+    found = {key_text(key): to_plain(value) for key, value in mapping.pairs}
+    if "<<" not in found:
+        return found
+    return {text: to_plain(field.value) for text, field in mapping.fields.items()}
 
 
 def written(node: Node) -> str:
@@ -187,7 +188,7 @@ def is_merge(key: Node) -> bool:
     return isinstance(key, Scalar) and key.plain and key.text == "<<"
 
 
-def _key_text(key: Node) -> str:
+def key_text(key: Node) -> str:
     assert isinstance(key, Scalar)  # noqa: S101 (the composer refuses other keys)
     return scalars.plain_key_text(key.text) if key.plain else key.text
 
@@ -202,7 +203,7 @@ def _merged_fields(mapping: Mapping) -> dict[str, Field]:
         if is_merge(key):
             fields.update(_merged(value))
         else:
-            fields[_key_text(key)] = Field(key, value)
+            fields[key_text(key)] = Field(key, value)
     return fields
 
 

@@ -30,6 +30,7 @@ from kubectl_spread.objects.kinds import EVERY
 from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.kinds import WorkloadKind
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.validation import constraint_errors
 from kubectl_spread.objects.validation import FieldError
 from kubectl_spread.objects.validation import Rule
@@ -270,9 +271,15 @@ def _is_in(route: Route, place: PodPlace) -> bool:
 
 def _is_named_rightly(manifest: Manifest, right: set[Route]) -> bool:
     """Whether the object's text names no constraints but those at the right places, if these."""
-    root = manifest.document.root
-    text = manifest.document.source.text[root.start : root.end].lower()
-    return text.count(_NAMES[1]) == sum(nodes.follow(root, route) is not None for route in right)
+    text = manifest.document.text.lower()
+    return text.count(_NAMES[1]) == sum(_has(manifest.plain, route) for route in right)
+
+
+def _has(plain: Any, route: Route) -> bool:
+    """Whether something is written at a route, be it null."""
+    for step in route[:-1]:
+        plain = plain[step] if isinstance(step, int) else fields(plain).get(step)
+    return route[-1] in fields(plain)
 
 
 def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:

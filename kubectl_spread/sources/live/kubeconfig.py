@@ -143,11 +143,11 @@ class _Entry(NamedTuple):
 
 class _File(NamedTuple):
     source: SourceFile
-    root: nodes.Node
+    document: compose.Document
     plain: Plain
 
     def error(self, route: Route, message: str) -> SourceError:
-        line, column = self.source.position(nodes.place(self.root, route).start)
+        line, column = self.source.position(nodes.place(self.document.root, route).start)
         return SourceError(self.source.name, message, line=line, column=column)
 
 
@@ -253,10 +253,10 @@ def _read(path: str) -> Optional[_File]:
         if isinstance(found, compose.SyntaxProblem):
             line, column = source.position(found.span.start)
             raise SourceError(path, found.sentence, line=line, column=column)
-        plain = nodes.to_plain(found.root)
+        plain = found.plain
         if plain is None:
             continue
-        file = _File(source, found.root, plain)
+        file = _File(source, found, plain)
         if not isinstance(plain, dict):
             raise file.error((), "not a kubeconfig: it is no mapping")
         for problem in decode.problems(plain, _CONFIG):
