@@ -7,7 +7,7 @@ from typing import Any
 from typing import Optional
 from typing import TypeVar
 
-from kubectl_spread.cluster.build import Assembler
+from kubectl_spread.cluster.build import ClusterBuilder
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.admission import LimitRange
@@ -37,7 +37,7 @@ def applied(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> Clust
         namespace: of those that name none.
     """
     placed = [_in_namespace(plain, namespace) for plain in objects]
-    assembler = Assembler()
+    assembler = ClusterBuilder()
     for plain in placed:
         assembler.add(plain)
     extra = assembler.cluster()

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.cluster.build import ANNOTATIONS
-from kubectl_spread.cluster.build import is_of_another_group
-from kubectl_spread.cluster.build import SHAPES
+from kubectl_spread.cluster.shapes import ANNOTATIONS
+from kubectl_spread.cluster.shapes import is_of_another_group
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.kinds import KINDS
 

@@ -19,8 +19,8 @@ from typing import Any
 from typing import Optional
 
 from kubectl_spread.cluster import kubernetes_words as words
-from kubectl_spread.cluster.build import SHAPES
 from kubectl_spread.cluster.prune import fields_of
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.labels import HOSTNAME

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
-from kubectl_spread.cluster.build import Assembler
-from kubectl_spread.cluster.build import SHAPES
+from kubectl_spread.cluster.build import ClusterBuilder
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
@@ -54,7 +54,7 @@ def load(*paths: str) -> Facts:
     """
     errors: list[SourceError] = []
     warnings: list[str] = []
-    assembler, pods = Assembler(), PodReader()
+    assembler, pods = ClusterBuilder(), PodReader()
     head: dict[str, Any] = {}
     for given in files.inputs(paths, recursive=True):
         if isinstance(given, SourceError):
@@ -161,7 +161,7 @@ def _told_without_nodes(paths: tuple[str, ...], errors: list[SourceError], head:
     return [] if head.get("kind") in ("Snapshot", "NodeList") else [str(without)]
 
 
-def _add(item: _Item, assembler: Assembler, errors: list[SourceError]) -> None:
+def _add(item: _Item, assembler: ClusterBuilder, errors: list[SourceError]) -> None:
     if isinstance(item.read, Pod):
         assembler.add_pod(item.read)
         return

@@ -8,8 +8,8 @@ from typing import Any
 from typing import Union
 
 from kubectl_spread.cluster import apply_manifests
-from kubectl_spread.cluster.build import is_of_another_group
-from kubectl_spread.cluster.build import SHAPES
+from kubectl_spread.cluster.shapes import is_of_another_group
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity

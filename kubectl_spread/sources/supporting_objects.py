@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from kubectl_spread.cluster.apply_manifests import applied
 from kubectl_spread.cluster.apply_manifests import KINDS
-from kubectl_spread.cluster.build import is_of_another_group
-from kubectl_spread.cluster.build import SHAPES
+from kubectl_spread.cluster.shapes import is_of_another_group
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.build import Assembler
-from kubectl_spread.cluster.build import SHAPES
+from kubectl_spread.cluster.build import ClusterBuilder
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import read
 from kubectl_spread.objects import replica
@@ -80,6 +80,6 @@ def test_a_template_that_decodes_has_a_replica(kind: str, template: Any) -> None
 def test_an_object_that_decodes_is_a_part_of_the_cluster(kind: str, data: st.DataObject) -> None:
     """Of every kind that a snapshot may hold."""
     plain = data.draw(values(SHAPES[kind])) or {}
-    assembler = Assembler()
+    assembler = ClusterBuilder()
     assembler.add({**plain, "kind": kind})
     assembler.cluster()

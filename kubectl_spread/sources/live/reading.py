@@ -12,9 +12,9 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
-from kubectl_spread.cluster.build import Assembler
-from kubectl_spread.cluster.build import SHAPES
+from kubectl_spread.cluster.build import ClusterBuilder
 from kubectl_spread.cluster.prune import kept
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import ConfigError
@@ -79,7 +79,7 @@ class Facts(NamedTuple):
 
 
 class _Collected(NamedTuple):
-    assembler: Assembler
+    assembler: ClusterBuilder
     errors: list[SourceError]
     objects: list[Plain]
     unread: Optional[rights.Unread] = None
@@ -190,7 +190,7 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
     wanted = question.resources(minor)
     collected = _side_by_side(transport, question, wanted)
     asked = wanted
-    assembler = Assembler()
+    assembler = ClusterBuilder()
     for part in collected:
         assembler.update(part.assembler)
     if STORAGE[0] not in wanted and question.is_about_pods and _uses_claims(assembler.cluster(), question.namespace):
@@ -278,14 +278,14 @@ class _Reader:
         self._resource = resource
         self._texts = PodTexts()
         self._pods = PodReader()
-        self._assembler = Assembler()
+        self._assembler = ClusterBuilder()
         self._errors: list[SourceError] = []
         self._keeps_objects = keeps_objects
         self._objects: list[Plain] = []
 
     def start(self) -> listing.Take:
         """Begin anew."""
-        self._assembler, self._errors, self._objects = Assembler(), [], []
+        self._assembler, self._errors, self._objects = ClusterBuilder(), [], []
         is_shared = self._resource is PODS and not self._keeps_objects
         return listing.Take(self._pod, self._texts.scan) if is_shared else listing.Take(self._other)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.cluster.build import SHAPES
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.objects import decode
