@@ -30,7 +30,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import workload
 
@@ -164,7 +164,7 @@ class ClusterBuilder:
         if key.kind == "ReplicationController":
             equal = spec.get("selector") or {}
             self._owner_selectors[key] = Selector(
-                tuple(Requirement(label, "In", (value or "",)) for label, value in sorted(equal.items()))
+                tuple(LabelRequirement(label, "In", (value or "",)) for label, value in sorted(equal.items()))
             )
         elif key.kind in ("ReplicaSet", "StatefulSet"):
             self._owner_selectors[key] = compiled(constraint_reader.label_selector(spec.get("selector")))

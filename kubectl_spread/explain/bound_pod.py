@@ -73,7 +73,7 @@ class SkewNow(NamedTuple):
         return self.skew <= self.max_skew
 
 
-class Standing(NamedTuple):
+class BoundPodReport(NamedTuple):
     """A bound pod, as the scheduler would see it today.
 
     unknown: why nothing can be said, `again` being UNKNOWN. refusals: what speaks against its own node today.
@@ -88,18 +88,20 @@ class Standing(NamedTuple):
     scores: Optional[ScoreTable] = None
 
 
-def standing(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> Standing:
+def bound_pod_report(
+    pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False
+) -> BoundPodReport:
     """Look at a bound pod as if it were new, all others being where they are."""
     unknown = _unknown(pod, cluster, profiles)
     if unknown:
-        return Standing(Again.UNKNOWN, unknown)
+        return BoundPodReport(Again.UNKNOWN, unknown)
     anew = pod._replace(node_name="", nominated_node="", terminating=False)
     others = tuple(other for other in cluster.pods if other is not pod)
     scheduler = Scheduler(Columns(cluster._replace(pods=others)), profiles, all_nodes=all_nodes)
     filtered = scheduler.filter(anew)
     scores = score_table(anew, filtered, scheduler)
     at = scheduler.columns.index[pod.node_name]
-    return Standing(
+    return BoundPodReport(
         again=_again(pod, scores),
         refusals=() if filtered.feasible[at] else tuple(_refusals(filtered, at)),
         constraints=constraint_reports(anew.cls, filtered, is_detailed=True, profile=profiles[pod.cls.scheduler_name]),

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
-from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.taints import OUTAGES
 
 
@@ -31,7 +31,7 @@ def _group(requirement: Requirement) -> object:
     """What requirements have in common that are merged; None for one that is not."""
     if not requirement.cause:
         return None
-    if requirement.kind is Kind.TAINT and requirement.cause.partition("/")[2] in OUTAGES:
+    if requirement.kind is RequirementKind.TAINT and requirement.cause.partition("/")[2] in OUTAGES:
         return requirement.cause
     return (requirement.cause, requirement.allowed.tobytes())
 
@@ -53,7 +53,7 @@ def _why(group: list[Requirement], among: Bools) -> str:
 
 
 def _text(group: list[Requirement]) -> str:
-    if group[0].kind is not Kind.TAINT:
+    if group[0].kind is not RequirementKind.TAINT:
         return group[0].text
     names = [item.key.rpartition(":") for item in group]
     return f"taint {names[0][0]}:{','.join(effect for _, _, effect in names)}"

@@ -11,7 +11,7 @@ from kubectl_spread.scheduler.framework.status import Status
 
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.messages.parse import Part
-    from kubectl_spread.messages.scheduler_reasons import Kind
+    from kubectl_spread.messages.scheduler_reasons import ReasonKind
 
 
 class Disagreement(NamedTuple):
@@ -53,13 +53,13 @@ def _parts_of(refusals: Iterable[Status]) -> tuple[Part, ...]:
     return parse(f"0/{reasons.total()} nodes are available: {listed}.").parts if reasons else ()
 
 
-def _numbers(parts: Iterable[Part]) -> Counter[tuple[Kind, str]]:
-    numbers: Counter[tuple[Kind, str]] = Counter()
+def _numbers(parts: Iterable[Part]) -> Counter[tuple[ReasonKind, str]]:
+    numbers: Counter[tuple[ReasonKind, str]] = Counter()
     for part in parts:
         numbers[_key(part)] += part.number or 0
     return numbers
 
 
-def _key(part: Part) -> tuple[Kind, str]:
+def _key(part: Part) -> tuple[ReasonKind, str]:
     """What a part is counted by: its kind, and the resource of one that there is too little of."""
     return part.kind, part.subject if part.kind.value == "resources" else ""

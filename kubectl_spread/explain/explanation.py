@@ -10,16 +10,16 @@ from typing import Optional
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain import claims
-from kubectl_spread.explain.bound_pod import Standing
-from kubectl_spread.explain.bound_pod import standing
+from kubectl_spread.explain.bound_pod import bound_pod_report
+from kubectl_spread.explain.bound_pod import BoundPodReport
 from kubectl_spread.explain.causes import merged
 from kubectl_spread.explain.claims import ClaimProblem
 from kubectl_spread.explain.claims import ClaimTrouble
 from kubectl_spread.explain.constraints.report import constraint_reports
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.disagreement import Disagreement
-from kubectl_spread.explain.preemption import Preempting
-from kubectl_spread.explain.preemption import preempting
+from kubectl_spread.explain.preemption import preemption_report
+from kubectl_spread.explain.preemption import PreemptionReport
 from kubectl_spread.explain.requirements.collect import requirements
 from kubectl_spread.explain.requirements.conflicts import Conflict
 from kubectl_spread.explain.requirements.conflicts import conflict_sets
@@ -48,7 +48,7 @@ from kubectl_spread.scheduler.unsupported import not_evaluated
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
-class Verdict(Enum):
+class PodVerdict(Enum):
     """What becomes of the pod."""
 
     PENDING = "Pending"
@@ -74,12 +74,12 @@ class Verdict(Enum):
 
 _WAITING = frozenset(
     (
-        Verdict.PENDING,
-        Verdict.NO_SCHEDULER,
-        Verdict.WAITS_FOR_VOLUME,
-        Verdict.WAITS_FOR_PREEMPTION,
-        Verdict.REFUSED,
-        Verdict.CONTENDED,
+        PodVerdict.PENDING,
+        PodVerdict.NO_SCHEDULER,
+        PodVerdict.WAITS_FOR_VOLUME,
+        PodVerdict.WAITS_FOR_PREEMPTION,
+        PodVerdict.REFUSED,
+        PodVerdict.CONTENDED,
     )
 )
 
@@ -118,7 +118,7 @@ class Explanation(NamedTuple):
     """
 
     pod: Pod
-    verdict: Verdict
+    verdict: PodVerdict
     diagnosis: Diagnosis
     message: str = ""
     reported: str = ""
@@ -137,9 +137,9 @@ class Explanation(NamedTuple):
     scheduler: SchedulerPods = SchedulerPods()  # of a pod whose scheduler is not known
     more_conflicts: int = 0  # that were found and are not told
     conflicts_are_complete: bool = True  # whether there are no others
-    preemption: Optional[Preempting] = None  # where no node fits and the scheduler would try it
+    preemption: Optional[PreemptionReport] = None  # where no node fits and the scheduler would try it
     scores: Optional[ScoreTable] = None  # where a node fits
-    standing: Optional[Standing] = None  # of a pod that is bound; its scores and constraints are in it
+    standing: Optional[BoundPodReport] = None  # of a pod that is bound; its scores and constraints are in it
     causes: tuple[Cause, ...] = ()  # why no node fits, for the first sentence
     claims: tuple[ClaimTrouble, ...] = ()  # claims for which no node is looked at, or whose volume is waited for
     assumed: tuple[tuple[str, str], ...] = ()  # Pending pods that are counted as placed before it, and their nodes
@@ -165,13 +165,13 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_
     """Explain one pod, and keep what the plugins said; `all_nodes` as in `Scheduler`."""
     nothing = Diagnosis(len(cluster.nodes))
     if not pod.is_visible:
-        return Examined(Explanation(pod, Verdict.FINISHED, nothing))
+        return Examined(Explanation(pod, PodVerdict.FINISHED, nothing))
     if pod.node_name:
         return Examined(_bound(pod, cluster, profiles, all_nodes=all_nodes))
     if pod.terminating:
-        return Examined(Explanation(pod, Verdict.TERMINATING, nothing, reported=pod.message))
+        return Examined(Explanation(pod, PodVerdict.TERMINATING, nothing, reported=pod.message))
     if pod.cls.gates:
-        return Examined(Explanation(pod, Verdict.GATED, nothing, message=GATED, reported=pod.message))
+        return Examined(Explanation(pod, PodVerdict.GATED, nothing, message=GATED, reported=pod.message))
     if pod.cls.scheduler_name not in profiles:
         return Examined(without_scheduler(pod, cluster, tuple(profiles)))
     scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
@@ -184,23 +184,23 @@ def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_n
     """Explain a pod that has a node: how it stands there today, unless it is about to go."""
     nothing = Diagnosis(len(cluster.nodes))
     if pod.terminating:
-        return Explanation(pod, Verdict.TERMINATING, nothing)
+        return Explanation(pod, PodVerdict.TERMINATING, nothing)
     has_node = any(node.name == pod.node_name for node in cluster.nodes)
-    today = standing(pod, cluster, profiles, all_nodes=all_nodes)
-    verdict = Verdict.RUNNING if has_node else Verdict.NODE_GONE
+    today = bound_pod_report(pod, cluster, profiles, all_nodes=all_nodes)
+    verdict = PodVerdict.RUNNING if has_node else PodVerdict.NODE_GONE
     return Explanation(pod, verdict, nothing, constraints=today.constraints, standing=today)
 
 
 def _awaiting(explanation: Explanation, filtered: FilterResult) -> Explanation:
     """Say of a pod whose node is chosen already what it waits for: its volume, or the end of evicted pods."""
-    if explanation.verdict is Verdict.SCHEDULABLE:
+    if explanation.verdict is PodVerdict.SCHEDULABLE:
         making = _being_made(explanation, filtered.columns.cluster)
-        return explanation._replace(verdict=Verdict.WAITS_FOR_VOLUME, claims=making) if making else explanation
-    victims = _evicted(explanation.pod, filtered) if explanation.verdict is Verdict.PENDING else ()
+        return explanation._replace(verdict=PodVerdict.WAITS_FOR_VOLUME, claims=making) if making else explanation
+    victims = _evicted(explanation.pod, filtered) if explanation.verdict is PodVerdict.PENDING else ()
     if not victims:
         return explanation
     nominated = explanation.pod.nominated_node
-    return explanation._replace(verdict=Verdict.WAITS_FOR_PREEMPTION, nominated_node=nominated, victims=victims)
+    return explanation._replace(verdict=PodVerdict.WAITS_FOR_PREEMPTION, nominated_node=nominated, victims=victims)
 
 
 def _being_made(explanation: Explanation, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
@@ -229,7 +229,7 @@ def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Exp
     same = [other for other in cluster.pods if other.is_visible and other.cls.scheduler_name == pod.cls.scheduler_name]
     placed = sum(bool(other.node_name) for other in same)
     pods = SchedulerPods(placed, len(same) - placed, known)
-    return Explanation(pod, Verdict.NO_SCHEDULER, nothing, reported=pod.message, beyond=beyond, scheduler=pods)
+    return Explanation(pod, PodVerdict.NO_SCHEDULER, nothing, reported=pod.message, beyond=beyond, scheduler=pods)
 
 
 def explain_filtered(
@@ -288,16 +288,16 @@ def _domain_key(cls: PodClass) -> str:
 
 def _preempting(
     pod: Pod, filtered: FilterResult, scheduler: Scheduler, result: Optional[PostFilterResult]
-) -> Optional[Preempting]:
+) -> Optional[PreemptionReport]:
     if result is None or result.dry_run is None:
         return None
-    return preempting(pod, filtered, scheduler, result.dry_run)
+    return preemption_report(pod, filtered, scheduler, result.dry_run)
 
 
-def _verdict(*, is_predictable: bool, is_pending: bool) -> Verdict:
+def _verdict(*, is_predictable: bool, is_pending: bool) -> PodVerdict:
     if not is_predictable:
-        return Verdict.NOT_PREDICTABLE
-    return Verdict.PENDING if is_pending else Verdict.SCHEDULABLE
+        return PodVerdict.NOT_PREDICTABLE
+    return PodVerdict.PENDING if is_pending else PodVerdict.SCHEDULABLE
 
 
 def _nodes(diagnosis: Diagnosis, filtered: FilterResult) -> tuple[NodeReport, ...]:

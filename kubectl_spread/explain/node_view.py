@@ -53,7 +53,7 @@ class TaintAnswer(NamedTuple):
     is_tolerated: bool
 
 
-class OneNode(NamedTuple):
+class NodeView(NamedTuple):
     """A node as one pod finds it.
 
     plugins: those that filter this pod, in the order they run. domains: for each constraint the node's domain, None
@@ -73,7 +73,7 @@ class OneNode(NamedTuple):
     chosen: str = ""  # the node that is chosen for the pod, where that is why this one is not looked at
 
 
-def one_node(name: str, examined: Examined) -> Optional[OneNode]:
+def node_view(name: str, examined: Examined) -> Optional[NodeView]:
     """Everything about one node; None where there is no node of that name, or no plugin was asked."""
     filtered, explanation = examined.filtered, examined.explanation
     if filtered is None or name not in filtered.columns.index:
@@ -82,7 +82,7 @@ def one_node(name: str, examined: Examined) -> Optional[OneNode]:
     node, cls = columns.nodes[at], explanation.pod.cls
     why_not = None if filtered.considered[at] else _why_not_considered(examined)
     asked = {PODS: 1, **dict(cls.requests)}
-    return OneNode(
+    return NodeView(
         node=node,
         is_considered=bool(filtered.considered[at]),
         fits=bool(filtered.feasible[at]),

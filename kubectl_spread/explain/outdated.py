@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.reported import Changes
 from kubectl_spread.explain.reported import LastWords
 from kubectl_spread.objects.storage import Storage
@@ -64,15 +64,15 @@ def comparison(
 def _compared(explanation: Explanation, words: LastWords, changes: Changes, cluster: Cluster, minor: int) -> Comparison:
     """What stands of words that are not those of now."""
     from kubectl_spread.messages import compare
-    from kubectl_spread.messages.compare import Outcome
+    from kubectl_spread.messages.compare import ComparisonResult
 
     told = compare.compare(words.message, explanation.message) if explanation.message else None
-    if told is not None and told.outcome in (Outcome.SAME, Outcome.SAME_BUT_WORDING):
+    if told is not None and told.outcome in (ComparisonResult.SAME, ComparisonResult.SAME_BUT_WORDING):
         return Comparison(Standing.SAME, _era(words.message, minor))
     numbers = "" if told is None else compare.sentence(told)
     changed = tuple(_changed(changes))
     then, now = _total(words.message), len(cluster.nodes)
-    if explanation.verdict is Verdict.WAITS_FOR_PREEMPTION:
+    if explanation.verdict is PodVerdict.WAITS_FOR_PREEMPTION:
         changed = (*(f"pod {victim.key} was evicted to make room" for victim in explanation.victims), *changed)
     if then is not None and then != now:
         changed = (f"the number of nodes was {then} and is {now}", *changed)

@@ -95,7 +95,7 @@ class Elsewhere(NamedTuple):
     counted_by: str  # the name of the constraint
 
 
-class Preempting(NamedTuple):
+class PreemptionReport(NamedTuple):
     """What preemption comes to.
 
     not_eligible: why the pod may evict nobody, in the scheduler's words. node, victims: what it would do, empty where
@@ -113,13 +113,13 @@ class Preempting(NamedTuple):
     elsewhere: Optional[Elsewhere] = None
 
 
-def preempting(pod: Pod, filtered: FilterResult, scheduler: Scheduler, found: DryRun) -> Preempting:
+def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, found: DryRun) -> PreemptionReport:
     """Explain a dry run of preemption; nothing may have been bound since."""
     if found.not_eligible:
-        return Preempting(found.not_eligible)
+        return PreemptionReport(found.not_eligible)
     ordered = sorted(found.candidates, key=preference)
     chosen = found.chosen
-    return Preempting(
+    return PreemptionReport(
         node="" if chosen is None else chosen.node,
         victims=() if chosen is None else tuple(_victims(pod, chosen, filtered, scheduler)),
         choices=tuple(_choice(candidate) for candidate in ordered[:_MOST_CANDIDATES]),

@@ -13,7 +13,7 @@ from kubectl_spread.objects.resources import CPU
 from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
 from kubectl_spread.objects.resources import MEMORY
 from kubectl_spread.objects.selector import EVERY_POD
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 
 MOST_NAMES = 3
@@ -71,7 +71,7 @@ def selector_text(selector: Selector) -> str:
     return ",".join(dict.fromkeys(map(requirement_text, selector.requirements)))
 
 
-def requirement_text(item: Requirement) -> str:
+def requirement_text(item: LabelRequirement) -> str:
     """One condition on a label as kubectl writes it."""
     if item.operator == "In" and len(item.values) == 1:
         return f"{item.key}={item.values[0]}"

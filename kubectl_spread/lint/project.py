@@ -24,7 +24,7 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import knative_scale
@@ -249,7 +249,7 @@ class Project:
         selector = fields(fields(service.plain.get("spec")).get("selector"))
         if service.api_version != "v1" or not selector or not all(isinstance(item, str) for item in selector.values()):
             return []
-        equalities = tuple(Requirement(key, "In", (value,)) for key, value in selector.items())
+        equalities = tuple(LabelRequirement(key, "In", (value,)) for key, value in selector.items())
         return self.matching(Selector(equalities), self.namespace_of(service))
 
     def services(self, subject: Subject) -> list[Manifest]:

@@ -17,7 +17,7 @@ from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import awaits_labels
 from kubectl_spread.objects.workload import created_labels
@@ -168,7 +168,7 @@ class Subject:
         labels = self.labels
         return [
             compiled(constraint.label_selector).plus(
-                *(Requirement(key, "In", (labels[key],)) for key in constraint.match_label_keys if key in labels)
+                *(LabelRequirement(key, "In", (labels[key],)) for key in constraint.match_label_keys if key in labels)
             )
             for constraint in self._written
         ]

@@ -9,13 +9,13 @@ from typing import Optional
 from kubectl_spread.messages.parse import Message
 from kubectl_spread.messages.parse import parse
 from kubectl_spread.messages.parse import Part
-from kubectl_spread.messages.scheduler_reasons import Kind
+from kubectl_spread.messages.scheduler_reasons import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import squeezed
 
 _FIRST_WITH_CLAUSE = 24  # the minor version from which messages tell what preemption came to
 
 
-class Outcome(Enum):
+class ComparisonResult(Enum):
     """How two messages compare."""
 
     SAME = "same"
@@ -24,10 +24,10 @@ class Outcome(Enum):
     INCOMPARABLE = "incomparable"  # one of them is not the scheduler's, not understood, or cut off
 
 
-class Change(NamedTuple):
+class CountChange(NamedTuple):
     """How many nodes a reason had then and has now; `reason` in the words of now, where they have it."""
 
-    kind: Kind
+    kind: ReasonKind
     reason: str
     then: int
     now: int
@@ -36,11 +36,11 @@ class Change(NamedTuple):
 class Comparison(NamedTuple):
     """Two messages. `changes` are of the list of nodes, `preemption` of the clause where both have one."""
 
-    outcome: Outcome
+    outcome: ComparisonResult
     total_then: Optional[int] = None
     total_now: Optional[int] = None
-    changes: tuple[Change, ...] = ()
-    preemption: tuple[Change, ...] = ()
+    changes: tuple[CountChange, ...] = ()
+    preemption: tuple[CountChange, ...] = ()
     is_clause_other: bool = False  # one tells what preemption came to and the other does not, or they tell different
 
 
@@ -49,23 +49,23 @@ class _Counted(NamedTuple):
     number: int
 
 
-_Key = tuple[Kind, str]
+_Key = tuple[ReasonKind, str]
 
 
 def compare(reported: str, now: str) -> Comparison:
     """Compare a message of the cluster with the one that would be written now."""
     old, new = parse(reported), parse(now)
     if not (_is_comparable(old) and _is_comparable(new)):
-        return Comparison(Outcome.INCOMPARABLE, old.total, new.total)
+        return Comparison(ComparisonResult.INCOMPARABLE, old.total, new.total)
     if _plain(old) == _plain(new):
-        return Comparison(Outcome.SAME, old.total, new.total)
+        return Comparison(ComparisonResult.SAME, old.total, new.total)
     changes = _changes(old.parts, new.parts, old.total, new.total)
-    preemption: tuple[Change, ...] = ()
+    preemption: tuple[CountChange, ...] = ()
     if old.preemption is not None and new.preemption is not None:
         preemption = _changes(old.preemption.parts, new.preemption.parts, old.preemption.total, new.preemption.total)
     is_clause_other = _has_other_clause(old, new)
     is_same = not changes and not preemption and not is_clause_other and old.total == new.total
-    outcome = Outcome.SAME_BUT_WORDING if is_same else Outcome.DIFFERENT
+    outcome = ComparisonResult.SAME_BUT_WORDING if is_same else ComparisonResult.DIFFERENT
     return Comparison(outcome, old.total, new.total, changes, preemption, is_clause_other)
 
 
@@ -80,11 +80,11 @@ def _has_other_clause(old: Message, new: Message) -> bool:
 
 def sentence(comparison: Comparison) -> str:
     """Tell a comparison: `then 2 Insufficient cpu of 5 nodes; now 1 of 6`."""
-    if comparison.outcome is Outcome.SAME:
+    if comparison.outcome is ComparisonResult.SAME:
         return "the same as now"
-    if comparison.outcome is Outcome.SAME_BUT_WORDING:
+    if comparison.outcome is ComparisonResult.SAME_BUT_WORDING:
         return "the same as now, in another release's words"
-    if comparison.outcome is Outcome.INCOMPARABLE:
+    if comparison.outcome is ComparisonResult.INCOMPARABLE:
         return "not comparable"
     then, now = comparison.total_then, comparison.total_now
     if not comparison.changes:
@@ -99,7 +99,7 @@ def sentence(comparison: Comparison) -> str:
     return f"{_nodes(then)} then, {now} now: {_listed(comparison.changes)}"
 
 
-def _listed(changes: tuple[Change, ...]) -> str:
+def _listed(changes: tuple[CountChange, ...]) -> str:
     return "; ".join(f"{item.reason}: {item.then} then, {item.now} now" for item in changes)
 
 
@@ -117,8 +117,8 @@ def _plain(message: Message) -> str:
 
 def _changes(
     old: tuple[Part, ...], new: tuple[Part, ...], total_then: Optional[int], total_now: Optional[int]
-) -> tuple[Change, ...]:
-    are_named = all(part.subject for part in (*old, *new) if part.kind is Kind.TAINT)
+) -> tuple[CountChange, ...]:
+    are_named = all(part.subject for part in (*old, *new) if part.kind is ReasonKind.TAINT)
     then = _counts(old, total_then, are_named=are_named)
     now = _counts(new, total_now, are_named=are_named)
     found = []
@@ -127,21 +127,21 @@ def _changes(
         counts = (before.number if before else 0, after.number if after else 0)
         if counts[0] != counts[1]:
             words = after or before
-            found.append(Change(key[0], words.reason if words else "", *counts))
+            found.append(CountChange(key[0], words.reason if words else "", *counts))
     return tuple(found)
 
 
 def _counts(parts: tuple[Part, ...], total: Optional[int], *, are_named: bool) -> dict[_Key, _Counted]:
     """The count of each reason, whatever release's words it has; one without a count is of all nodes."""
     out: dict[_Key, _Counted] = {}
-    special = {Kind.POD_AFFINITY, Kind.POD_ANTI_AFFINITY, Kind.EXISTING_ANTI_AFFINITY}
+    special = {ReasonKind.POD_AFFINITY, ReasonKind.POD_ANTI_AFFINITY, ReasonKind.EXISTING_ANTI_AFFINITY}
     has_special = any(part.kind in special for part in parts)
     for part in parts:
-        if part.kind is Kind.ANY_POD_AFFINITY and has_special:
+        if part.kind is ReasonKind.ANY_POD_AFFINITY and has_special:
             continue  # it says again, of the same nodes, what the special reason says
         key = _key(part, are_named=are_named)
         count = part.number if part.number is not None else total or 0
-        reason = "node(s) had untolerated taint(s)" if key == (Kind.TAINT, "") else part.reason
+        reason = "node(s) had untolerated taint(s)" if key == (ReasonKind.TAINT, "") else part.reason
         known = out.get(key)
         out[key] = _Counted(reason, count + (known.number if known else 0))
     return out
@@ -149,10 +149,10 @@ def _counts(parts: tuple[Part, ...], total: Optional[int], *, are_named: bool) -
 
 def _key(part: Part, *, are_named: bool) -> _Key:
     """What makes two parts the same reason; taints by name only where both messages name them."""
-    if part.kind is Kind.NARROWED and part.subject.strip("[]") == "NodeAffinity":
-        return (Kind.NODE_AFFINITY, "")
-    if part.kind is Kind.TAINT:
-        return (Kind.TAINT, "".join(part.subject.split()) if are_named else "")
-    if part.kind in (Kind.UNKNOWN, Kind.DEVICES, Kind.NODE_CONDITION):
+    if part.kind is ReasonKind.NARROWED and part.subject.strip("[]") == "NodeAffinity":
+        return (ReasonKind.NODE_AFFINITY, "")
+    if part.kind is ReasonKind.TAINT:
+        return (ReasonKind.TAINT, "".join(part.subject.split()) if are_named else "")
+    if part.kind in (ReasonKind.UNKNOWN, ReasonKind.DEVICES, ReasonKind.NODE_CONDITION):
         return (part.kind, part.reason)
     return (part.kind, part.subject)

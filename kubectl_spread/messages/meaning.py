@@ -16,7 +16,7 @@ from kubectl_spread.messages.parse import parse_all
 from kubectl_spread.messages.parse import Part
 from kubectl_spread.messages.parse import Preemption
 from kubectl_spread.messages.parse import STATE_NOT_FOUND
-from kubectl_spread.messages.scheduler_reasons import Kind
+from kubectl_spread.messages.scheduler_reasons import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import squeezed
 from kubectl_spread.objects import taints
 
@@ -44,7 +44,7 @@ class Meaning(NamedTuple):
 
 
 MEANINGS = {
-    Kind.SPREAD: Meaning(
+    ReasonKind.SPREAD: Meaning(
         "{Those} passed every earlier check: taints, affinity, ports, resources and volumes. There was room on "
         "{them}, and "
         "a topology spread constraint refused: the pod there would make the skew greater than maxSkew. Domains that "
@@ -52,133 +52,145 @@ MEANINGS = {
         "pod cannot use may hold the minimum down.",
         (_EXPLAIN, _ZONES),
     ),
-    Kind.SPREAD_LABEL: Meaning(
+    ReasonKind.SPREAD_LABEL: Meaning(
         "{Those} passed every earlier check and {have} not the label that is the topologyKey of a DoNotSchedule "
         "constraint. Such a node never takes the pod.",
         (_EXPLAIN, _ZONES),
     ),
-    Kind.TAINT: Meaning(
+    ReasonKind.TAINT: Meaning(
         "{Those} {have} a taint with the effect NoSchedule or NoExecute that the pod does not tolerate{named}. Only "
         "the "
         "first such taint of a node counts.",
         (_TAINTS,),
     ),
-    Kind.NODE_AFFINITY: Meaning(
+    ReasonKind.NODE_AFFINITY: Meaning(
         "{Those} {have} not the labels that the pod's nodeSelector or required node affinity asks for.", (_LABELS,)
     ),
-    Kind.ADDED_AFFINITY: Meaning(
+    ReasonKind.ADDED_AFFINITY: Meaning(
         "{Those} {do} not match the node affinity that the scheduler's configuration adds to every pod "
         "(addedAffinity).",
         (_LABELS,),
     ),
-    Kind.AFFINITY_CONFLICT: Meaning(
+    ReasonKind.AFFINITY_CONFLICT: Meaning(
         "The pod's node affinity contradicts itself: it names nodes in terms that no node can meet together.",
         (_EXPLAIN,),
     ),
-    Kind.NARROWED: Meaning(
+    ReasonKind.NARROWED: Meaning(
         "{Those} {were} left out before any other check, as {subject} had narrowed down which nodes to look at. With "
         "NodeAffinity the pod names its nodes, as a DaemonSet's pods do.",
         (_EXPLAIN,),
     ),
-    Kind.NODE_NAME: Meaning("{Those} {are} not the node that the pod's nodeName asks for.", (_NODES,)),
-    Kind.NODE_LABELS: Meaning("{Those} {have} not the labels the scheduler's configuration asks for.", (_LABELS,)),
-    Kind.NODE_GONE: Meaning("The node was deleted while the scheduler looked at it; it tries again.", (_NODES,)),
-    Kind.UNSCHEDULABLE: Meaning("{Those} {are} cordoned (spec.unschedulable), by hand or to be drained.", (_NODES,)),
-    Kind.NODE_CONDITION: Meaning("{Those} {were} not in a condition to take pods: {reason}.", (_NODES,)),
-    Kind.RESOURCES: Meaning(
+    ReasonKind.NODE_NAME: Meaning("{Those} {are} not the node that the pod's nodeName asks for.", (_NODES,)),
+    ReasonKind.NODE_LABELS: Meaning(
+        "{Those} {have} not the labels the scheduler's configuration asks for.", (_LABELS,)
+    ),
+    ReasonKind.NODE_GONE: Meaning("The node was deleted while the scheduler looked at it; it tries again.", (_NODES,)),
+    ReasonKind.UNSCHEDULABLE: Meaning(
+        "{Those} {are} cordoned (spec.unschedulable), by hand or to be drained.", (_NODES,)
+    ),
+    ReasonKind.NODE_CONDITION: Meaning("{Those} {were} not in a condition to take pods: {reason}.", (_NODES,)),
+    ReasonKind.RESOURCES: Meaning(
         "{Those} {have} too little {subject} left for the pod's request. What pods request counts, not what they "
         "use. One "
         "node may be counted here for several resources.",
         (_REQUESTS, _EXPLAIN),
     ),
-    Kind.TOO_MANY_PODS: Meaning("{Those} {run} as many pods as {they} may (allocatable pods).", (_PODS,)),
-    Kind.PORTS: Meaning("On {those} another pod has a hostPort that this pod asks for.", (_PODS,)),
-    Kind.SERVICE_AFFINITY: Meaning("{Those} {do} not match the scheduler's service affinity.", (_LABELS,)),
-    Kind.POD_AFFINITY: Meaning(
+    ReasonKind.TOO_MANY_PODS: Meaning("{Those} {run} as many pods as {they} may (allocatable pods).", (_PODS,)),
+    ReasonKind.PORTS: Meaning("On {those} another pod has a hostPort that this pod asks for.", (_PODS,)),
+    ReasonKind.SERVICE_AFFINITY: Meaning("{Those} {do} not match the scheduler's service affinity.", (_LABELS,)),
+    ReasonKind.POD_AFFINITY: Meaning(
         "{Those} {are} not in a domain with the pods that the pod's required podAffinity wants beside it.", (_EXPLAIN,)
     ),
-    Kind.POD_ANTI_AFFINITY: Meaning(
+    ReasonKind.POD_ANTI_AFFINITY: Meaning(
         "{Those} {are} in a domain with a pod that the pod's own required podAntiAffinity keeps away from.", (_EXPLAIN,)
     ),
-    Kind.EXISTING_ANTI_AFFINITY: Meaning(
+    ReasonKind.EXISTING_ANTI_AFFINITY: Meaning(
         "{Those} {are} in a domain with a pod whose required podAntiAffinity keeps this pod away: the rule is in the "
         "other "
         "pod.",
         (_EXPLAIN,),
     ),
-    Kind.ANY_POD_AFFINITY: Meaning(
+    ReasonKind.ANY_POD_AFFINITY: Meaning(
         "{Those} {do} not meet a rule of pod affinity or anti-affinity. Before 1.22 this stood beside the reason "
         "that says "
         "which, so that one node is counted twice.",
         (_EXPLAIN,),
     ),
-    Kind.VOLUME_NODE_AFFINITY: Meaning(
+    ReasonKind.VOLUME_NODE_AFFINITY: Meaning(
         "A volume the pod uses cannot be reached from {those}: most often it is in another zone, or on another node.",
         (_CLAIMS, _VOLUMES),
     ),
-    Kind.VOLUME_UNAVAILABLE: Meaning(
+    ReasonKind.VOLUME_UNAVAILABLE: Meaning(
         "On {those} no PersistentVolume fits a claim of the pod, and its StorageClass makes none there.",
         (_CLAIMS, _CLASSES),
     ),
-    Kind.VOLUME_SPACE: Meaning(
+    ReasonKind.VOLUME_SPACE: Meaning(
         "The CSI driver has not enough room left for a claim of the pod where {those} {are}.",
         ("kubectl get csistoragecapacities -A", _CLAIMS),
     ),
-    Kind.VOLUME_ZONE: Meaning("{Those} {are} in another zone or region than a volume of the pod.", (_CLAIMS, _ZONES)),
-    Kind.VOLUME_COUNT: Meaning(
+    ReasonKind.VOLUME_ZONE: Meaning(
+        "{Those} {are} in another zone or region than a volume of the pod.", (_CLAIMS, _ZONES)
+    ),
+    ReasonKind.VOLUME_COUNT: Meaning(
         "{Those} {have} as many volumes attached as the CSI driver allows.",
         ("kubectl get csinodes -o custom-columns=NAME:.metadata.name,LIMIT:.spec.drivers[*].allocatable.count",),
     ),
-    Kind.VOLUME_IN_USE: Meaning("On {those} another pod uses a disk of the pod that only one may use.", (_PODS,)),
-    Kind.VOLUME_ONE_POD: Meaning("A claim of the pod is ReadWriteOncePod and another pod uses it.", (_CLAIMS, _PODS)),
-    Kind.VOLUME_NOT_FOUND: Meaning(
+    ReasonKind.VOLUME_IN_USE: Meaning("On {those} another pod uses a disk of the pod that only one may use.", (_PODS,)),
+    ReasonKind.VOLUME_ONE_POD: Meaning(
+        "A claim of the pod is ReadWriteOncePod and another pod uses it.", (_CLAIMS, _PODS)
+    ),
+    ReasonKind.VOLUME_NOT_FOUND: Meaning(
         "A claim of the pod is bound to a PersistentVolume that does not exist{named}.", (_CLAIMS,)
     ),
-    Kind.VOLUME_DRIVER: Meaning("{Those} {have} not the CSI driver of a volume of the pod{named}.", (_DRIVERS,)),
-    Kind.CLAIM_UNBOUND: Meaning(
+    ReasonKind.VOLUME_DRIVER: Meaning("{Those} {have} not the CSI driver of a volume of the pod{named}.", (_DRIVERS,)),
+    ReasonKind.CLAIM_UNBOUND: Meaning(
         "A PersistentVolumeClaim of the pod is not bound, and its StorageClass binds at once (or there is none), so "
         "that the "
         "scheduler has to wait for the volume. It has looked at no node.",
         (_CLAIMS, _CLASSES),
     ),
-    Kind.CLAIM_NOT_FOUND: Meaning("There is no PersistentVolumeClaim {subject} in the pod's namespace.", (_CLAIMS,)),
-    Kind.CLAIM_LOST: Meaning("The PersistentVolumeClaim {subject} has lost its volume.", (_CLAIMS,)),
-    Kind.CLAIM_DELETED: Meaning("The PersistentVolumeClaim {subject} is being deleted.", (_CLAIMS,)),
-    Kind.CLAIM_AWAITED: Meaning("The claim {subject} of an ephemeral volume has not been made yet.", (_CLAIMS,)),
-    Kind.CLAIM_FOREIGN: Meaning(
+    ReasonKind.CLAIM_NOT_FOUND: Meaning(
+        "There is no PersistentVolumeClaim {subject} in the pod's namespace.", (_CLAIMS,)
+    ),
+    ReasonKind.CLAIM_LOST: Meaning("The PersistentVolumeClaim {subject} has lost its volume.", (_CLAIMS,)),
+    ReasonKind.CLAIM_DELETED: Meaning("The PersistentVolumeClaim {subject} is being deleted.", (_CLAIMS,)),
+    ReasonKind.CLAIM_AWAITED: Meaning("The claim {subject} of an ephemeral volume has not been made yet.", (_CLAIMS,)),
+    ReasonKind.CLAIM_FOREIGN: Meaning(
         "The claim {subject} has the name of the pod's ephemeral volume, and is not its own.", (_CLAIMS,)
     ),
-    Kind.STORAGE_CLASS_NOT_FOUND: Meaning("There is no StorageClass {subject}, named by a claim.", (_CLASSES,)),
-    Kind.DEVICES: Meaning(
+    ReasonKind.STORAGE_CLASS_NOT_FOUND: Meaning("There is no StorageClass {subject}, named by a claim.", (_CLASSES,)),
+    ReasonKind.DEVICES: Meaning(
         "The devices that the pod's resource claims ask for (dynamic resource allocation) are not to be had: {reason}.",
         (_DEVICES, "kubectl get resourceslices"),
     ),
-    Kind.FEATURES: Meaning(
+    ReasonKind.FEATURES: Meaning(
         "{Those} {do} not declare a feature that the pod needs: most often the kubelet is older.",
         ("kubectl get nodes -o custom-columns=NAME:.metadata.name,FEATURES:.status.declaredFeatures",),
     ),
-    Kind.GATES: Meaning("The pod waits for its scheduling gates {subject}: the scheduler does not look at it.", ()),
-    Kind.POD_GROUP: Meaning("The pod waits until as many pods of its group exist as are placed together.", ()),
-    Kind.NO_VICTIMS: Meaning("No pod of lower priority runs on {those}: there is nobody to evict.", (_PRIORITY,)),
-    Kind.NOT_HELPFUL: Meaning(
+    ReasonKind.GATES: Meaning(
+        "The pod waits for its scheduling gates {subject}: the scheduler does not look at it.", ()
+    ),
+    ReasonKind.POD_GROUP: Meaning("The pod waits until as many pods of its group exist as are placed together.", ()),
+    ReasonKind.NO_VICTIMS: Meaning("No pod of lower priority runs on {those}: there is nobody to evict.", (_PRIORITY,)),
+    ReasonKind.NOT_HELPFUL: Meaning(
         "On {those} evicting pods would change nothing: what refuses there does not depend on the pods that run."
     ),
-    Kind.GROUP_FULL: Meaning("{Groups} {are} at the maximum size.", (_AUTOSCALER,)),
-    Kind.GROUP_BACKOFF: Meaning(
+    ReasonKind.GROUP_FULL: Meaning("{Groups} {are} at the maximum size.", (_AUTOSCALER,)),
+    ReasonKind.GROUP_BACKOFF: Meaning(
         "{Groups} {were} asked for nodes that did not come (no capacity, no quota, no addresses), and the autoscaler "
         "waits "
         "before it asks again.",
         (_AUTOSCALER,),
     ),
-    Kind.GROUP_NOT_READY: Meaning(
+    ReasonKind.GROUP_NOT_READY: Meaning(
         "{Groups} {have} nodes that are not ready, and are not made larger until they are.", (_AUTOSCALER,)
     ),
-    Kind.CLUSTER_LIMIT: Meaning(
+    ReasonKind.CLUSTER_LIMIT: Meaning(
         "For {groups} the autoscaler's limit for the whole cluster is reached{named}.", (_AUTOSCALER,)
     ),
-    Kind.GROUP_OTHER: Meaning("{Groups} cannot be made larger now: {reason}.", (_AUTOSCALER,)),
-    Kind.CUT: Meaning("The text is cut off here."),
-    Kind.UNKNOWN: Meaning(
+    ReasonKind.GROUP_OTHER: Meaning("{Groups} cannot be made larger now: {reason}.", (_AUTOSCALER,)),
+    ReasonKind.CUT: Meaning("The text is cut off here."),
+    ReasonKind.UNKNOWN: Meaning(
         "Not a reason of kube-scheduler 1.16 to 1.36 that is known here: perhaps one of a plugin's own."
     ),
 }
@@ -202,18 +214,18 @@ _ROLES = {
 }
 _OF_POD = frozenset(
     (
-        Kind.CLAIM_UNBOUND,
-        Kind.CLAIM_NOT_FOUND,
-        Kind.CLAIM_LOST,
-        Kind.CLAIM_DELETED,
-        Kind.CLAIM_AWAITED,
-        Kind.CLAIM_FOREIGN,
-        Kind.STORAGE_CLASS_NOT_FOUND,
-        Kind.VOLUME_NOT_FOUND,
-        Kind.AFFINITY_CONFLICT,
-        Kind.DEVICES,
-        Kind.GATES,
-        Kind.POD_GROUP,
+        ReasonKind.CLAIM_UNBOUND,
+        ReasonKind.CLAIM_NOT_FOUND,
+        ReasonKind.CLAIM_LOST,
+        ReasonKind.CLAIM_DELETED,
+        ReasonKind.CLAIM_AWAITED,
+        ReasonKind.CLAIM_FOREIGN,
+        ReasonKind.STORAGE_CLASS_NOT_FOUND,
+        ReasonKind.VOLUME_NOT_FOUND,
+        ReasonKind.AFFINITY_CONFLICT,
+        ReasonKind.DEVICES,
+        ReasonKind.GATES,
+        ReasonKind.POD_GROUP,
     )
 )  # refusals of a pod as a whole, before any node is looked at
 
@@ -248,11 +260,11 @@ _WORDS = {
 
 def meaning(part: Part, *, of_groups: bool = False) -> str:
     """What a part says. `of_groups`: the autoscaler counts node groups, not nodes."""
-    known = _SPREAD_CUT if part.kind is Kind.SPREAD and part.is_cut else MEANINGS[part.kind]
+    known = _SPREAD_CUT if part.kind is ReasonKind.SPREAD and part.is_cut else MEANINGS[part.kind]
     text = known.text.format_map(_words(part, of_groups=of_groups))
-    if part.kind is Kind.TAINT and not part.subject:
+    if part.kind is ReasonKind.TAINT and not part.subject:
         text = f"{text} {_ERA_OF_TAINTS}" if "untolerated" in part.reason else text
-    if part.kind is Kind.TAINT:
+    if part.kind is ReasonKind.TAINT:
         text += _of_taint(part)
     if part.may_go_on:
         words = _words(part, of_groups=of_groups)
@@ -260,7 +272,7 @@ def meaning(part: Part, *, of_groups: bool = False) -> str:
             " The text ends without a full stop: if it is cut off, `(missing required label)` may follow, and "
             f"{words['they']} {words['do']} not have the label that is the topologyKey."
         )
-    if part.is_cut and part.kind is not Kind.CUT and known is not _SPREAD_CUT:
+    if part.is_cut and part.kind is not ReasonKind.CUT and known is not _SPREAD_CUT:
         text += " The text is cut off here."
     return text
 
@@ -279,7 +291,7 @@ def _of_taint(part: Part) -> str:
 
 def meaning_in_preemption(part: Part) -> str:
     """What a part of a preemption clause says: a filter's reason is what remained once pods were taken away."""
-    if part.kind in (Kind.NO_VICTIMS, Kind.NOT_HELPFUL, Kind.CUT):
+    if part.kind in (ReasonKind.NO_VICTIMS, ReasonKind.NOT_HELPFUL, ReasonKind.CUT):
         return meaning(part)
     return _NESTED[part.number == 1].format(n=part.number, reason=part.reason)
 
@@ -329,7 +341,7 @@ def commands(message: Message) -> tuple[str, ...]:
     """What to run next, the most telling first; few."""
     if message.form not in ("nodes", "not-scaled", "unknown"):
         return tuple(other_components.filled(text, dict(message.details)) for text in _form(message).commands)
-    parts = sorted(message.parts, key=lambda part: part.kind not in (Kind.SPREAD, Kind.SPREAD_LABEL))
+    parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
     found = [command for part in parts for command in MEANINGS[part.kind].commands]
     if message.is_of_nodes:
         found.insert(0, _EXPLAIN)

@@ -21,10 +21,10 @@ from kubectl_spread.messages import other_components
 from kubectl_spread.messages.other_components import Component
 from kubectl_spread.messages.scheduler_reasons import FIRST_MINOR
 from kubectl_spread.messages.scheduler_reasons import is_longer_known
-from kubectl_spread.messages.scheduler_reasons import Kind
 from kubectl_spread.messages.scheduler_reasons import kind_beginning
 from kubectl_spread.messages.scheduler_reasons import LAST_MINOR
 from kubectl_spread.messages.scheduler_reasons import match
+from kubectl_spread.messages.scheduler_reasons import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import squeezed
 
 NO_CLAIMS = "no new claims to deallocate"
@@ -40,7 +40,7 @@ class Part(NamedTuple):
 
     number: Optional[int]
     reason: str
-    kind: Kind
+    kind: ReasonKind
     subject: str = ""
     is_cut: bool = False
     may_go_on: bool = False
@@ -291,16 +291,16 @@ class _Reader:
         if repeated:
             self.wrote(FIRST_MINOR, 21)
         reason = self.quote(start, self.at)
-        kind = Kind.TOO_MANY_PODS if (found.kind, found.subject) == (Kind.RESOURCES, "pods") else found.kind
+        kind = ReasonKind.TOO_MANY_PODS if (found.kind, found.subject) == (ReasonKind.RESOURCES, "pods") else found.kind
         if _ELLIPSIS_END.match(self.text, self.at) and is_longer_known(self.text[start : found.end]):
             self.is_cut = True
-        elif kind is Kind.SPREAD and self._begins_label():
-            self.is_cut, kind = True, Kind.SPREAD_LABEL
+        elif kind is ReasonKind.SPREAD and self._begins_label():
+            self.is_cut, kind = True, ReasonKind.SPREAD_LABEL
         else:
             self.wrote(found.since, found.until)
             if found.is_of_pod and count is not None:
                 self.wrote(FIRST_MINOR, 25)
-        may_go_on = kind is Kind.SPREAD and not self.is_cut and _ENDS_OPEN.match(self.text, self.at) is not None
+        may_go_on = kind is ReasonKind.SPREAD and not self.is_cut and _ENDS_OPEN.match(self.text, self.at) is not None
         return Part(count, reason, kind, found.subject, self.is_cut, may_go_on)
 
     def _begins_label(self) -> bool:
@@ -327,7 +327,7 @@ class _Reader:
             self.is_cut = True
             return Part(count, written.rstrip(" .…"), kind, "", is_cut=True)
         self.not_understood.append(written)
-        return Part(count, written, Kind.UNKNOWN)
+        return Part(count, written, ReasonKind.UNKNOWN)
 
     def post_filter(self) -> tuple[tuple[str, ...], Optional[Preemption]]:
         """What follows the list: words of PostFilter plugins, and the preemption clause."""
@@ -451,8 +451,14 @@ def _message(pasted: _Pasted, place: _Place, following: int) -> Message:
     )
 
 
-_NONE = Part(None, "", Kind.UNKNOWN)
-_OF_AUTOSCALER = {Kind.GROUP_FULL, Kind.GROUP_BACKOFF, Kind.GROUP_NOT_READY, Kind.CLUSTER_LIMIT, Kind.GROUP_OTHER}
+_NONE = Part(None, "", ReasonKind.UNKNOWN)
+_OF_AUTOSCALER = {
+    ReasonKind.GROUP_FULL,
+    ReasonKind.GROUP_BACKOFF,
+    ReasonKind.GROUP_NOT_READY,
+    ReasonKind.CLUSTER_LIMIT,
+    ReasonKind.GROUP_OTHER,
+}
 
 
 def _tells(reader: _Reader) -> bool:

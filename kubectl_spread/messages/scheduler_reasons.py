@@ -16,7 +16,7 @@ FIRST_MINOR = 16
 LAST_MINOR = 36
 
 
-class Kind(Enum):
+class ReasonKind(Enum):
     """What a reason is about; the value stands in the JSON document."""
 
     SPREAD = "spread"
@@ -74,7 +74,7 @@ class Wording(NamedTuple):
     """A reason as some releases write it: from the minor version `since` to `until`, both included."""
 
     text: str
-    kind: Kind
+    kind: ReasonKind
     since: int = FIRST_MINOR
     until: int = LAST_MINOR
     is_of_pod: bool = False  # said of the pod as a whole, before any node is looked at
@@ -83,7 +83,7 @@ class Wording(NamedTuple):
 class Match(NamedTuple):
     """A reason found in a text: where it ends, and what it names (a resource, taints, a claim, plugins)."""
 
-    kind: Kind
+    kind: ReasonKind
     end: int
     subject: str = ""
     since: int = FIRST_MINOR
@@ -93,78 +93,78 @@ class Match(NamedTuple):
 
 _SPREAD = "node(s) didn't match pod topology spread constraints"
 WORDINGS = (
-    Wording(_SPREAD, Kind.SPREAD),
-    Wording(f"{_SPREAD} (missing required label)", Kind.SPREAD_LABEL, since=19),
-    Wording("node(s) had taints that the pod didn't tolerate", Kind.TAINT, until=18),
-    Wording("node(s) had untolerated taint(s)", Kind.TAINT, since=34),
-    Wording("node(s) didn't match node selector", Kind.NODE_AFFINITY, until=19),
-    Wording("node(s) didn't match Pod's node affinity", Kind.NODE_AFFINITY, since=20, until=20),
-    Wording("node(s) didn't match Pod's node affinity/selector", Kind.NODE_AFFINITY, since=21),
-    Wording("node(s) didn't match scheduler-enforced node affinity", Kind.ADDED_AFFINITY, since=20),
-    Wording("pod affinity terms conflict", Kind.AFFINITY_CONFLICT, since=24, is_of_pod=True),
-    Wording("node(s) didn't match the requested hostname", Kind.NODE_NAME, until=20),
-    Wording("node(s) didn't match the requested node name", Kind.NODE_NAME, since=21),
-    Wording("node is filtered out by the prefilter result", Kind.NARROWED, since=27, until=30),
-    Wording("node(s) didn't have the requested labels", Kind.NODE_LABELS, until=22),
-    Wording("node not found", Kind.NODE_GONE),
-    Wording("node(s) were unschedulable", Kind.UNSCHEDULABLE),
-    Wording("node(s) had unknown conditions", Kind.NODE_CONDITION),
-    Wording("node(s) were not ready", Kind.NODE_CONDITION, until=17),
-    Wording("node(s) were out of disk space", Kind.NODE_CONDITION, until=17),
-    Wording("node(s) had disk pressure", Kind.NODE_CONDITION, until=17),
-    Wording("node(s) had memory pressure", Kind.NODE_CONDITION, until=17),
-    Wording("node(s) had pid pressure", Kind.NODE_CONDITION, until=17),
-    Wording("node(s) had unavailable network", Kind.NODE_CONDITION, until=17),
-    Wording("Too many pods", Kind.TOO_MANY_PODS),
-    Wording("node(s) didn't have free ports for the requested pod ports", Kind.PORTS),
-    Wording("node(s) didn't match service affinity", Kind.SERVICE_AFFINITY, until=22),
-    Wording("node(s) didn't match pod affinity/anti-affinity", Kind.ANY_POD_AFFINITY, until=20),
-    Wording("node(s) didn't match pod affinity/anti-affinity rules", Kind.ANY_POD_AFFINITY, since=21, until=21),
-    Wording("node(s) didn't match pod affinity rules", Kind.POD_AFFINITY),
-    Wording("node(s) didn't match pod anti-affinity rules", Kind.POD_ANTI_AFFINITY),
-    Wording("node(s) didn't satisfy existing pods anti-affinity rules", Kind.EXISTING_ANTI_AFFINITY),
-    Wording("node(s) had volume node affinity conflict", Kind.VOLUME_NODE_AFFINITY, until=32),
-    Wording("node(s) didn't match PersistentVolume's node affinity", Kind.VOLUME_NODE_AFFINITY, since=33),
-    Wording("node(s) didn't find available persistent volumes to bind", Kind.VOLUME_UNAVAILABLE),
-    Wording("node(s) did not have enough free storage", Kind.VOLUME_SPACE, since=19),
-    Wording("node(s) had no available volume zone", Kind.VOLUME_ZONE),
-    Wording("node(s) exceed max volume count", Kind.VOLUME_COUNT),
-    Wording("node(s) had no available disk", Kind.VOLUME_IN_USE),
+    Wording(_SPREAD, ReasonKind.SPREAD),
+    Wording(f"{_SPREAD} (missing required label)", ReasonKind.SPREAD_LABEL, since=19),
+    Wording("node(s) had taints that the pod didn't tolerate", ReasonKind.TAINT, until=18),
+    Wording("node(s) had untolerated taint(s)", ReasonKind.TAINT, since=34),
+    Wording("node(s) didn't match node selector", ReasonKind.NODE_AFFINITY, until=19),
+    Wording("node(s) didn't match Pod's node affinity", ReasonKind.NODE_AFFINITY, since=20, until=20),
+    Wording("node(s) didn't match Pod's node affinity/selector", ReasonKind.NODE_AFFINITY, since=21),
+    Wording("node(s) didn't match scheduler-enforced node affinity", ReasonKind.ADDED_AFFINITY, since=20),
+    Wording("pod affinity terms conflict", ReasonKind.AFFINITY_CONFLICT, since=24, is_of_pod=True),
+    Wording("node(s) didn't match the requested hostname", ReasonKind.NODE_NAME, until=20),
+    Wording("node(s) didn't match the requested node name", ReasonKind.NODE_NAME, since=21),
+    Wording("node is filtered out by the prefilter result", ReasonKind.NARROWED, since=27, until=30),
+    Wording("node(s) didn't have the requested labels", ReasonKind.NODE_LABELS, until=22),
+    Wording("node not found", ReasonKind.NODE_GONE),
+    Wording("node(s) were unschedulable", ReasonKind.UNSCHEDULABLE),
+    Wording("node(s) had unknown conditions", ReasonKind.NODE_CONDITION),
+    Wording("node(s) were not ready", ReasonKind.NODE_CONDITION, until=17),
+    Wording("node(s) were out of disk space", ReasonKind.NODE_CONDITION, until=17),
+    Wording("node(s) had disk pressure", ReasonKind.NODE_CONDITION, until=17),
+    Wording("node(s) had memory pressure", ReasonKind.NODE_CONDITION, until=17),
+    Wording("node(s) had pid pressure", ReasonKind.NODE_CONDITION, until=17),
+    Wording("node(s) had unavailable network", ReasonKind.NODE_CONDITION, until=17),
+    Wording("Too many pods", ReasonKind.TOO_MANY_PODS),
+    Wording("node(s) didn't have free ports for the requested pod ports", ReasonKind.PORTS),
+    Wording("node(s) didn't match service affinity", ReasonKind.SERVICE_AFFINITY, until=22),
+    Wording("node(s) didn't match pod affinity/anti-affinity", ReasonKind.ANY_POD_AFFINITY, until=20),
+    Wording("node(s) didn't match pod affinity/anti-affinity rules", ReasonKind.ANY_POD_AFFINITY, since=21, until=21),
+    Wording("node(s) didn't match pod affinity rules", ReasonKind.POD_AFFINITY),
+    Wording("node(s) didn't match pod anti-affinity rules", ReasonKind.POD_ANTI_AFFINITY),
+    Wording("node(s) didn't satisfy existing pods anti-affinity rules", ReasonKind.EXISTING_ANTI_AFFINITY),
+    Wording("node(s) had volume node affinity conflict", ReasonKind.VOLUME_NODE_AFFINITY, until=32),
+    Wording("node(s) didn't match PersistentVolume's node affinity", ReasonKind.VOLUME_NODE_AFFINITY, since=33),
+    Wording("node(s) didn't find available persistent volumes to bind", ReasonKind.VOLUME_UNAVAILABLE),
+    Wording("node(s) did not have enough free storage", ReasonKind.VOLUME_SPACE, since=19),
+    Wording("node(s) had no available volume zone", ReasonKind.VOLUME_ZONE),
+    Wording("node(s) exceed max volume count", ReasonKind.VOLUME_COUNT),
+    Wording("node(s) had no available disk", ReasonKind.VOLUME_IN_USE),
     Wording("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",
-            Kind.VOLUME_ONE_POD, since=22, until=33),
+            ReasonKind.VOLUME_ONE_POD, since=22, until=33),
     Wording("node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by "
-            "another pod", Kind.VOLUME_ONE_POD, since=34),
-    Wording("pvc(s) bound to non-existent pv(s)", Kind.VOLUME_NOT_FOUND, since=20, until=22),
-    Wording("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", Kind.VOLUME_NOT_FOUND,
+            "another pod", ReasonKind.VOLUME_ONE_POD, since=34),
+    Wording("pvc(s) bound to non-existent pv(s)", ReasonKind.VOLUME_NOT_FOUND, since=20, until=22),
+    Wording("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", ReasonKind.VOLUME_NOT_FOUND,
             since=23),
-    Wording("pod has unbound immediate PersistentVolumeClaims", Kind.CLAIM_UNBOUND, is_of_pod=True),
-    Wording("pod has unbound PersistentVolumeClaims", Kind.CLAIM_UNBOUND, until=16, is_of_pod=True),
-    Wording("PersistentVolumeClaim had no pv name and storageClass name", Kind.CLAIM_UNBOUND, is_of_pod=True),
-    Wording("node(s) didn't match Pod's required features", Kind.FEATURES, since=35),
-    Wording("resourceclaim in use", Kind.DEVICES, since=26, is_of_pod=True),
-    Wording("unallocated immediate resourceclaim", Kind.DEVICES, since=26, until=30, is_of_pod=True),
-    Wording("resourceclaim must be reallocated", Kind.DEVICES, since=26, until=31, is_of_pod=True),
-    Wording("resourceclaim not available on the node", Kind.DEVICES, since=26),
-    Wording("resourceclaim cannot be allocated for the node (unsuitable)", Kind.DEVICES, since=26, until=31),
-    Wording("excluded by resource class node filter", Kind.DEVICES, since=26, until=30),
-    Wording("waiting for resource driver to allocate resource", Kind.DEVICES, since=26, until=29),
-    Wording("waiting for resource driver to provide information", Kind.DEVICES, since=26, until=31),
-    Wording("waiting for resource driver", Kind.DEVICES, since=26, until=31),
-    Wording("cannot allocate all claims", Kind.DEVICES, since=31),
-    Wording("timed out trying to allocate devices", Kind.DEVICES, since=34),
-    Wording("cannot fit resource", Kind.DEVICES, since=34),
-    Wording("invalid resource pools were encountered", Kind.DEVICES, since=34),
-    Wording("No preemption victims found for incoming pod", Kind.NO_VICTIMS, since=24),
-    Wording("Preemption is not helpful for scheduling", Kind.NOT_HELPFUL, since=24),
-    Wording("max node group size reached", Kind.GROUP_FULL),
-    Wording("max limit reached", Kind.GROUP_FULL),
-    Wording("max total nodes in cluster reached", Kind.CLUSTER_LIMIT),
-    Wording("in backoff after failed scale-up", Kind.GROUP_BACKOFF),
-    Wording("not ready for scale-up", Kind.GROUP_NOT_READY),
-    Wording("not ready for scaleup", Kind.GROUP_NOT_READY),
-    Wording("at least one node can be vertically scaled", Kind.GROUP_OTHER),
-    Wording("all-or-nothing would exceed node group size", Kind.GROUP_OTHER),
-    Wording("node group can't be atomically scaled", Kind.GROUP_OTHER),
+    Wording("pod has unbound immediate PersistentVolumeClaims", ReasonKind.CLAIM_UNBOUND, is_of_pod=True),
+    Wording("pod has unbound PersistentVolumeClaims", ReasonKind.CLAIM_UNBOUND, until=16, is_of_pod=True),
+    Wording("PersistentVolumeClaim had no pv name and storageClass name", ReasonKind.CLAIM_UNBOUND, is_of_pod=True),
+    Wording("node(s) didn't match Pod's required features", ReasonKind.FEATURES, since=35),
+    Wording("resourceclaim in use", ReasonKind.DEVICES, since=26, is_of_pod=True),
+    Wording("unallocated immediate resourceclaim", ReasonKind.DEVICES, since=26, until=30, is_of_pod=True),
+    Wording("resourceclaim must be reallocated", ReasonKind.DEVICES, since=26, until=31, is_of_pod=True),
+    Wording("resourceclaim not available on the node", ReasonKind.DEVICES, since=26),
+    Wording("resourceclaim cannot be allocated for the node (unsuitable)", ReasonKind.DEVICES, since=26, until=31),
+    Wording("excluded by resource class node filter", ReasonKind.DEVICES, since=26, until=30),
+    Wording("waiting for resource driver to allocate resource", ReasonKind.DEVICES, since=26, until=29),
+    Wording("waiting for resource driver to provide information", ReasonKind.DEVICES, since=26, until=31),
+    Wording("waiting for resource driver", ReasonKind.DEVICES, since=26, until=31),
+    Wording("cannot allocate all claims", ReasonKind.DEVICES, since=31),
+    Wording("timed out trying to allocate devices", ReasonKind.DEVICES, since=34),
+    Wording("cannot fit resource", ReasonKind.DEVICES, since=34),
+    Wording("invalid resource pools were encountered", ReasonKind.DEVICES, since=34),
+    Wording("No preemption victims found for incoming pod", ReasonKind.NO_VICTIMS, since=24),
+    Wording("Preemption is not helpful for scheduling", ReasonKind.NOT_HELPFUL, since=24),
+    Wording("max node group size reached", ReasonKind.GROUP_FULL),
+    Wording("max limit reached", ReasonKind.GROUP_FULL),
+    Wording("max total nodes in cluster reached", ReasonKind.CLUSTER_LIMIT),
+    Wording("in backoff after failed scale-up", ReasonKind.GROUP_BACKOFF),
+    Wording("not ready for scale-up", ReasonKind.GROUP_NOT_READY),
+    Wording("not ready for scaleup", ReasonKind.GROUP_NOT_READY),
+    Wording("at least one node can be vertically scaled", ReasonKind.GROUP_OTHER),
+    Wording("all-or-nothing would exceed node group size", ReasonKind.GROUP_OTHER),
+    Wording("node group can't be atomically scaled", ReasonKind.GROUP_OTHER),
 )  # fmt: skip
 
 
@@ -172,7 +172,7 @@ class _Pattern(NamedTuple):
     """A reason that names something. `start` tells it from others where the text is cut off."""
 
     pattern: str
-    kind: Kind
+    kind: ReasonKind
     start: str
     since: int = FIRST_MINOR
     until: int = LAST_MINOR
@@ -182,47 +182,129 @@ class _Pattern(NamedTuple):
 _NAME = r'"?(?P<subject>[^\s",]+?)"?'  # of an object, quoted or not
 _END = r"(?=[\s,;]|\.*(?:\s|$))"
 _PATTERNS = (
-    _Pattern(r"insufficient (?P<subject>[a-z0-9][\w./-]*[\w]|\w)", Kind.RESOURCES, "Insufficient "),
-    _Pattern(r"node\(s\) had taints? (?P<subject>\{[^{}]*\}), ?that the pod didn't tolerate", Kind.TAINT,
-             "node(s) had taint {", since=18, until=23),
-    _Pattern(r"node\(s\) had untolerated taints? (?P<subject>\{[^{}]*\})", Kind.TAINT,
-             "node(s) had untolerated taint {", since=24, until=34),
-    _Pattern(r"node\(s\) didn't satisfy plugins?(?:\(s\))? (?P<subject>\[[^\[\]]*\](?: simultaneously)?|\w+)",
-             Kind.NARROWED, "node(s) didn't satisfy plugin", since=24),
-    _Pattern(rf"persistentvolumeclaim {_NAME} not found", Kind.CLAIM_NOT_FOUND, 'persistentvolumeclaim "',
-             is_of_pod=True),
-    _Pattern(rf"persistentvolumeclaim {_NAME} bound to non-existent persistentvolume \"?[^\s\",]*\"?", Kind.CLAIM_LOST,
-             'persistentvolumeclaim "', since=23, is_of_pod=True),
-    _Pattern(rf"persistentvolumeclaim {_NAME} is being deleted", Kind.CLAIM_DELETED, 'persistentvolumeclaim "',
-             is_of_pod=True),
-    _Pattern(rf"waiting for ephemeral volume controller to create the persistentvolumeclaim {_NAME}{_END}",
-             Kind.CLAIM_AWAITED, "waiting for ephemeral volume controller to create", since=23, is_of_pod=True),
-    _Pattern(r"PVC (?P<subject>\S+) was not created for pod \S+ \(pod is not owner\)", Kind.CLAIM_FOREIGN, "PVC ",
-             since=23, is_of_pod=True),
-    _Pattern(rf"persistentvolume {_NAME} not found", Kind.VOLUME_NOT_FOUND, 'persistentvolume "', is_of_pod=True),
-    _Pattern(rf"(?:storageclass\.storage\.k8s\.io|storageclass) {_NAME} not found", Kind.STORAGE_CLASS_NOT_FOUND,
-             'storageclass.storage.k8s.io "', is_of_pod=True),
-    _Pattern(r"(?P<subject>\S+) CSI driver is not installed on the node", Kind.VOLUME_DRIVER, "CSI driver", since=35),
-    _Pattern(rf"nodeinfo not found for node name {_NAME}{_END}", Kind.NODE_GONE, "nodeinfo not found"),
-    _Pattern(rf"node {_NAME} not found", Kind.NODE_GONE, 'node "'),
-    _Pattern(r"resource ?claim (?P<subject>\S+) is in the process of being allocated", Kind.DEVICES, "resource claim ",
-             since=31, is_of_pod=True),
-    _Pattern(r"request (?P<subject>\S+): device class \S+ does not exist", Kind.DEVICES, "request ", since=31,
-             is_of_pod=True),
-    _Pattern(r"device class (?P<subject>\S+) does not exist", Kind.DEVICES, "device class ", since=31, is_of_pod=True),
-    _Pattern(rf"resourceclaim(?:\.resource\.k8s\.io)? {_NAME} not found", Kind.DEVICES, 'resourceclaim "', since=26,
-             is_of_pod=True),
-    _Pattern(r"pod \"?(?P<subject>[^\s\"]+)\"?: ResourceClaim not created yet", Kind.DEVICES, "pod ", since=26,
-             is_of_pod=True),
-    _Pattern(r"node (?P<subject>\S+): timed out trying to allocate devices", Kind.DEVICES, "node ", since=36),
-    _Pattern(r"waiting for scheduling gates: (?P<subject>\[[^\[\]]*\])", Kind.GATES, "waiting for scheduling gates",
-             since=26, is_of_pod=True),
-    _Pattern(r"waiting for minCount pods from a gang to appear in scheduling queue", Kind.POD_GROUP,
-             "waiting for minCount pods", since=35, is_of_pod=True),
-    _Pattern(r"No victims found on node (?P<subject>\S+) for preemptor pod [^\s,.]+", Kind.NO_VICTIMS,
-             "No victims found on node ", since=21, until=23),
-    _Pattern(r"max cluster (?P<subject>[\w./-]+(?:, ?[\w./-]+)*) limit reached", Kind.CLUSTER_LIMIT, "max cluster "),
-)  # fmt: skip
+    _Pattern(r"insufficient (?P<subject>[a-z0-9][\w./-]*[\w]|\w)", ReasonKind.RESOURCES, "Insufficient "),
+    _Pattern(
+        r"node\(s\) had taints? (?P<subject>\{[^{}]*\}), ?that the pod didn't tolerate",
+        ReasonKind.TAINT,
+        "node(s) had taint {",
+        since=18,
+        until=23,
+    ),
+    _Pattern(
+        r"node\(s\) had untolerated taints? (?P<subject>\{[^{}]*\})",
+        ReasonKind.TAINT,
+        "node(s) had untolerated taint {",
+        since=24,
+        until=34,
+    ),
+    _Pattern(
+        r"node\(s\) didn't satisfy plugins?(?:\(s\))? (?P<subject>\[[^\[\]]*\](?: simultaneously)?|\w+)",
+        ReasonKind.NARROWED,
+        "node(s) didn't satisfy plugin",
+        since=24,
+    ),
+    _Pattern(
+        rf"persistentvolumeclaim {_NAME} not found",
+        ReasonKind.CLAIM_NOT_FOUND,
+        'persistentvolumeclaim "',
+        is_of_pod=True,
+    ),
+    _Pattern(
+        rf"persistentvolumeclaim {_NAME} bound to non-existent persistentvolume \"?[^\s\",]*\"?",
+        ReasonKind.CLAIM_LOST,
+        'persistentvolumeclaim "',
+        since=23,
+        is_of_pod=True,
+    ),
+    _Pattern(
+        rf"persistentvolumeclaim {_NAME} is being deleted",
+        ReasonKind.CLAIM_DELETED,
+        'persistentvolumeclaim "',
+        is_of_pod=True,
+    ),
+    _Pattern(
+        rf"waiting for ephemeral volume controller to create the persistentvolumeclaim {_NAME}{_END}",
+        ReasonKind.CLAIM_AWAITED,
+        "waiting for ephemeral volume controller to create",
+        since=23,
+        is_of_pod=True,
+    ),
+    _Pattern(
+        r"PVC (?P<subject>\S+) was not created for pod \S+ \(pod is not owner\)",
+        ReasonKind.CLAIM_FOREIGN,
+        "PVC ",
+        since=23,
+        is_of_pod=True,
+    ),
+    _Pattern(rf"persistentvolume {_NAME} not found", ReasonKind.VOLUME_NOT_FOUND, 'persistentvolume "', is_of_pod=True),
+    _Pattern(
+        rf"(?:storageclass\.storage\.k8s\.io|storageclass) {_NAME} not found",
+        ReasonKind.STORAGE_CLASS_NOT_FOUND,
+        'storageclass.storage.k8s.io "',
+        is_of_pod=True,
+    ),
+    _Pattern(
+        r"(?P<subject>\S+) CSI driver is not installed on the node", ReasonKind.VOLUME_DRIVER, "CSI driver", since=35
+    ),
+    _Pattern(rf"nodeinfo not found for node name {_NAME}{_END}", ReasonKind.NODE_GONE, "nodeinfo not found"),
+    _Pattern(rf"node {_NAME} not found", ReasonKind.NODE_GONE, 'node "'),
+    _Pattern(
+        r"resource ?claim (?P<subject>\S+) is in the process of being allocated",
+        ReasonKind.DEVICES,
+        "resource claim ",
+        since=31,
+        is_of_pod=True,
+    ),
+    _Pattern(
+        r"request (?P<subject>\S+): device class \S+ does not exist",
+        ReasonKind.DEVICES,
+        "request ",
+        since=31,
+        is_of_pod=True,
+    ),
+    _Pattern(
+        r"device class (?P<subject>\S+) does not exist", ReasonKind.DEVICES, "device class ", since=31, is_of_pod=True
+    ),
+    _Pattern(
+        rf"resourceclaim(?:\.resource\.k8s\.io)? {_NAME} not found",
+        ReasonKind.DEVICES,
+        'resourceclaim "',
+        since=26,
+        is_of_pod=True,
+    ),
+    _Pattern(
+        r"pod \"?(?P<subject>[^\s\"]+)\"?: ResourceClaim not created yet",
+        ReasonKind.DEVICES,
+        "pod ",
+        since=26,
+        is_of_pod=True,
+    ),
+    _Pattern(r"node (?P<subject>\S+): timed out trying to allocate devices", ReasonKind.DEVICES, "node ", since=36),
+    _Pattern(
+        r"waiting for scheduling gates: (?P<subject>\[[^\[\]]*\])",
+        ReasonKind.GATES,
+        "waiting for scheduling gates",
+        since=26,
+        is_of_pod=True,
+    ),
+    _Pattern(
+        r"waiting for minCount pods from a gang to appear in scheduling queue",
+        ReasonKind.POD_GROUP,
+        "waiting for minCount pods",
+        since=35,
+        is_of_pod=True,
+    ),
+    _Pattern(
+        r"No victims found on node (?P<subject>\S+) for preemptor pod [^\s,.]+",
+        ReasonKind.NO_VICTIMS,
+        "No victims found on node ",
+        since=21,
+        until=23,
+    ),
+    _Pattern(
+        r"max cluster (?P<subject>[\w./-]+(?:, ?[\w./-]+)*) limit reached", ReasonKind.CLUSTER_LIMIT, "max cluster "
+    ),
+)
 
 
 _SPACE = re.compile(r" ")
@@ -261,18 +343,18 @@ def match(text: str, at: int) -> Optional[Match]:
     return best
 
 
-def kind_beginning(text: str) -> Optional[Kind]:
+def kind_beginning(text: str) -> Optional[ReasonKind]:
     """What a reason is of which only the beginning is there: None where no wording begins so, CUT where several do."""
     start = squeezed(text)
     if not start:
-        return Kind.CUT
+        return ReasonKind.CUT
     begun = [
         pair for pair in _STARTS if pair[0].startswith(start) or (start.startswith(pair[0]) and pair[0][-1] in '{"')
     ]
     if not begun:
         return None
     shortest, kind = min(begun, key=lambda pair: len(pair[0]))
-    return kind if all(known.startswith(shortest) or of is kind for known, of in begun) else Kind.CUT
+    return kind if all(known.startswith(shortest) or of is kind for known, of in begun) else ReasonKind.CUT
 
 
 def is_longer_known(text: str) -> bool:

@@ -12,8 +12,8 @@ from typing import Optional
 from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.labels import value_errors
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import parse_int64
-from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 
 _VALUE_COUNTS = {"In": "some", "NotIn": "some", "Exists": "none", "DoesNotExist": "none", "Gt": "one", "Lt": "one"}
@@ -22,8 +22,8 @@ _VALUE_COUNTS = {"In": "some", "NotIn": "some", "Exists": "none", "DoesNotExist"
 class NodeSelectorTerm(NamedTuple):
     """Conditions on a node's labels and on `metadata.name`, all of which must hold."""
 
-    match_expressions: tuple[Requirement, ...] = ()
-    match_fields: tuple[Requirement, ...] = ()
+    match_expressions: tuple[LabelRequirement, ...] = ()
+    match_fields: tuple[LabelRequirement, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -99,7 +99,7 @@ class WeightedTerm(NamedTuple):
     term: PodAffinityTerm
 
 
-def _is_valid_expression(requirement: Requirement) -> bool:
+def _is_valid_expression(requirement: LabelRequirement) -> bool:
     """Source: pkg/labels/selector.go, NewRequirement."""
     wanted = _VALUE_COUNTS.get(requirement.operator)
     count = len(requirement.values)
@@ -110,5 +110,5 @@ def _is_valid_expression(requirement: Requirement) -> bool:
     return not key_errors(requirement.key) and not any(map(value_errors, requirement.values))
 
 
-def _is_valid_field(requirement: Requirement) -> bool:
+def _is_valid_field(requirement: LabelRequirement) -> bool:
     return requirement.operator in ("In", "NotIn") and len(requirement.values) == 1

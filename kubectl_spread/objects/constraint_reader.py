@@ -11,8 +11,8 @@ from typing import Optional
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.plain import strings
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import LabelSelector
-from kubectl_spread.objects.selector import Requirement
 
 Plain = dict[str, Any]
 
@@ -40,9 +40,9 @@ def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
     )
 
 
-def requirement(plain: Plain) -> Requirement:
+def requirement(plain: Plain) -> LabelRequirement:
     """One entry of `matchExpressions` or `matchFields`."""
-    return Requirement(plain.get("key") or "", plain.get("operator") or "", strings(plain.get("values")))
+    return LabelRequirement(plain.get("key") or "", plain.get("operator") or "", strings(plain.get("values")))
 
 
 def _constraint(position: int, plain: Plain) -> TopologySpreadConstraint:

@@ -30,7 +30,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.pod import PodVolume
 from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import Toleration
 
@@ -235,7 +235,7 @@ def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str])
     for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
         for key in strings(plain.get(field)):
             if key in pod_labels and key not in named:  # a stored pod has it merged already
-                selector = selector.plus(Requirement(key, operator, (pod_labels[key],)))
+                selector = selector.plus(LabelRequirement(key, operator, (pod_labels[key],)))
     namespaces, namespace_selector = strings(plain.get("namespaces")), plain.get("namespaceSelector")
     if not namespaces and namespace_selector is None:
         namespaces = (namespace,)

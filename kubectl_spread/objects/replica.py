@@ -9,7 +9,7 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workload import created_labels
@@ -76,13 +76,13 @@ def selected_by_controller(owner: Workload) -> Selector:
         equal = dict(owner.selector or {})
         if owner.kind == "DeploymentConfig":
             equal["deployment"] = deployer_name(owner)
-        return Selector(tuple(Requirement(key, "In", (value or "",)) for key, value in sorted(equal.items())))
+        return Selector(tuple(LabelRequirement(key, "In", (value or "",)) for key, value in sorted(equal.items())))
     written = owner.selector
     if owner.kind == "Service":  # by the UID of the revision, for which its name stands
         written = {"matchLabels": {"serving.knative.dev/revisionUID": knative_revision(owner)}}
     selector = compiled(constraint_reader.label_selector(written))
     label = _BY_REPLICA_SET.get(owner.kind)
-    return selector.plus(Requirement(label, "In", (created_labels(owner).get(label, ""),))) if label else selector
+    return selector.plus(LabelRequirement(label, "In", (created_labels(owner).get(label, ""),))) if label else selector
 
 
 def daemon(owner: Workload, node: str) -> Pod:

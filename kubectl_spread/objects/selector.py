@@ -1,7 +1,7 @@
 """Label selectors: as written, and compiled to requirements.
 
 Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/helpers.go, LabelSelectorAsSelector;
-pkg/labels/selector.go, Requirement.Matches (v1.36.2).
+pkg/labels/selector.go, LabelRequirement.Matches (v1.36.2).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kubectl_spread.objects.labels import Labels
 _INT64_TEXT = r"[+-]?0*([0-9]{1,19})\Z"  # compiled where Gt and Lt are met
 
 
-class Requirement(NamedTuple):
+class LabelRequirement(NamedTuple):
     """One condition on one label. `operator` is one of In, NotIn, Exists, DoesNotExist, Gt, Lt."""
 
     key: str
@@ -47,17 +47,17 @@ class LabelSelector(NamedTuple):
     """A metav1.LabelSelector as written; `match_labels` sorted by key."""
 
     match_labels: tuple[tuple[str, str], ...] = ()
-    match_expressions: tuple[Requirement, ...] = ()
+    match_expressions: tuple[LabelRequirement, ...] = ()
 
-    def requirements(self) -> tuple[Requirement, ...]:
-        equalities = (Requirement(key, "In", (value,)) for key, value in self.match_labels)
+    def requirements(self) -> tuple[LabelRequirement, ...]:
+        equalities = (LabelRequirement(key, "In", (value,)) for key, value in self.match_labels)
         return (*equalities, *self.match_expressions)
 
 
 class Selector(NamedTuple):
     """A compiled selector: all requirements must hold; None selects nothing, () everything."""
 
-    requirements: Optional[tuple[Requirement, ...]]
+    requirements: Optional[tuple[LabelRequirement, ...]]
 
     @property
     def is_empty(self) -> bool:
@@ -69,7 +69,7 @@ class Selector(NamedTuple):
             return False
         return all(requirement.matches(labels) for requirement in self.requirements)
 
-    def plus(self, *more: Requirement) -> Selector:
+    def plus(self, *more: LabelRequirement) -> Selector:
         """This selector and further conditions; nothing stays nothing."""
         if self.requirements is None:
             return self
@@ -78,7 +78,7 @@ class Selector(NamedTuple):
 
 NOTHING = Selector(None)
 # What `{}` selects where it does count: a label that no pod has is never one of no values.
-EVERY_POD = Selector((Requirement("", "NotIn"),))
+EVERY_POD = Selector((LabelRequirement("", "NotIn"),))
 
 
 def compiled(selector: Optional[LabelSelector]) -> Selector:

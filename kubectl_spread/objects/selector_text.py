@@ -11,7 +11,7 @@ import re
 
 from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.labels import value_errors
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 
 _TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|[^\s=!,()]+)")
@@ -29,7 +29,7 @@ def parse(text: str) -> Selector:
         SelectorError: it is not one.
     """
     reader = _Reader(text)
-    found: list[Requirement] = []
+    found: list[LabelRequirement] = []
     while reader.peek():
         found.append(_requirement(reader))
         if reader.peek():
@@ -61,21 +61,21 @@ class _Reader:
             raise SelectorError(f"unable to parse requirement: found '{found}', expected: '{wanted}'")
 
 
-def _requirement(reader: _Reader) -> Requirement:
+def _requirement(reader: _Reader) -> LabelRequirement:
     if reader.peek() == "!":
         reader.next()
-        return Requirement(_key(reader.next()), "DoesNotExist")
+        return LabelRequirement(_key(reader.next()), "DoesNotExist")
     key = _key(reader.next())
     operator = reader.peek()
     if operator in ("", ","):
-        return Requirement(key, "Exists")
+        return LabelRequirement(key, "Exists")
     if operator not in _OPERATORS:
         raise SelectorError(f"unable to parse requirement: found '{operator}', expected: in, notin, =, ==, !=")
     reader.next()
     if operator in ("in", "notin"):
-        return Requirement(key, _OPERATORS[operator], _values(reader))
+        return LabelRequirement(key, _OPERATORS[operator], _values(reader))
     value = "" if reader.peek() in ("", ",") else reader.next()
-    return Requirement(key, _OPERATORS[operator], (_value(value),))
+    return LabelRequirement(key, _OPERATORS[operator], (_value(value),))
 
 
 def _values(reader: _Reader) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 
 Plain = dict[str, Any]
@@ -97,7 +97,7 @@ class StorageClass(NamedTuple):
     name: str
     provisioner: str
     waits: bool
-    allowed: Optional[tuple[tuple[Requirement, ...], ...]]  # any of the terms, all of its requirements
+    allowed: Optional[tuple[tuple[LabelRequirement, ...], ...]]  # any of the terms, all of its requirements
     is_default: bool = False
 
     def allowed_values(self, key: str) -> Optional[frozenset[str]]:
@@ -211,7 +211,7 @@ def storage_class(plain: Plain) -> StorageClass:
         if topologies is None
         else tuple(
             tuple(
-                Requirement(item.get("key") or "", "In", strings(item.get("values")))
+                LabelRequirement(item.get("key") or "", "In", strings(item.get("values")))
                 for item in mappings(term.get("matchLabelExpressions"))
             )
             for term in mappings(topologies)

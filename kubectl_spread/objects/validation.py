@@ -26,8 +26,8 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.labels import value_errors
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import LabelSelector
-from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.version import FIELD_SINCE
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
@@ -236,12 +236,12 @@ def _unmerged_label_keys(constraint: TopologySpreadConstraint, path: _Path) -> I
             yield path.at(index).invalid(Rule.MATCH_KEY_IN_SELECTOR, key, _MATCH_KEY_TWICE)
 
 
-def _merged(constraint: TopologySpreadConstraint, created_with: Optional[Labels]) -> tuple[Requirement, ...]:
+def _merged(constraint: TopologySpreadConstraint, created_with: Optional[Labels]) -> tuple[LabelRequirement, ...]:
     """The expressions that creating a pod with these labels appends."""
     if created_with is None:
         return ()
     return tuple(
-        Requirement(key, "In", (created_with[key],)) for key in constraint.match_label_keys if key in created_with
+        LabelRequirement(key, "In", (created_with[key],)) for key in constraint.match_label_keys if key in created_with
     )
 
 
@@ -259,7 +259,7 @@ def _selector_errors(selector: LabelSelector, path: _Path) -> Iterator[FieldErro
         yield from _expression_errors(expression, path.child("matchExpressions").at(index))
 
 
-def _expression_errors(expression: Requirement, path: _Path) -> Iterator[FieldError]:
+def _expression_errors(expression: LabelRequirement, path: _Path) -> Iterator[FieldError]:
     rule = Rule.LABEL_SELECTOR_INVALID
     if expression.operator in ("In", "NotIn"):
         if not expression.values:

@@ -15,9 +15,9 @@ from kubectl_spread.explain.disagreement import disagreement
 from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.explanation import Examined
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import Verdict
-from kubectl_spread.explain.node_view import one_node
-from kubectl_spread.explain.node_view import OneNode
+from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.explain.node_view import node_view
+from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.outdated import comparison
 from kubectl_spread.explain.outdated import Standing
@@ -159,8 +159,8 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
         (placement,) = place([owner._replace(replicas=replicas)], asked.known, explain_first=True)
         for report in _placement(placement, asked):
             explanation = report.explanation
-            if state.missing and explanation.verdict in (Verdict.PENDING, Verdict.SCHEDULABLE):
-                explanation = explanation._replace(verdict=Verdict.NOT_CREATED)
+            if state.missing and explanation.verdict in (PodVerdict.PENDING, PodVerdict.SCHEDULABLE):
+                explanation = explanation._replace(verdict=PodVerdict.NOT_CREATED)
             return report._replace(explanation=explanation, workload=state)
     model = (state.running or state.terminating or tuple(pods_of(state.key, cluster)))[0]
     twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", model.cls)
@@ -231,7 +231,7 @@ def _suggesting(
         return report
     known = asked.known
     columns = None if examined.scheduler is None else examined.scheduler.columns
-    is_contended = report.explanation.verdict is Verdict.CONTENDED
+    is_contended = report.explanation.verdict is PodVerdict.CONTENDED
     problem = problems.of_pod(
         (is_contended and report.explanation.last_turn) or report.explanation,
         prospect.cluster,
@@ -247,13 +247,13 @@ def _with_disagreement(report: PodReport) -> PodReport:
     """Where the scheduler refuses a pod that fits, and nothing is known to have changed since, its word counts."""
     explanation, comparison = report.explanation, report.comparison
     is_current = comparison is not None and comparison.standing is Standing.DIFFERENT
-    fits = explanation.verdict in (Verdict.SCHEDULABLE, Verdict.CONTENDED)
+    fits = explanation.verdict in (PodVerdict.SCHEDULABLE, PodVerdict.CONTENDED)
     if not fits or explanation.assumed or not is_current:
         return report
     found = disagreement(report.words.message, (node.recorded for node in explanation.nodes))
     if found is None:
         return report
-    return report._replace(explanation=explanation._replace(verdict=Verdict.REFUSED, disagreement=found))
+    return report._replace(explanation=explanation._replace(verdict=PodVerdict.REFUSED, disagreement=found))
 
 
 def _suggestions(problem: Optional[Problem], asked: ReportSettings) -> Optional[Suggestions]:
@@ -312,9 +312,9 @@ def _comparison(
     return comparison(explanation, words, changes_since(words.at, cluster), cluster, profile.minor)
 
 
-def _one_node(examined: Examined, asked: ReportSettings) -> Optional[OneNode]:
+def _one_node(examined: Examined, asked: ReportSettings) -> Optional[NodeView]:
     if not asked.node:
         return None
     if all(node.name != asked.node for node in asked.known.cluster.nodes):
         raise NotFoundError(f'nodes "{asked.node}" not found in the cluster facts')
-    return one_node(asked.node, examined)
+    return node_view(asked.node, examined)

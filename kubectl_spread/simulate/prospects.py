@@ -14,7 +14,7 @@ from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.explanation import Examined
-from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.waiting_pods import Outcome
@@ -101,9 +101,12 @@ class Prospects:
         fate = self.fate(pod)
         now = self._examined(pod, self._cluster)
         turn = (now.explanation.verdict, fate)
-        if turn == (Verdict.SCHEDULABLE, Fate.DEPENDS):
+        if turn == (PodVerdict.SCHEDULABLE, Fate.DEPENDS):
             return self._contended(pod, now, fate)
-        if self._early is not None and turn in ((Verdict.SCHEDULABLE, Fate.WAITS), (Verdict.PENDING, Fate.PLACED)):
+        if self._early is not None and turn in (
+            (PodVerdict.SCHEDULABLE, Fate.WAITS),
+            (PodVerdict.PENDING, Fate.PLACED),
+        ):
             return self._then(pod, self._early, now)
         return Prospect(now, self._cluster, fate)
 
@@ -111,7 +114,7 @@ class Prospects:
         """Explain a pod that fits as things are, and what keeps it Pending if its equals come first."""
         late = self._late
         last = None if late is None else self._then(pod, late, now).examined.explanation
-        explanation = now.explanation._replace(verdict=Verdict.CONTENDED, rivals=self._rivals, last_turn=last)
+        explanation = now.explanation._replace(verdict=PodVerdict.CONTENDED, rivals=self._rivals, last_turn=last)
         placed = frozenset(() if late is None else late.placed)
         return Prospect(now._replace(explanation=explanation), self._cluster, fate, placed)
 

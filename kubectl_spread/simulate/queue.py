@@ -11,7 +11,7 @@ from kubectl_spread.explain.claims import ClaimTrouble
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import GATED
-from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.explanation import without_scheduler
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import FilterResult
@@ -125,7 +125,7 @@ class Queue:
         """Run a pod that is created with spec.nodeName on that node, without the scheduler."""
         columns = self._placer.scheduler.columns
         if self._explains and self.first is None:
-            self.first = Explanation(pod, Verdict.RUNNING, Diagnosis(columns.n))
+            self.first = Explanation(pod, PodVerdict.RUNNING, Diagnosis(columns.n))
         self.placed.append(PlacedPod(pod.name, pod.node_name, 1, 1))
         node = columns.index.get(pod.node_name)
         if node is not None:
@@ -142,7 +142,7 @@ class Queue:
             return
         making = self._never_made(pod, found.pod.node_name) if pod.cls.volumes else ()
         if making:
-            told = Explanation(pod, Verdict.WAITS_FOR_VOLUME, found.filtered.diagnosis(), claims=making)
+            told = Explanation(pod, PodVerdict.WAITS_FOR_VOLUME, found.filtered.diagnosis(), claims=making)
             message = _AWAITED.format(provisioner=making[0].provisioner)
             self.provisioning.append(PendingPod(pod, told._replace(message=message)))
         else:
@@ -193,6 +193,6 @@ class Queue:
             return self._last_refusal[1]
         explained = explain_filtered(pod, refusal.filtered, self._placer.scheduler)
         if refusal.error is not None:
-            explained = explained._replace(verdict=Verdict.PENDING, message=str(refusal.error))
+            explained = explained._replace(verdict=PodVerdict.PENDING, message=str(refusal.error))
         self._last_refusal = refusal, explained
         return explained

@@ -16,7 +16,7 @@ from kubectl_spread.cluster.stored import admitted
 from kubectl_spread.cluster.stored import as_stored
 from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.workload_state import state_of
 from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.pod import Pod
@@ -149,7 +149,7 @@ class Rollouts:
             return None
         gone = () if surge else goes[:1]
         found = examine(pod, self._without(gone), self._profiles).explanation
-        is_stuck = found.verdict is Verdict.PENDING and not found.nominated_node
+        is_stuck = found.verdict is PodVerdict.PENDING and not found.nominated_node
         return Stuck(owner, found, "".join(old.name for old in gone)) if is_stuck else None
 
     def _is_known(self, pod: Pod) -> bool:

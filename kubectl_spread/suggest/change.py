@@ -10,7 +10,7 @@ from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
-from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.manifest import EditSpec
 from kubectl_spread.suggest.hypothetical import Scene
@@ -168,7 +168,7 @@ def of_constraint(problem: Problem, position: int) -> frozenset[str]:
     return frozenset(item.id for item in problem.explanation.requirements if item.position == position)
 
 
-def of_kind(problem: Problem, kind: Kind, key: str = "") -> frozenset[str]:
+def of_kind(problem: Problem, kind: RequirementKind, key: str = "") -> frozenset[str]:
     """Return the ids of the requirements of a kind; with a key, of those that have it."""
     found = problem.explanation.requirements
     return frozenset(item.id for item in found if item.kind is kind and key in ("", item.key))

@@ -17,8 +17,8 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import CPU
 from kubectl_spread.objects.resources import PODS
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import LabelSelector
-from kubectl_spread.objects.selector import Requirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workload import REVISION_LABELS
@@ -78,7 +78,7 @@ def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) ->
     """Without what the API server adds to the selector of a stored pod for its matchLabelKeys."""
     selector = constraint.label_selector
     if selector is not None:
-        added = [Requirement(key, "In", (labels.get(key, ""),)) for key in constraint.match_label_keys]
+        added = [LabelRequirement(key, "In", (labels.get(key, ""),)) for key in constraint.match_label_keys]
         written = tuple(item for item in selector.match_expressions if item not in added)
         selector = selector._replace(match_expressions=written)
     return {
@@ -130,7 +130,7 @@ def _pod_affinity(cls: PodClass, required: Iterable[PodAffinityTerm], preferred:
 def _pod_term(term: PodAffinityTerm, cls: PodClass) -> Plain:
     """A condition on the label of the pod's own revision is what the API server made of matchLabelKeys."""
     labels = dict(cls.labels)
-    own = [Requirement(key, "In", (labels[key],)) for key in REVISION_LABELS if key in labels]
+    own = [LabelRequirement(key, "In", (labels[key],)) for key in REVISION_LABELS if key in labels]
     requirements = term.selector.requirements
     keys = [item.key for item in requirements or () if item in own]
     selector = term.selector if not keys else Selector(tuple(item for item in requirements or () if item not in own))
@@ -152,7 +152,7 @@ def _selector(selector: Selector) -> Optional[Plain]:
     return _without_empty({"matchExpressions": _expressions(selector.requirements)})
 
 
-def _expressions(requirements: Iterable[Requirement]) -> list[Plain]:
+def _expressions(requirements: Iterable[LabelRequirement]) -> list[Plain]:
     return [
         {"key": item.key, "operator": item.operator, **({"values": list(item.values)} if item.values else {})}
         for item in requirements

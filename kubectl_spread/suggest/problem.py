@@ -21,7 +21,7 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.constraints.report import passes_all_but_spread
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.objects import read
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.labels import OS
@@ -255,7 +255,7 @@ def of_pod(
         columns: those of the cluster where somebody made them, and bound nothing.
         placed_first: keys of the Pending pods that take the room at the pod's last turn.
     """
-    if explanation.verdict is not Verdict.PENDING:
+    if explanation.verdict is not PodVerdict.PENDING:
         return None
     pod = explanation.pod
     waiting = [other for other in cluster.pending() if _is_queued(other)]
@@ -305,7 +305,7 @@ def of_placements(
         all_nodes: as they were placed.
     """
     placement = placements[at]
-    if not placement.pending or placement.pending[0].explanation.verdict is not Verdict.PENDING:
+    if not placement.pending or placement.pending[0].explanation.verdict is not PodVerdict.PENDING:
         return None
     owner = placement.workload
     owners = [item.workload for item in placements]

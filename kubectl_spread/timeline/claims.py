@@ -14,7 +14,7 @@ from typing import Optional
 from kubectl_spread.objects import storage as objects
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Storage
@@ -149,7 +149,7 @@ def _provisioned(world: World, claim: Claim, node: str) -> Volume:
         if ZONE in labels
         else ("kubernetes.io/hostname", labels.get("kubernetes.io/hostname", node))
     )
-    term = NodeSelectorTerm((Requirement(key, "In", (value,)),), ())
+    term = NodeSelectorTerm((LabelRequirement(key, "In", (value,)),), ())
     name = f"provisioned-{claim.key.namespace}-{claim.key.name}"
     return Volume(
         name,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kubectl_spread.cluster.label_groups import Group
 from kubectl_spread.cluster.label_groups import Groups
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 
 WORDS = st.sampled_from(["a", "b", "c"])
@@ -16,7 +16,7 @@ GROUPS = st.lists(st.tuples(WORDS, LABELS, st.booleans()).map(lambda item: Group
 REQUIREMENTS = st.one_of(
     st.tuples(WORDS, st.just("In"), st.lists(WORDS, min_size=1, max_size=2).map(tuple)),
     st.tuples(WORDS, st.sampled_from(["Exists", "DoesNotExist"]), st.just(())),
-).map(lambda item: Requirement(*item))
+).map(lambda item: LabelRequirement(*item))
 SELECTORS = st.none() | st.lists(REQUIREMENTS, max_size=2).map(tuple)
 
 
@@ -26,7 +26,7 @@ def test_groups_are_found_by_label_as_by_search(
     later: list[Group],
     fresh: list[Group],
     namespace: str,
-    requirements: tuple[Requirement, ...] | None,
+    requirements: tuple[LabelRequirement, ...] | None,
     known: int,
 ) -> None:
     """Also in groups that were made of others, which go on growing by themselves."""

@@ -18,8 +18,8 @@ from typing import Optional
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects import read
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.affinity import NodeSelectorTerm
@@ -43,7 +43,7 @@ from tests.naive.framework import CycleState
 
 Plain = dict[str, Any]
 
-HELD = (Kind.CONSTRAINT, Kind.AFFINITY, Kind.NOMINATED)
+HELD = (RequirementKind.CONSTRAINT, RequirementKind.AFFINITY, RequirementKind.NOMINATED)
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 # It refuses no node, and a pod that has one gets none of the scheduler's own.
 _HARMLESS = TopologySpreadConstraint(0, 1, "nowhere-at-all", SCHEDULE_ANYWAY)
@@ -84,7 +84,7 @@ def left(of: Asked, kept: Iterable[Requirement], found: Iterable[Requirement]) -
     dropped = [requirement for requirement in found if requirement.id not in ids]
     kinds = {requirement.kind for requirement in kept}
     cluster = _relaxed_cluster(of, dropped)
-    scheduler = _scheduler(of.case, cluster, with_added_affinity=Kind.ADDED_AFFINITY in kinds)
+    scheduler = _scheduler(of.case, cluster, with_added_affinity=RequirementKind.ADDED_AFFINITY in kinds)
     filtered = scheduler.filter(of.pod._replace(cls=_relaxed_class(of.pod.cls, dropped), nominated_node=""))
     assert filtered.rejection is None
     names = {node.name for node, fits in zip(cluster.nodes, filtered.feasible, strict=True) if fits}
@@ -96,11 +96,11 @@ def left(of: Asked, kept: Iterable[Requirement], found: Iterable[Requirement]) -
 
 def _relaxed_class(cls: PodClass, dropped: list[Requirement]) -> PodClass:
     gone = {(item.kind, item.key, item.at) for item in dropped}
-    resources = {item.key for item in dropped if item.kind is Kind.RESOURCE}
-    labels = {item.key for item in dropped if item.kind is Kind.NODE_SELECTOR}
-    taints = [item.key for item in dropped if item.kind is Kind.TAINT]
-    terms = {item.at for item in dropped if item.kind is Kind.ANTI_AFFINITY}
-    claims = {name for item in dropped if item.kind is Kind.UNBOUND_CLAIMS for name in item.key.split(",")}
+    resources = {item.key for item in dropped if item.kind is RequirementKind.RESOURCE}
+    labels = {item.key for item in dropped if item.kind is RequirementKind.NODE_SELECTOR}
+    taints = [item.key for item in dropped if item.kind is RequirementKind.TAINT]
+    terms = {item.at for item in dropped if item.kind is RequirementKind.ANTI_AFFINITY}
+    claims = {name for item in dropped if item.kind is RequirementKind.UNBOUND_CLAIMS for name in item.key.split(",")}
     ports = list(dict.fromkeys(cls.host_ports))
     return cls._replace(
         requests=tuple((name, 0 if name in resources else amount) for name, amount in cls.requests),
@@ -108,12 +108,15 @@ def _relaxed_class(cls: PodClass, dropped: list[Requirement]) -> PodClass:
         node_affinity=_relaxed_affinity(cls.node_affinity, dropped),
         tolerations=(*cls.tolerations, *(_toleration(taint) for taint in taints)),
         host_ports=tuple(
-            port for at, port in enumerate(ports) if (Kind.PORT, at) not in {(kind, index) for kind, _, index in gone}
+            port
+            for at, port in enumerate(ports)
+            if (RequirementKind.PORT, at) not in {(kind, index) for kind, _, index in gone}
         ),
         volumes=tuple(
             volume
             for at, volume in enumerate(cls.volumes)
-            if volume.claim not in claims and not any(kind is Kind.DISK and index == at for kind, _, index in gone)
+            if volume.claim not in claims
+            and not any(kind is RequirementKind.DISK and index == at for kind, _, index in gone)
         ),
         pod_anti_affinity=tuple(term for at, term in enumerate(cls.pod_anti_affinity) if at not in terms),
         pod_affinity=(),
@@ -123,7 +126,7 @@ def _relaxed_class(cls: PodClass, dropped: list[Requirement]) -> PodClass:
 
 
 def _relaxed_affinity(affinity: NodeAffinity, dropped: list[Requirement]) -> NodeAffinity:
-    mine = [item for item in dropped if item.kind is Kind.NODE_AFFINITY]
+    mine = [item for item in dropped if item.kind is RequirementKind.NODE_AFFINITY]
     if affinity.required is None or not mine:
         return affinity
     if mine[0].at is None:
@@ -150,7 +153,7 @@ def _relaxed_cluster(of: Asked, dropped: list[Requirement]) -> Cluster:
     storage = cluster.storage
     volumes = dict(storage.volumes)
     for item in dropped:
-        if item.kind is Kind.CLAIM:
+        if item.kind is RequirementKind.CLAIM:
             name = next(
                 claim.volume_name for key, claim in storage.claims.items() if key == (of.pod.namespace, item.key)
             )
@@ -158,9 +161,9 @@ def _relaxed_cluster(of: Asked, dropped: list[Requirement]) -> Cluster:
                 volumes[name] = volumes[name]._replace(terms=None, labels={})
             else:
                 volumes[name] = _volume(name)
-    limits = {} if Kind.VOLUME_LIMIT in kinds else storage.limits
-    in_use = {item.key for item in dropped if item.kind is Kind.CLAIM_IN_USE}
-    against = {item.text for item in dropped if item.kind is Kind.OTHERS_ANTI_AFFINITY}
+    limits = {} if RequirementKind.VOLUME_LIMIT in kinds else storage.limits
+    in_use = {item.key for item in dropped if item.kind is RequirementKind.CLAIM_IN_USE}
+    against = {item.text for item in dropped if item.kind is RequirementKind.OTHERS_ANTI_AFFINITY}
     return cluster._replace(
         nodes=tuple(_relaxed_node(node, kinds) for node in cluster.nodes),
         storage=storage._replace(volumes=volumes, limits=limits),
@@ -173,10 +176,10 @@ def _volume(name: str) -> Any:
     return cluster_of([made]).storage.volumes[name]
 
 
-def _relaxed_node(node: Node, kinds: set[Kind]) -> Node:
-    if Kind.CORDON in kinds:
+def _relaxed_node(node: Node, kinds: set[RequirementKind]) -> Node:
+    if RequirementKind.CORDON in kinds:
         node = node._replace(unschedulable=False, taints=tuple(taint for taint in node.taints if taint != CORDON))
-    if Kind.PODS in kinds:
+    if RequirementKind.PODS in kinds:
         node = node._replace(allocatable={**node.allocatable, "pods": 10**6})
     return node
 
@@ -202,17 +205,17 @@ def _relaxed_pod(pod: Pod, of: Asked, against: set[str], in_use: set[str]) -> Po
 
 def _held(requirement: Requirement, of: Asked) -> set[str]:
     """What the slow scheduler says of one requirement of the whole pod."""
-    if requirement.kind is Kind.NOMINATED:
+    if requirement.kind is RequirementKind.NOMINATED:
         return {node.name for node, fits in zip(of.cluster.nodes, requirement.allowed, strict=True) if fits}
     handle = replay._handle(of.case)
     pod = objects.admit(of.case["incoming"][0])
     framework = config.new_profiles(replay._configuration(of.case), handle)[of.pod.cls.scheduler_name]
-    name = "PodTopologySpread" if requirement.kind is Kind.CONSTRAINT else "InterPodAffinity"
+    name = "PodTopologySpread" if requirement.kind is RequirementKind.CONSTRAINT else "InterPodAffinity"
     plugin = next(plugin for plugin in framework.plugins["filter"] if plugin.name == name)
     state = CycleState()
     plugin.pre_filter(state, pod)
     found = state.values[name]
-    if requirement.kind is Kind.CONSTRAINT:
+    if requirement.kind is RequirementKind.CONSTRAINT:
         at = [item.at for item in hard_constraints(of)].index(requirement.at)
         alone = podtopologyspread.PreFilterState([found.constraints[at]])
         alone.tp_value_to_match_num = [found.tp_value_to_match_num[at]]

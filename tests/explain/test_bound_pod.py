@@ -11,8 +11,8 @@ import jsonschema
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.bound_pod import Again
-from kubectl_spread.explain.bound_pod import Standing
-from kubectl_spread.explain.bound_pod import standing
+from kubectl_spread.explain.bound_pod import bound_pod_report
+from kubectl_spread.explain.bound_pod import BoundPodReport
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.report.explain import scores as text
@@ -49,8 +49,8 @@ def pod(name: str, on: str, *constraints: Plain, cpu: str = "1", **spec: Any) ->
 SPEC = pod("web", "", hard(whenUnsatisfiable="ScheduleAnyway"))["spec"]
 
 
-def stands(cluster: Cluster, at: int = 0) -> Standing:
-    return standing(cluster.pods[at], cluster, profiles())
+def stands(cluster: Cluster, at: int = 0) -> BoundPodReport:
+    return bound_pod_report(cluster.pods[at], cluster, profiles())
 
 
 def test_a_zone_came_back() -> None:

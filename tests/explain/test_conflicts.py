@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from kubectl_spread.explain.requirements import conflicts as module
 from kubectl_spread.explain.requirements.collect import requirements
 from kubectl_spread.explain.requirements.conflicts import conflict_sets
-from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from tests.explain.relaxed import asked
 from tests.explain.relaxed import left
 from tests.explain.tight import tight_cases
@@ -31,7 +31,7 @@ many = settings(
 )
 
 # Dropping one of these drops volumes, which the limit of volumes counts.
-_ABOUT_VOLUMES = {Kind.DISK, Kind.UNBOUND_CLAIMS, Kind.CLAIM_IN_USE}
+_ABOUT_VOLUMES = {RequirementKind.DISK, RequirementKind.UNBOUND_CLAIMS, RequirementKind.CLAIM_IN_USE}
 
 
 @many
@@ -45,7 +45,7 @@ def test_no_node_meets_a_set_and_some_node_every_part_of_it(case: Plain) -> None
     for conflict in conflict_sets(found, has_words=True).sets[:6]:
         chosen = conflict.requirements
         others = {item.kind for item in found if item not in chosen}
-        if any(item.kind is Kind.VOLUME_LIMIT for item in chosen) and others & _ABOUT_VOLUMES:
+        if any(item.kind is RequirementKind.VOLUME_LIMIT for item in chosen) and others & _ABOUT_VOLUMES:
             continue
         assert left(of, chosen, found) == set(), [item.text for item in chosen]
         for size in range(len(chosen)):
@@ -61,7 +61,7 @@ def test_what_is_left_without_one_requirement_is_what_the_scheduler_says(case: P
     if of is None or not of.cluster.nodes:
         return
     found = requirements(of.pod.cls, of.filtered)
-    if any(item.kind is Kind.VOLUME_LIMIT for item in found):
+    if any(item.kind is RequirementKind.VOLUME_LIMIT for item in found):
         return
     for item in found:
         alone = {node.name for node, fits in zip(of.cluster.nodes, item.allowed, strict=True) if fits}

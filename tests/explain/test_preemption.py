@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.preemption import Preempting
-from kubectl_spread.explain.preemption import preempting
+from kubectl_spread.explain.preemption import preemption_report
+from kubectl_spread.explain.preemption import PreemptionReport
 from kubectl_spread.objects import read
 from kubectl_spread.report.explain import preemption as text
 from kubectl_spread.scheduler.configuration.profiles import profiles
@@ -46,13 +46,13 @@ def hard(key: str = ZONE, skew: int = 1) -> Plain:
     return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
 
 
-def found(objects: list[Plain], incoming: Plain) -> Preempting:
+def found(objects: list[Plain], incoming: Plain) -> PreemptionReport:
     scheduler = Scheduler(Columns(cluster_of(objects)), profiles())
     wanted = read.pod(incoming)
     filtered = scheduler.filter(wanted)
     result = post_filter(wanted, filtered, scheduler)
     assert result.dry_run is not None
-    told = preempting(wanted, filtered, scheduler, result.dry_run)
+    told = preemption_report(wanted, filtered, scheduler, result.dry_run)
     assert result.node == told.node
     assert list(result.victims) == [victim.pod for victim in told.victims]
     return told

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.messages.compare import Change
 from kubectl_spread.messages.compare import compare
 from kubectl_spread.messages.compare import Comparison
-from kubectl_spread.messages.compare import Outcome
+from kubectl_spread.messages.compare import ComparisonResult
+from kubectl_spread.messages.compare import CountChange
 from kubectl_spread.messages.compare import sentence
-from kubectl_spread.messages.scheduler_reasons import Kind
+from kubectl_spread.messages.scheduler_reasons import ReasonKind
 
 NOW = (
     "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 node(s) had untolerated taint(s). no new "
@@ -21,7 +21,7 @@ NOW = (
 def test_the_same_text_is_the_same_whatever_dots_end_it() -> None:
     found = compare(NOW.rstrip("."), NOW + ".")
 
-    assert Comparison(Outcome.SAME, 3, 3) == found
+    assert Comparison(ComparisonResult.SAME, 3, 3) == found
     assert "the same as now" == sentence(found)
 
 
@@ -42,7 +42,7 @@ def test_the_same_text_is_the_same_whatever_dots_end_it() -> None:
 def test_another_releases_words_for_the_same_counts(then: str) -> None:
     found = compare(then, NOW)
 
-    assert Comparison(Outcome.SAME_BUT_WORDING, 3, 3) == found
+    assert Comparison(ComparisonResult.SAME_BUT_WORDING, 3, 3) == found
     assert "the same as now, in another release's words" == sentence(found)
 
 
@@ -50,7 +50,7 @@ def test_what_the_old_summary_says_twice_counts_once() -> None:
     then = "0/2 nodes are available: 2 node(s) didn't match pod affinity/anti-affinity, 2 node(s) didn't match pod anti-affinity rules."
 
     assert (
-        Outcome.SAME_BUT_WORDING
+        ComparisonResult.SAME_BUT_WORDING
         is compare(then, "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules.").outcome
     )
 
@@ -59,7 +59,7 @@ def test_a_reason_of_the_whole_pod_is_of_all_nodes() -> None:
     then = "0/2 nodes are available: 2 pod has unbound immediate PersistentVolumeClaims."
 
     assert (
-        Outcome.SAME_BUT_WORDING
+        ComparisonResult.SAME_BUT_WORDING
         is compare(then, "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found").outcome
     )
 
@@ -67,7 +67,10 @@ def test_a_reason_of_the_whole_pod_is_of_all_nodes() -> None:
 def test_one_change() -> None:
     found = compare("0/5 nodes are available: 2 Insufficient cpu.", "0/6 nodes are available: 1 Insufficient cpu.")
 
-    assert Comparison(Outcome.DIFFERENT, 5, 6, (Change(Kind.RESOURCES, "Insufficient cpu", 2, 1),)) == found
+    assert (
+        Comparison(ComparisonResult.DIFFERENT, 5, 6, (CountChange(ReasonKind.RESOURCES, "Insufficient cpu", 2, 1),))
+        == found
+    )
     assert "then 2 Insufficient cpu of 5 nodes; now 1 of 6" == sentence(found)
 
 
@@ -82,7 +85,7 @@ def test_several_changes() -> None:
 def test_more_nodes_with_nothing_else_changed_is_a_difference() -> None:
     found = compare("0/2 nodes are available: 1 Too many pods.", "0/3 nodes are available: 1 Too many pods.")
 
-    assert Outcome.DIFFERENT is found.outcome
+    assert ComparisonResult.DIFFERENT is found.outcome
     assert "the same reasons; then 2 nodes, now 3 nodes" == sentence(found)
 
 
@@ -104,5 +107,5 @@ def test_preemption_is_compared_where_both_say_what_it_came_to() -> None:
 def test_what_is_no_list_of_nodes_is_not_compared(then: str) -> None:
     found = compare(then, NOW)
 
-    assert Outcome.INCOMPARABLE is found.outcome
+    assert ComparisonResult.INCOMPARABLE is found.outcome
     assert "not comparable" == sentence(found)

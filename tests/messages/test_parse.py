@@ -21,8 +21,8 @@ from kubectl_spread.messages.parse import Message
 from kubectl_spread.messages.parse import parse
 from kubectl_spread.messages.parse import parse_all
 from kubectl_spread.messages.parse import Part
-from kubectl_spread.messages.scheduler_reasons import Kind
 from kubectl_spread.messages.scheduler_reasons import match
+from kubectl_spread.messages.scheduler_reasons import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import WORDINGS
 from kubectl_spread.objects import behaviours
 from kubectl_spread.scheduler import plugins
@@ -318,9 +318,9 @@ def test_the_table_has_every_reason_of_our_own_plugins() -> None:
 
 
 def test_every_kind_has_a_meaning_and_every_form_can_be_told() -> None:
-    parts = [Part(number, "x", kind, "y") for kind in Kind for number in (None, 1, 4)]
+    parts = [Part(number, "x", kind, "y") for kind in ReasonKind for number in (None, 1, 4)]
 
-    assert set(Kind) == set(meaning.MEANINGS)
+    assert set(ReasonKind) == set(meaning.MEANINGS)
     assert [] == [part for part in parts if "{" in meaning.meaning(part) or len(meaning.meaning(part)) < 20]
     for form in other_components.FORMS:
         assert "{" not in other_components.filled(form.meaning, {})
@@ -508,7 +508,7 @@ def test_a_text_without_a_full_stop_may_be_cut_off_before_the_missing_label() ->
 def test_a_text_cut_off_within_the_missing_label_is_about_it(end: str) -> None:
     found = parse(f"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints{end}")
 
-    assert [(part.kind, part.is_cut) for part in found.parts] == [(Kind.SPREAD_LABEL, True)]
+    assert [(part.kind, part.is_cut) for part in found.parts] == [(ReasonKind.SPREAD_LABEL, True)]
     assert () == found.not_understood
 
 
@@ -534,7 +534,7 @@ def test_a_well_known_taint_is_told_by_what_it_says(taint: str, said: str) -> No
 def test_insufficient_pods_are_about_the_limit_of_pods() -> None:
     (part,) = parse("0/10 nodes are available: 10 Insufficient pods.").parts
 
-    assert (10, Kind.TOO_MANY_PODS) == (part.number, part.kind)
+    assert (10, ReasonKind.TOO_MANY_PODS) == (part.number, part.kind)
     assert "Those 10 nodes run as many pods as they may (allocatable pods)." == meaning.meaning(part)
 
 

@@ -11,7 +11,7 @@ from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.pod import HostPort
 from kubectl_spread.objects.pod import Owner
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import Toleration
@@ -192,7 +192,7 @@ def test_null_entries_are_zero_values() -> None:
         (
             {"labelSelector": {}, "matchLabelKeys": ["v", "absent"], "mismatchLabelKeys": ["w"]},
             PodAffinityTerm(
-                "", Selector((Requirement("v", "In", ("1",)), Requirement("w", "NotIn", ("2",)))), ("shop",)
+                "", Selector((LabelRequirement("v", "In", ("1",)), LabelRequirement("w", "NotIn", ("2",)))), ("shop",)
             ),
         ),
         # a stored pod has its keys merged already
@@ -201,7 +201,7 @@ def test_null_entries_are_zero_values() -> None:
                 "labelSelector": {"matchExpressions": [{"key": "v", "operator": "In", "values": ["0"]}]},
                 "matchLabelKeys": ["v"],
             },
-            PodAffinityTerm("", Selector((Requirement("v", "In", ("0",)),)), ("shop",)),
+            PodAffinityTerm("", Selector((LabelRequirement("v", "In", ("0",)),)), ("shop",)),
         ),
         ({"matchLabelKeys": ["v"]}, PodAffinityTerm("", Selector(None), ("shop",))),
     ],

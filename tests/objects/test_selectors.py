@@ -9,8 +9,8 @@ import pytest
 
 from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects.selector import compiled
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import parse_int64
-from kubectl_spread.objects.selector import Requirement
 
 LABELS = {"app": "web", "tier": "", "rank": "5"}
 
@@ -59,7 +59,7 @@ def test_only_a_selector_without_requirements_is_empty(selector: Optional[dict[s
 
 def test_a_selector_that_selects_nothing_cannot_be_narrowed() -> None:
     """Nothing and a condition is nothing."""
-    assert compiled(None) == compiled(None).plus(Requirement("app", "Exists"))
+    assert compiled(None) == compiled(None).plus(LabelRequirement("app", "Exists"))
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_a_selector_that_selects_nothing_cannot_be_narrowed() -> None:
 )  # fmt: skip
 def test_gt_and_lt_are_strict(operator: str, value: str, expected: bool) -> None:
     """The label `5` is greater than 4, not than 5; what is no integer compares with nothing."""
-    assert expected == Requirement("rank", operator, (value,)).matches(LABELS)
+    assert expected == LabelRequirement("rank", operator, (value,)).matches(LABELS)
 
 
 @pytest.mark.parametrize("operator", ["Gt", "Lt"])
 @pytest.mark.parametrize("key", ["absent", "app", "tier"])
 def test_a_label_that_is_no_integer_is_neither_greater_nor_less(operator: str, key: str) -> None:
     """Nor is one that is absent."""
-    assert not Requirement(key, operator, ("0",)).matches(LABELS)
+    assert not LabelRequirement(key, operator, ("0",)).matches(LABELS)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from kubectl_spread.objects.kinds import BUILT_IN
 from kubectl_spread.objects.kinds import kind_named
 from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.pod import Owner
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.taints import Toleration
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import knative_scale
@@ -256,7 +256,7 @@ def test_a_daemon_tolerates_what_ails_a_node(spec: Any, expected: list[Toleratio
 def test_a_daemon_is_pinned_to_its_node(affinity: Any) -> None:
     """By one term on the node's name, which replaces what the template required."""
     pod = replica.daemon(made("DaemonSet", {"template": {"spec": {"affinity": affinity}}}), "n1")
-    term = NodeSelectorTerm((), (Requirement("metadata.name", "In", ("n1",)),))
+    term = NodeSelectorTerm((), (LabelRequirement("metadata.name", "In", ("n1",)),))
 
     assert "web-n1" == pod.name
     assert (term,) == pod.cls.node_affinity.required
@@ -402,7 +402,7 @@ def test_what_a_controller_makes_controls_the_pods(kind: str, expected: tuple[st
 def test_a_deployment_config_selects_its_deployment() -> None:
     """A map, to which the name of the ReplicationController is added."""
     owner = made("DeploymentConfig", {"selector": {"app": "web"}, "template": TEMPLATE})
-    expected = (Requirement("app", "In", ("web",)), Requirement("deployment", "In", ("web-1",)))
+    expected = (LabelRequirement("app", "In", ("web",)), LabelRequirement("deployment", "In", ("web-1",)))
 
     assert expected == replica.selected_by_controller(owner).requirements
 
@@ -414,6 +414,6 @@ def test_a_deployment_config_selects_its_deployment() -> None:
 def test_a_replica_set_selects_its_revision(kind: str, label: str) -> None:
     owner = made(kind, {"selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE})
 
-    assert Requirement(label, "In", (created_labels(owner)[label],)) in (
+    assert LabelRequirement(label, "In", (created_labels(owner)[label],)) in (
         replica.selected_by_controller(owner).requirements or ()
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
@@ -97,7 +97,7 @@ def test_driver_that_is_not_installed_makes_no_volume() -> None:
     (pending,) = found.pending
 
     assert [] == nodes_of(found)
-    assert Verdict.WAITS_FOR_VOLUME is pending.explanation.verdict
+    assert PodVerdict.WAITS_FOR_VOLUME is pending.explanation.verdict
     assert "created either by the external provisioner 'ebs.csi.aws.com' or" in pending.explanation.message
 
 

@@ -25,8 +25,8 @@ from kubectl_spread.explain.requirements import node
 from kubectl_spread.explain.requirements import pod_affinity
 from kubectl_spread.explain.requirements import resources
 from kubectl_spread.explain.requirements import volumes
-from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import grouped
 from kubectl_spread.explain.wording import listed
@@ -97,7 +97,7 @@ def _spread(cls: PodClass, counts: DomainCounts) -> Requirement:
         f"{name} ({constraint.topology_key}, maxSkew {constraint.max_skew})",
         counts.fits().copy(),
         constraint.position,
-        Kind.CONSTRAINT,
+        RequirementKind.CONSTRAINT,
         constraint.topology_key,
         constraint.position,
         _why_skewed(counts),
@@ -149,5 +149,5 @@ def _nominated(filtered: FilterResult) -> list[Requirement]:
         return f"nominated and waiting: {listed(waiting)}" if waiting else f"pods wait for {nodes(found, columns)}"
 
     return [
-        Requirement("", "the pods nominated to its nodes", ~refused, kind=Kind.NOMINATED, why=why),
+        Requirement("", "the pods nominated to its nodes", ~refused, kind=RequirementKind.NOMINATED, why=why),
     ]

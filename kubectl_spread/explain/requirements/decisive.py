@@ -13,21 +13,21 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.explain.requirements.conflicts import Conflict
-from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 
 # Requirements that choose among nodes; all others are troubles of a node.
 _CHOOSING = frozenset(
     (
-        Kind.CONSTRAINT,
-        Kind.NODE_NAME,
-        Kind.NODE_SELECTOR,
-        Kind.NODE_AFFINITY,
-        Kind.ADDED_AFFINITY,
-        Kind.NAMED_NODES,
-        Kind.CLAIM,
-        Kind.UNBOUND_CLAIMS,
-        Kind.AFFINITY,
+        RequirementKind.CONSTRAINT,
+        RequirementKind.NODE_NAME,
+        RequirementKind.NODE_SELECTOR,
+        RequirementKind.NODE_AFFINITY,
+        RequirementKind.ADDED_AFFINITY,
+        RequirementKind.NAMED_NODES,
+        RequirementKind.CLAIM,
+        RequirementKind.UNBOUND_CLAIMS,
+        RequirementKind.AFFINITY,
     )
 )
 

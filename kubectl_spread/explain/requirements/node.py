@@ -11,8 +11,8 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import grouped
 from kubectl_spread.explain.wording import listed
@@ -22,7 +22,7 @@ from kubectl_spread.explain.wording import requirement_text
 from kubectl_spread.explain.wording import some
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selector import Requirement as Condition
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import UNSCHEDULABLE
 from kubectl_spread.objects.taints import WELL_KNOWN
@@ -54,7 +54,11 @@ def health(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
     if cordoned.any():
         found.append(
             Requirement(
-                names.NODE_UNSCHEDULABLE, "a cordon", ~cordoned, kind=Kind.CORDON, why=_why_cordoned(cordoned, columns)
+                names.NODE_UNSCHEDULABLE,
+                "a cordon",
+                ~cordoned,
+                kind=RequirementKind.CORDON,
+                why=_why_cordoned(cordoned, columns),
             )
         )
     return found + [
@@ -62,7 +66,7 @@ def health(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
             names.TAINT_TOLERATION,
             f"taint {key}" if taints == 1 else f"taint {key} ({taints} taints)",
             ~mask,
-            kind=Kind.TAINT,
+            kind=RequirementKind.TAINT,
             key=key,
             why=_why_tainted(key, mask, columns),
             cause=_cause_of_taint(key),
@@ -73,7 +77,7 @@ def health(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
 
 def _cause_of_taint(name: str) -> str:
     """The taint without its effect: whoever adds NoSchedule and NoExecute means the same by them."""
-    return f"{Kind.TAINT.value}/{name.rpartition(':')[0]}"
+    return f"{RequirementKind.TAINT.value}/{name.rpartition(':')[0]}"
 
 
 def untolerated_taints(cls: PodClass, columns: Columns) -> dict[Taint, Bools]:
@@ -155,7 +159,7 @@ def node_name(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Re
             verdict.plugin,
             f"nodeName {cls.node_name}",
             verdict.bits == 0,
-            kind=Kind.NODE_NAME,
+            kind=RequirementKind.NODE_NAME,
             key=cls.node_name,
             why=lambda among: text,  # noqa: ARG005
         )
@@ -173,19 +177,19 @@ def node_affinity(verdict: PluginResult, cls: PodClass, columns: Columns) -> lis
                 verdict.plugin,
                 "the node affinity of the scheduler's profile",
                 ~refused,
-                kind=Kind.ADDED_AFFINITY,
+                kind=RequirementKind.ADDED_AFFINITY,
                 why=lambda among: f"it leaves out {nodes(refused & among, columns)}",
             )
         )
     for index, (key, value) in enumerate(cls.node_selector):
-        condition = Condition(key, "In", (value,))
+        condition = LabelRequirement(key, "In", (value,))
         mask = by_label(condition, columns)
         found.append(
             Requirement(
                 verdict.plugin,
                 f"nodeSelector {key}={value}",
                 mask,
-                kind=Kind.NODE_SELECTOR,
+                kind=RequirementKind.NODE_SELECTOR,
                 key=key,
                 at=index,
                 why=_why_label(key, ~mask, columns),
@@ -202,7 +206,11 @@ def _required(plugin: str, terms: tuple[NodeSelectorTerm, ...], columns: Columns
         for term in terms:
             mask |= _meets(term, columns)
         yield Requirement(
-            plugin, _terms_text(terms), mask, kind=Kind.NODE_AFFINITY, why=_why_no_term(terms, ~mask, columns)
+            plugin,
+            _terms_text(terms),
+            mask,
+            kind=RequirementKind.NODE_AFFINITY,
+            why=_why_no_term(terms, ~mask, columns),
         )
         return
     (term,) = terms
@@ -212,7 +220,7 @@ def _required(plugin: str, terms: tuple[NodeSelectorTerm, ...], columns: Columns
             plugin,
             f"node affinity {requirement_text(condition)}",
             mask,
-            kind=Kind.NODE_AFFINITY,
+            kind=RequirementKind.NODE_AFFINITY,
             key=condition.key,
             at=index,
             why=_why_label(condition.key, ~mask, columns),
@@ -223,21 +231,21 @@ def _required(plugin: str, terms: tuple[NodeSelectorTerm, ...], columns: Columns
             plugin,
             f"node affinity {requirement_text(condition)}",
             mask,
-            kind=Kind.NODE_AFFINITY,
+            kind=RequirementKind.NODE_AFFINITY,
             key=condition.key,
             at=index,
             why=_why_name(condition),
         )
 
 
-def by_label(condition: Condition, columns: Columns) -> Bools:
+def by_label(condition: LabelRequirement, columns: Columns) -> Bools:
     """Bool (N,): nodes whose label meets a condition."""
     topology = columns.topology(condition.key)
     of_values = [condition.matches({condition.key: value}) for value in topology.values]
     return np.array([*of_values, condition.matches({})], np.bool_)[topology.codes]  # -1, where it is missing, is last
 
 
-def _by_name(condition: Condition, columns: Columns) -> Bools:
+def _by_name(condition: LabelRequirement, columns: Columns) -> Bools:
     return np.array([condition.matches({condition.key: node.name}) for node in columns.nodes], np.bool_)
 
 
@@ -293,7 +301,7 @@ def _why_label(key: str, refused: Bools, columns: Columns) -> Callable[[Bools], 
     return why
 
 
-def _why_name(condition: Condition) -> Callable[[Bools], str]:
+def _why_name(condition: LabelRequirement) -> Callable[[Bools], str]:
     verb = "only" if condition.operator == "In" else "any but"
     return lambda among: f"it takes {verb} {listed(condition.values)}"  # noqa: ARG005
 
@@ -309,7 +317,7 @@ def named_nodes(filtered: FilterResult) -> Optional[Requirement]:
         filtered.narrowed_by[0],
         "the nodes that its node affinity names",
         allowed,
-        kind=Kind.NAMED_NODES,
+        kind=RequirementKind.NAMED_NODES,
         why=lambda among: f"it does not name {nodes(~allowed & among, filtered.columns)}",
     )
 
@@ -326,7 +334,7 @@ def features(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Req
                 verdict.plugin,
                 f"feature {feature}",
                 mask,
-                kind=Kind.FEATURE,
+                kind=RequirementKind.FEATURE,
                 key=feature,
                 at=index,
                 why=_why_feature(mask, columns),

@@ -18,8 +18,8 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.explain.requirements.resources import Indices
 from kubectl_spread.explain.requirements.resources import pods_on_nodes
 from kubectl_spread.explain.wording import grouped
@@ -124,7 +124,7 @@ def _other(who: _Against, domains: _Domains, columns: Columns) -> _Rule:
         f"the anti-affinity of {owner or 'pods without a controller'}{place} on {who.key} "
         f"against {_selected(who.selector)}",
         ~domains.nodes,
-        kind=Kind.OTHERS_ANTI_AFFINITY,
+        kind=RequirementKind.OTHERS_ANTI_AFFINITY,
         key=f"{owner}{place}/{who.key}",
         why=_why_beside(domains, who.key, columns),
     )
@@ -139,7 +139,7 @@ def _rest(others: list[tuple[_Against, _Domains]], columns: Columns) -> list[_Ru
         names.INTER_POD_AFFINITY,
         f"the anti-affinity of {len(others)} more workloads",
         ~refused,
-        kind=Kind.OTHERS_ANTI_AFFINITY,
+        kind=RequirementKind.OTHERS_ANTI_AFFINITY,
         why=lambda among: f"their pods keep it from {some(refused & among, columns)}",
     )
     return [_Rule(requirement, "", np.zeros(0, np.intp))]
@@ -154,7 +154,7 @@ def _anti_affinity(cls: PodClass, columns: Columns) -> list[_Rule]:
             names.INTER_POD_AFFINITY,
             f"pod anti-affinity on {key} against {_selected(term.selector)}",
             ~domains.nodes,
-            kind=Kind.ANTI_AFFINITY,
+            kind=RequirementKind.ANTI_AFFINITY,
             key=key,
             at=index,
             why=_why_beside(domains, key, columns),
@@ -189,7 +189,7 @@ def _affinity(cls: PodClass, columns: Columns) -> list[Requirement]:
                 names.INTER_POD_AFFINITY,
                 f"pod affinity on {term.topology_key} to {_selected(term.selector)}",
                 mask,
-                kind=Kind.AFFINITY,
+                kind=RequirementKind.AFFINITY,
                 key=term.topology_key,
                 at=index,
                 why=_why_alone(term, domains, ~mask, columns),

@@ -10,7 +10,7 @@ from typing import Optional
 from kubectl_spread.cluster.columns import Bools
 
 
-class Kind(Enum):
+class RequirementKind(Enum):
     """What a requirement comes from, and so what could be changed about it."""
 
     CONSTRAINT = "constraint"  # key: the topology key
@@ -51,7 +51,7 @@ class Requirement(NamedTuple):
     text: str
     allowed: Bools
     position: Optional[int] = None
-    kind: Kind = Kind.OTHER
+    kind: RequirementKind = RequirementKind.OTHER
     key: str = ""
     at: Optional[int] = None
     why: Callable[[Bools], str] = lambda among: ""  # noqa: ARG005

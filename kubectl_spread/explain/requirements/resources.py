@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.explain.wording import amount
 from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import listed
@@ -31,7 +31,7 @@ def resources(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterato
     for text, mask in masks_by_reason(verdict).items():
         if text == TOO_MANY_PODS.text:
             why = _why_full(~mask, columns)
-            yield Requirement(verdict.plugin, "the limit of pods per node", mask, kind=Kind.PODS, why=why)
+            yield Requirement(verdict.plugin, "the limit of pods per node", mask, kind=RequirementKind.PODS, why=why)
         else:
             name = text.removeprefix(_INSUFFICIENT)
             if not requests.get(name) and bool(mask.all()):
@@ -40,7 +40,7 @@ def resources(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterato
                 verdict.plugin,
                 f"the {name} request",
                 mask,
-                kind=Kind.RESOURCE,
+                kind=RequirementKind.RESOURCE,
                 key=name,
                 why=_why_short(name, requests.get(name, 0), ~mask, columns),
             )
@@ -107,7 +107,7 @@ def ports(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requir
                 verdict.plugin,
                 f"host port {name}",
                 mask,
-                kind=Kind.PORT,
+                kind=RequirementKind.PORT,
                 key=name,
                 at=index,
                 why=why_pods(holders, columns, "taken by"),

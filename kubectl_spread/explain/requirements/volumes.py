@@ -8,8 +8,8 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.explain.requirements.resources import Indices
 from kubectl_spread.explain.requirements.resources import masks_by_reason
 from kubectl_spread.explain.requirements.resources import why_pods
@@ -75,7 +75,7 @@ def _bound(claim: Claim, columns: Columns, *, by_affinity: bool, by_zone: bool) 
         names.VOLUME_BINDING if by_affinity else names.VOLUME_ZONE,
         f"the volume of claim {claim.key.name}",
         mask,
-        kind=Kind.CLAIM,
+        kind=RequirementKind.CLAIM,
         key=claim.key.name,
         why=lambda among: _why_bound(claim.volume_name, volume, topologies, ~mask & among, columns),
     )
@@ -113,7 +113,7 @@ def _unbound(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Req
             verdict.plugin,
             f"a volume for {noun} {listed(waiting)}",
             mask,
-            kind=Kind.UNBOUND_CLAIMS,
+            kind=RequirementKind.UNBOUND_CLAIMS,
             key=",".join(waiting),
             why=_why_unbound(masks, _selected(waiting, cls, columns), columns),
         )
@@ -160,7 +160,7 @@ def restrictions(verdict: PluginResult, cls: PodClass, columns: Columns) -> list
         mask = np.full(columns.n, not len(using), np.bool_)
         why = _why_exclusive(name, using, columns)
         text = f"claim {name}, which one pod may use"
-        found.append(Requirement(verdict.plugin, text, mask, kind=Kind.CLAIM_IN_USE, key=name, why=why))
+        found.append(Requirement(verdict.plugin, text, mask, kind=RequirementKind.CLAIM_IN_USE, key=name, why=why))
     for index, own in enumerate(cls.volumes):
         if not own.disk:
             continue
@@ -173,7 +173,9 @@ def restrictions(verdict: PluginResult, cls: PodClass, columns: Columns) -> list
         name = " ".join(own.disk[:3])
         why_disk = why_pods(using, columns, "in use by")
         found.append(
-            Requirement(verdict.plugin, f"disk {name}", mask, kind=Kind.DISK, key=name, at=index, why=why_disk)
+            Requirement(
+                verdict.plugin, f"disk {name}", mask, kind=RequirementKind.DISK, key=name, at=index, why=why_disk
+            )
         )
     return found
 
@@ -195,7 +197,9 @@ def limits(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requi
     for mask in masks_by_reason(verdict).values():
         why = _why_limit(~mask, columns)
         found.append(
-            Requirement(verdict.plugin, "the limit of volumes per node", mask, kind=Kind.VOLUME_LIMIT, why=why)
+            Requirement(
+                verdict.plugin, "the limit of volumes per node", mask, kind=RequirementKind.VOLUME_LIMIT, why=why
+            )
         )
     return found
 

@@ -14,7 +14,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.text.node import Route
 
@@ -117,7 +117,7 @@ def _is_about_its_namespace(subject: Subject, term: Plain) -> bool:
 def _term_selector(subject: Subject, term: Plain) -> Selector:
     keys = [key for key in term.get("matchLabelKeys") or () if key in subject.labels]
     selector = compiled(constraint_reader.label_selector(term.get("labelSelector")))
-    return selector.plus(*(Requirement(key, "In", (subject.labels[key],)) for key in keys))
+    return selector.plus(*(LabelRequirement(key, "In", (subject.labels[key],)) for key in keys))
 
 
 def _affine_values(subject: Subject, key: str) -> Optional[frozenset[str]]:

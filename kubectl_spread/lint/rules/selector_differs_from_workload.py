@@ -42,10 +42,10 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 
-_Requirements = frozenset[Requirement]
+_Requirements = frozenset[LabelRequirement]
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:

@@ -42,7 +42,7 @@ from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.workload import lacks_selector
 from kubectl_spread.objects.workload import REVISION_LABELS
 
@@ -73,18 +73,18 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             )
 
 
-def _may_come(subject: Subject, requirement: Requirement) -> bool:
+def _may_come(subject: Subject, requirement: LabelRequirement) -> bool:
     """Whether a label that is not written may still be added: to a piece of a workload, which has no selector."""
     return requirement.key not in subject.labels and lacks_selector(subject.workload)
 
 
-def _is_of_a_revision(subject: Subject, requirement: Requirement) -> bool:
+def _is_of_a_revision(subject: Subject, requirement: LabelRequirement) -> bool:
     """Whether a template's hash is spelt out, which is SPR215's to say."""
     is_hash = requirement.operator == "In" and requirement.key in REVISION_LABELS
     return is_hash and subject.workload.kind != "Pod"
 
 
-def _difference(subject: Subject, missed: Requirement) -> str:
+def _difference(subject: Subject, missed: LabelRequirement) -> str:
     have = subject.labels.get(missed.key)
     theirs = f"they have no label `{missed.key}`" if have is None else f"their label `{missed.key}` is `{have}`"
     if missed.operator not in ("In", "NotIn"):

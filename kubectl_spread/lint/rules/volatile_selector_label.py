@@ -47,7 +47,7 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.workload import RELEASE_LABELS
 from kubectl_spread.objects.workload import REVISION_LABELS
 from kubectl_spread.text.edit import Append
@@ -61,7 +61,7 @@ class _Written(NamedTuple):
     """A requirement, and where it stands."""
 
     route: Route
-    requirement: Requirement
+    requirement: LabelRequirement
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -86,14 +86,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         )
 
 
-def _is_volatile(subject: Subject, requirement: Requirement) -> bool:
+def _is_volatile(subject: Subject, requirement: LabelRequirement) -> bool:
     if requirement.operator != "In":
         return False
     is_of_a_release = requirement.key in RELEASE_LABELS and requirement.matches(subject.labels)
     return is_of_a_release or requirement.key in REVISION_LABELS
 
 
-def _message(requirement: Requirement, *, is_own: bool) -> str:
+def _message(requirement: LabelRequirement, *, is_own: bool) -> str:
     values = ", ".join(f"`{value}`" for value in requirement.values)
     if not is_own:
         return f"`{requirement.key}` changes with the pod template, so {values} selects none of its pods"
@@ -107,7 +107,7 @@ def _written(subject: Subject, constraint: TopologySpreadConstraint) -> Iterator
         return
     field = subject.route(constraint, "labelSelector")
     for key, value in selector.match_labels:
-        yield _Written((*field, "matchLabels", key), Requirement(key, "In", (value,)))
+        yield _Written((*field, "matchLabels", key), LabelRequirement(key, "In", (value,)))
     for index, expression in enumerate(selector.match_expressions):
         yield _Written((*field, "matchExpressions", index), expression)
 

@@ -12,8 +12,8 @@ from kubectl_spread.explain.constraints.report import DomainReport
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.requirements.decisive import Cause
 from kubectl_spread.explain.requirements.decisive import Refusal
-from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
@@ -28,7 +28,7 @@ _MOST_REFUSALS = 4
 _BY_NAME = "metadata.name"  # the field by which a DaemonSet pins its pods
 
 # Requirements that say by their name why a node is refused.
-_SELF_EVIDENT = (Kind.CORDON, Kind.TAINT, Kind.NODE_NAME)
+_SELF_EVIDENT = (RequirementKind.CORDON, RequirementKind.TAINT, RequirementKind.NODE_NAME)
 _SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 

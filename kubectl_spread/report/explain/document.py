@@ -11,7 +11,7 @@ from kubectl_spread.explain.claims import ClaimTrouble
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.constraints.report import DomainReport
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.node_view import OneNode
+from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.reported import LastWords
 from kubectl_spread.explain.requirements.decisive import Cause
@@ -181,7 +181,7 @@ def _meaning(message: str) -> str:
     return meaning.meaning_of_text(message)
 
 
-def _one_node(found: OneNode) -> dict[str, Any]:
+def _one_node(found: NodeView) -> dict[str, Any]:
     return {
         "name": found.node.name,
         "considered": found.is_considered,

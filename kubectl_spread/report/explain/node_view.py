@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.node_view import NotConsidered
-from kubectl_spread.explain.node_view import OneNode
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.resources import amount
 from kubectl_spread.report import table
@@ -15,7 +15,7 @@ from kubectl_spread.text.wording import counted
 from kubectl_spread.text.wording import safe
 
 
-def lines(found: OneNode, style: Style) -> list[str]:
+def lines(found: NodeView, style: Style) -> list[str]:
     """Everything about the node."""
     if found.fits:
         verdict = "takes the pod"
@@ -39,7 +39,7 @@ def lines(found: OneNode, style: Style) -> list[str]:
     return [*out, *table.table(rooms, style.width, indent="  ")]
 
 
-def _why_not(found: OneNode) -> str:
+def _why_not(found: NodeView) -> str:
     why = "the pod asks for other nodes by name"
     if found.not_considered is NotConsidered.CHOSEN_NODE:
         why = f"the scheduler has chosen node {safe(found.chosen)} for the pod"
@@ -49,7 +49,7 @@ def _why_not(found: OneNode) -> str:
     return f"{why}. It would also be refused by {others}" if others else why
 
 
-def _facts(found: OneNode) -> Iterator[str]:
+def _facts(found: NodeView) -> Iterator[str]:
     node = found.node
     yield f"{counted(found.pods, 'pod')} on it" + (", cordoned (spec.unschedulable)" if node.unschedulable else "")
     for answer in found.taints:

@@ -7,8 +7,8 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Event
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import Verdict
-from kubectl_spread.explain.node_view import OneNode
+from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.reported import LastWords
 from kubectl_spread.explain.workload_state import WorkloadState
@@ -32,7 +32,7 @@ class PodReport(NamedTuple):
     notices: tuple[Event, ...] = ()
     suggestions: Optional[Suggestions] = None
     untold: tuple[str, ...] = ()  # Pending pods of the workload that differ from all that are told
-    node: Optional[OneNode] = None  # the only one that is asked about
+    node: Optional[NodeView] = None  # the only one that is asked about
     forecast: Optional[Forecast] = None  # of a workload with soft constraints
 
     @property
@@ -43,6 +43,6 @@ class PodReport(NamedTuple):
         """
         if self.untold and (self.workload is None or self.workload.finding is None):
             return False
-        if self.explanation.verdict is Verdict.TERMINATING:
+        if self.explanation.verdict is PodVerdict.TERMINATING:
             return bool(self.explanation.pod.node_name)
-        return self.explanation.verdict in (Verdict.SCHEDULABLE, Verdict.RUNNING, Verdict.FINISHED)
+        return self.explanation.verdict in (PodVerdict.SCHEDULABLE, PodVerdict.RUNNING, PodVerdict.FINISHED)

@@ -8,7 +8,7 @@ from typing import Optional
 from kubectl_spread.explain.preemption import Choice
 from kubectl_spread.explain.preemption import Criterion
 from kubectl_spread.explain.preemption import Elsewhere
-from kubectl_spread.explain.preemption import Preempting
+from kubectl_spread.explain.preemption import PreemptionReport
 from kubectl_spread.explain.preemption import Unhelpful
 from kubectl_spread.explain.preemption import Victim
 from kubectl_spread.explain.preemption import WhyNot
@@ -22,7 +22,7 @@ _MOST_REASONS = 8
 _MOST_VICTIMS = 10
 
 
-def lines(found: Preempting) -> list[str]:
+def lines(found: PreemptionReport) -> list[str]:
     """What preemption would do, or why it cannot help."""
     if found.not_eligible:
         return [f"Preemption: {safe(found.not_eligible)}"]
@@ -52,7 +52,7 @@ def _victim(victim: Victim) -> str:
     return safe(f"{victim.pod.key}: {'; '.join(parts)}")
 
 
-def _choice(found: Preempting) -> list[str]:
+def _choice(found: PreemptionReport) -> list[str]:
     if found.criterion is None:
         return ["  the only node where it helps"]
     second = safe(found.choices[1].node)
@@ -94,7 +94,7 @@ def _elsewhere(found: Elsewhere) -> str:
     )
 
 
-def document(found: Preempting) -> dict[str, Any]:
+def document(found: PreemptionReport) -> dict[str, Any]:
     """The JSON object `preemption`."""
     return {
         "notEligible": found.not_eligible,

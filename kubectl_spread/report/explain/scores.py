@@ -6,8 +6,8 @@ from typing import Any
 from typing import Optional
 
 from kubectl_spread.explain.bound_pod import Again
+from kubectl_spread.explain.bound_pod import BoundPodReport
 from kubectl_spread.explain.bound_pod import SkewNow
-from kubectl_spread.explain.bound_pod import Standing
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.scores import Decision
 from kubectl_spread.explain.scores import ScoreRow
@@ -154,7 +154,7 @@ _AGAIN = {
 }
 
 
-def standing_lines(standing: Standing, node: str, *, width: int = 120, wide: bool = False) -> list[str]:
+def standing_lines(standing: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[str]:
     """A bound pod: what holds of it today, and where it would go.
 
     The accounts of its constraints are told by `report.constraints`.
@@ -170,7 +170,7 @@ def standing_lines(standing: Standing, node: str, *, width: int = 120, wide: boo
     return out
 
 
-def _again(standing: Standing) -> str:
+def _again(standing: BoundPodReport) -> str:
     if standing.scores is not None and standing.scores.error:
         return "Scheduled again today, it would not be placed: scoring fails."
     if standing.again is Again.ANOTHER_NODE and standing.scores is not None:
@@ -246,7 +246,7 @@ def _soft_document(vote: Optional[SoftVote]) -> Optional[dict[str, Any]]:
     }
 
 
-def standing_document(standing: Standing) -> dict[str, Any]:
+def standing_document(standing: BoundPodReport) -> dict[str, Any]:
     """The JSON object `standing` of a bound pod; its scores have their own place."""
     return {
         "again": standing.again.value,

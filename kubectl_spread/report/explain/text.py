@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 
 from kubectl_spread.cluster.snapshot import Event
-from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.outdated import Comparison
 from kubectl_spread.explain.outdated import Standing
 from kubectl_spread.explain.reported import LastWords
@@ -33,14 +33,14 @@ _MOST_NAMES = 6
 _MOST_FAILURES = 3
 _MOST_NOTICES = 4
 _WITH_NODES = (
-    Verdict.PENDING,
-    Verdict.SCHEDULABLE,
-    Verdict.NOT_PREDICTABLE,
-    Verdict.NOT_CREATED,
-    Verdict.WAITS_FOR_VOLUME,
-    Verdict.WAITS_FOR_PREEMPTION,
-    Verdict.REFUSED,
-    Verdict.CONTENDED,
+    PodVerdict.PENDING,
+    PodVerdict.SCHEDULABLE,
+    PodVerdict.NOT_PREDICTABLE,
+    PodVerdict.NOT_CREATED,
+    PodVerdict.WAITS_FOR_VOLUME,
+    PodVerdict.WAITS_FOR_PREEMPTION,
+    PodVerdict.REFUSED,
+    PodVerdict.CONTENDED,
 )
 
 
@@ -68,7 +68,7 @@ def lines(report: PodReport, style: Style) -> list[str]:
     out = [paint(line, "bold", colour=style.colour) for line in sentence]
     if explanation.others:
         out += table.wrapped(f"The same holds for {listed(explanation.others, most=_MOST_NAMES)}.", style.width)
-    if explanation.verdict is Verdict.NOT_PREDICTABLE:
+    if explanation.verdict is PodVerdict.NOT_PREDICTABLE:
         needs = " and ".join(explanation.beyond)
         what = f"It depends on {needs}, which the dry run does not evaluate."
         out += table.wrapped(what, style.width)
@@ -111,7 +111,7 @@ def _untold(names: tuple[str, ...], style: Style) -> list[str]:
 def further(report: PodReport, style: Style) -> Iterator[list[str]]:
     """Preemption, how a pod that runs stands today, scores, and where its workload would end up."""
     explanation = report.explanation
-    if explanation.preemption is not None and explanation.verdict is Verdict.PENDING:
+    if explanation.preemption is not None and explanation.verdict is PodVerdict.PENDING:
         yield table.fitted(preemption.lines(explanation.preemption), style.width)
     if explanation.standing is not None:
         node = explanation.pod.node_name

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Ignored
-from kubectl_spread.explain.explanation import Verdict
+from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.report.explain.cause import cause
 from kubectl_spread.report.explain.cause import claim_words
 from kubectl_spread.report.explain.cause import constraint_words
@@ -122,7 +122,7 @@ def _contended(explanation: Explanation) -> str:
 def _last_turn(explanation: Explanation) -> str:
     """What keeps a pod Pending if its rivals come first."""
     last = explanation.last_turn
-    return "" if last is None or last.verdict is not Verdict.PENDING else f" Then {cause(last)}."
+    return "" if last is None or last.verdict is not PodVerdict.PENDING else f" Then {cause(last)}."
 
 
 def _refused_yet(explanation: Explanation) -> str:
@@ -229,22 +229,22 @@ def ignored_sentence(ignored: Ignored) -> str:
     return f"ignored by {ignored.version}: {', '.join(ignored.fields)}"
 
 
-_SENTENCES: dict[Verdict, Callable[[Explanation], str]] = {
-    Verdict.RUNNING: _running,
-    Verdict.NODE_GONE: _node_gone,
-    Verdict.FINISHED: _finished,
-    Verdict.TERMINATING: _terminating,
-    Verdict.GATED: _gated,
-    Verdict.NO_SCHEDULER: _without_scheduler,
-    Verdict.NOT_PREDICTABLE: lambda item: f"is not predictable: {_by_the_other_rules(item)}.",
-    Verdict.NOT_CREATED: (
+_SENTENCES: dict[PodVerdict, Callable[[Explanation], str]] = {
+    PodVerdict.RUNNING: _running,
+    PodVerdict.NODE_GONE: _node_gone,
+    PodVerdict.FINISHED: _finished,
+    PodVerdict.TERMINATING: _terminating,
+    PodVerdict.GATED: _gated,
+    PodVerdict.NO_SCHEDULER: _without_scheduler,
+    PodVerdict.NOT_PREDICTABLE: lambda item: f"is not predictable: {_by_the_other_rules(item)}.",
+    PodVerdict.NOT_CREATED: (
         lambda item: f"was never created, so no scheduler has seen it; once it is, {_in_future(item)}."
     ),
-    Verdict.SCHEDULABLE: _schedulable,
-    Verdict.WAITS_FOR_VOLUME: _waits_for_volume,
-    Verdict.WAITS_FOR_PREEMPTION: _waits_for_preemption,
-    Verdict.CONTENDED: _contended,
-    Verdict.REFUSED: _refused_yet,
+    PodVerdict.SCHEDULABLE: _schedulable,
+    PodVerdict.WAITS_FOR_VOLUME: _waits_for_volume,
+    PodVerdict.WAITS_FOR_PREEMPTION: _waits_for_preemption,
+    PodVerdict.CONTENDED: _contended,
+    PodVerdict.REFUSED: _refused_yet,
 }
 
 

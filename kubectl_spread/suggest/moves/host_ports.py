@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import of_kind
@@ -22,7 +22,7 @@ Plain = dict[str, Any]
 
 def propose(problem: Problem) -> Iterator[Ladder]:
     """Drop the host ports; a Service reaches the pods by their container ports."""
-    refused = of_kind(problem, Kind.PORT)
+    refused = of_kind(problem, RequirementKind.PORT)
     if not refused or not problem.given.is_template_known or problem.spec.get("hostNetwork"):
         return
     ports = list(_ports(problem.spec))

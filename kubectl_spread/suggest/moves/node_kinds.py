@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import OS
 from kubectl_spread.objects.node import Node
@@ -58,7 +58,7 @@ def _system(problem: Problem) -> Iterator[Ladder]:
 
 def _device(problem: Problem) -> Iterator[Ladder]:
     """Ask for the nodes that have a resource, where only some have it at all."""
-    lacking = (item.key for item in problem.explanation.requirements if item.kind is Kind.RESOURCE)
+    lacking = (item.key for item in problem.explanation.requirements if item.kind is RequirementKind.RESOURCE)
     for resource in dict.fromkeys(lacking):
         having = [node for node in problem.cluster.nodes if node.allocatable.get(resource, 0)]
         others = [node for node in problem.cluster.nodes if not node.allocatable.get(resource, 0)]

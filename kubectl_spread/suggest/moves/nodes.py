@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.objects.taints import Taint
@@ -53,7 +53,7 @@ def _keys(problem: Problem) -> list[str]:
 
 def _uncordoned(problem: Problem) -> Iterator[Ladder]:
     cordoned = (node for node in problem.cluster.nodes if node.unschedulable and not is_leaving(node))
-    relaxes = of_kind(problem, Kind.CORDON)
+    relaxes = of_kind(problem, RequirementKind.CORDON)
 
     def change(nodes: Sequence[Node], named: str) -> Change:
         return Change(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.preemption import post_filter
@@ -23,7 +23,7 @@ _NODE_AGENT = "system-node-critical"
 
 def propose(problem: Problem) -> Iterator[Ladder]:
     """Let a DaemonSet's pods preempt those that fill their nodes."""
-    full = (Kind.RESOURCE, Kind.PODS, Kind.PORT)
+    full = (RequirementKind.RESOURCE, RequirementKind.PODS, RequirementKind.PORT)
     if problem.owner.kind != "DaemonSet" or not any(item.kind in full for item in problem.explanation.requirements):
         return
     for name, value in _classes(problem):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.explain.requirements.requirement import Kind
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects import quantity
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
@@ -30,7 +30,9 @@ def propose(problem: Problem) -> Iterator[Ladder]:
         return
     for resource in (CPU, MEMORY):
         lacking = [
-            item for item in problem.explanation.requirements if item.kind is Kind.RESOURCE and item.key == resource
+            item
+            for item in problem.explanation.requirements
+            if item.kind is RequirementKind.RESOURCE and item.key == resource
         ]
         for requirement in lacking:
             yield from _lowered(problem, resource, requirement)

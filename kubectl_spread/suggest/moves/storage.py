@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.explain.requirements.requirement import Kind
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
@@ -163,7 +163,7 @@ def _claim_written(namespace: str, name: str, storage_class: str) -> dict[str, A
 
 def _held(problem: Problem) -> Iterator[Ladder]:
     """Stop the pods that hold a claim which one pod at a time may use."""
-    claims = {item.key for item in problem.explanation.requirements if item.kind is Kind.CLAIM_IN_USE}
+    claims = {item.key for item in problem.explanation.requirements if item.kind is RequirementKind.CLAIM_IN_USE}
     own = {ObjectKey(problem.pod.namespace, name) for name in claims}
     holders = [
         pod

@@ -18,7 +18,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import EVERY_POD
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
@@ -69,7 +69,7 @@ def effective_selector(
         selector = EVERY_POD
     for key in known_fields(constraint, release).match_label_keys:
         if key in labels:
-            requirement = Requirement(key, "In", (labels[key],))
+            requirement = LabelRequirement(key, "In", (labels[key],))
             if requirement not in (selector.requirements or ()):
                 selector = selector.plus(requirement)
     return selector

@@ -19,7 +19,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selector import Requirement
+from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
@@ -91,7 +91,7 @@ def default_selector(pod_class: PodClass, columns: Columns, release: Release = L
     equalities: dict[str, str] = {}
     for service in selecting_services(pod_class, columns):
         equalities.update(service.selector or {})
-    more: list[Requirement] = []
+    more: list[LabelRequirement] = []
     for owner in selecting_owners(pod_class, columns, release):
         found = columns.cluster.owner_selectors.get(owner)
         requirements = () if found is None or found.requirements is None else found.requirements
@@ -100,7 +100,7 @@ def default_selector(pod_class: PodClass, columns: Columns, release: Release = L
             equalities.update((requirement.key, requirement.values[0]) for requirement in requirements)
         else:
             more += requirements
-    return Selector((*(Requirement(key, "In", (value,)) for key, value in sorted(equalities.items())), *more))
+    return Selector((*(LabelRequirement(key, "In", (value,)) for key, value in sorted(equalities.items())), *more))
 
 
 def selecting_services(pod_class: PodClass, columns: Columns) -> list[Service]:
