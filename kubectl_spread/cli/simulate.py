@@ -30,6 +30,7 @@ from kubectl_spread.timeline.commands.parsing import parse_text
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.simulate import SimulateResult
+    from kubectl_spread.timeline.run import Limits
 
 _WIDTH, _WIDEST = 120, 160
 _MAX_STATES = 20_000
@@ -104,10 +105,10 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "junit"]),
     default="text",
     show_default=True,
-    help="Output format.",
+    help="Output format; junit is for `run`.",
 )
 @colour_option
 @click.pass_context
@@ -140,11 +141,12 @@ def command(
       restore KEY=VALUE     they answer again
       add-nodes KEY=VALUE,count=N,cpu=4,memory=16Gi
                             nodes join the cluster
+      run FILE|DIR          the steps of scenario files, and what they expect
 
     \b
     Exit codes:
       0  every step completes in every outcome that was found
-      1  a step may not complete, or kubectl would refuse it
+      1  a step may not complete, kubectl would refuse it, or an expectation of a scenario is not met
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
 
@@ -163,16 +165,26 @@ def command(
 
     \b
       # On a made-up cluster, with the workloads of a manifest
-      kubectl spread simulate rollout restart deploy/web -f web.yaml --topology zones=3,nodes=2
+      kubectl spread simulate -f web.yaml rollout restart deploy/web --topology zones=3,nodes=2
+
+    \b
+      # The scenarios of a team, as tests
+      kubectl spread simulate run scenarios/ -o junit > scenarios.xml
     """  # noqa: D301
+    looked_at = _Limits(outcomes, max_states, timeout, facts.seed or 0)
+    style = _Style(output, wants_colour(color), wide)
+    if words[:1] == ("run",):
+        if then or filename or kustomize:
+            raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then", ctx)
+        return _run(words[1:], facts, namespace, looked_at, style, ctx)
+    if output == "junit":
+        raise click.UsageError("-o junit is for `run`, whose scenarios have expectations", ctx)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
         commands = _commands(words, then, ctx)
         from kubectl_spread.cli import search  # numpy: 80 ms
         from kubectl_spread.operations import simulate
-        from kubectl_spread.timeline.run import Limits
-        from kubectl_spread.timeline.run import Mode
 
-        limits = Limits(Mode(outcomes.mode), max_states, outcomes.samples, timeout, facts.seed or 0)
+        limits = looked_at.limits()
         request = simulate.SimulateRequest(commands, filename, kustomize, facts, namespace, limits)
         read = simulate.read_inputs(request)
         watch = search.ShownWatch(under_way, steps=len(commands))
@@ -182,11 +194,54 @@ def command(
         except RefusedError as error:
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
-    _print(found, output, colour=wants_colour(color), is_wide=wide)
+    _print(found, style)
     flush()
     for unreadable in found.errors:
         complain(unreadable)
     return _code(found)
+
+
+def _run(
+    paths: tuple[str, ...],
+    facts: ClusterSource,
+    namespace: Optional[str],
+    looked_at: _Limits,
+    style: _Style,
+    ctx: click.Context,
+) -> int:
+    """Run scenarios."""
+    if not paths:
+        raise click.UsageError("name a scenario, or a directory of scenarios: `run scenarios/`", ctx)
+    with as_usage_errors(ctx), progress("reading the scenarios") as under_way:
+        from kubectl_spread.cli import scenarios  # numpy: 80 ms
+        from kubectl_spread.operations.scenarios import ScenarioRequest
+
+        request = ScenarioRequest(paths, facts, namespace, looked_at.limits())
+        return scenarios.run(request, under_way, output=style.output, width=_width(), colour=style.colour)
+
+
+class _Style(NamedTuple):
+    """How the answer is printed."""
+
+    output: str
+    colour: bool
+    is_wide: bool
+
+
+class _Limits(NamedTuple):
+    """How much is looked at."""
+
+    outcomes: Outcomes
+    max_states: int
+    timeout_s: Optional[float]
+    seed: int
+
+    def limits(self) -> Limits:
+        """Return the same for the engine."""
+        from kubectl_spread.timeline.run import Limits
+        from kubectl_spread.timeline.run import Mode
+
+        return Limits(Mode(self.outcomes.mode), self.max_states, self.outcomes.samples, self.timeout_s, self.seed)
 
 
 def _code(found: SimulateResult) -> int:
@@ -203,9 +258,9 @@ def _commands(words: tuple[str, ...], then: tuple[str, ...], ctx: click.Context)
     return (parse(words), *map(parse_text, then))
 
 
-def _print(found: SimulateResult, output: str, *, colour: bool, is_wide: bool) -> None:
+def _print(found: SimulateResult, style: _Style) -> None:
     unreadable = found.known.cluster.unread
-    if output == "json":
+    if style.output == "json":
         from kubectl_spread.report.documents import dumps
         from kubectl_spread.report.simulation.document import document
 
@@ -213,9 +268,14 @@ def _print(found: SimulateResult, output: str, *, colour: bool, is_wide: bool) -
         return
     from kubectl_spread.report.simulation import text
 
-    width = min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)
-    click.echo(text.render(found.simulation, width=width, colour=colour, is_wide=is_wide), color=True)
+    told = text.render(found.simulation, width=_width(), colour=style.colour, is_wide=style.is_wide)
+    click.echo(told, color=True)
     if unreadable:
         from kubectl_spread.report import unread
 
         click.echo(f"\n{unread.line(unreadable)}")
+
+
+def _width() -> int:
+    """Return how wide the text may be: as the terminal, or as COLUMNS says."""
+    return min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)

@@ -132,9 +132,10 @@ def simulate(
 class Scene:
     """A cluster, once the objects of manifests are created, and what commands make of it."""
 
-    def __init__(self, read: SimulateInputs) -> None:
+    def __init__(self, read: SimulateInputs, *, directory: str = "") -> None:
+        """`directory` is where files that steps name are looked for."""
         self._read = read
-        self._reader = StepObjects()
+        self._reader = StepObjects(directory)
         self.situation = Situation(read.known.cluster, self._reader, read.namespace)
         objects = self._reader.of_inputs(read.given, read.namespace)
         self.created = manifests.applied(objects, self.situation) if objects else Effect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Any
@@ -35,14 +36,21 @@ _AROUND = frozenset((*apply_manifests.KINDS, "Node"))
 class StepObjects:
     """Reads what steps name; what is wrong with one object is noted in `errors`, and the others count."""
 
-    def __init__(self) -> None:
+    def __init__(self, directory: str = "") -> None:
+        """`directory` is where paths begin."""
         self.errors: list[SourceError] = []
+        self._directory = directory
+
+    def _path(self, path: str) -> str:
+        return path if path == files.STDIN else os.path.join(self._directory, path)
 
     def objects(
         self, paths: tuple[str, ...], directories: tuple[str, ...], *, recursive: bool, namespace: str
     ) -> list[Plain]:
         """Return the objects of manifests, and of kustomizations, that the API server would accept."""
-        given = [*files.inputs(paths, recursive=recursive), *(kustomize.kustomized(directories) if directories else ())]
+        given = list(files.inputs(tuple(map(self._path, paths)), recursive=recursive))
+        if directories:
+            given += kustomize.kustomized(tuple(map(self._path, directories)))
         return self.of_inputs(given, namespace)
 
     def of_inputs(self, given: Iterable[Union[Input, SourceError]], namespace: str) -> list[Plain]:
@@ -116,7 +124,7 @@ class StepObjects:
         Raises:
             SourceError: it cannot be read, or is neither.
         """
-        return _value(files.read_text(path))
+        return _value(files.read_text(self._path(path)))
 
 
 def _value(source: SourceFile) -> Any:

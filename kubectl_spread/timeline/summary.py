@@ -206,13 +206,13 @@ class _Summary:
         if any(pod.owner not in outcome.workloads for pod in outcome.newly_pending):
             return False
         return all(
-            _is_settled(outcome, key) for key in outcome.workloads if key in self.concerns or self._was_complete(key)
+            is_settled(outcome, key) for key in outcome.workloads if key in self.concerns or self._was_complete(key)
         )
 
     def _workload(self, key: OwnerKey) -> WorkloadSummary:
         after = [item.workloads[key] for item in self.outcomes if key in item.workloads]
         before = [item.workloads[key] for item in self.before if key in item.workloads]
-        complete = sum(key not in item.workloads or _is_settled(item, key) for item in self.outcomes)
+        complete = sum(key not in item.workloads or is_settled(item, key) for item in self.outcomes)
         numbers = {pod.number for item in self.outcomes for pod in item.pods if pod.owner == key and pod.number}
         return WorkloadSummary(
             key,
@@ -351,7 +351,7 @@ def _way(outcome: Outcome, steps: int) -> tuple[Outcome, ...]:
     return tuple(found)
 
 
-def _is_settled(outcome: Outcome, key: OwnerKey) -> bool:
+def is_settled(outcome: Outcome, key: OwnerKey) -> bool:
     """Return whether a workload has all its pods; a paused Deployment keeps those of the revision before."""
     state = outcome.workloads[key]
     if not outcome.is_steady or state.pending:

@@ -1,0 +1,242 @@
+"""Run scenario files, and compare the outcomes with what is expected of them; loads numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.errors import ConfigError
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import SpreadError
+from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.operations.simulate import read_inputs
+from kubectl_spread.operations.simulate import Scene
+from kubectl_spread.operations.simulate import SimulateRequest
+from kubectl_spread.report.simulation.scenarios import Failure
+from kubectl_spread.report.simulation.scenarios import ScenarioResult
+from kubectl_spread.sources import scenario as scenarios
+from kubectl_spread.sources.scenario import Bounds
+from kubectl_spread.sources.scenario import Expectation
+from kubectl_spread.sources.scenario import Scenario
+from kubectl_spread.timeline.answer import Outcome
+from kubectl_spread.timeline.commands.interpret import effect
+from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.run import Limits
+from kubectl_spread.timeline.run import Mode
+from kubectl_spread.timeline.run import StepAnswer
+from kubectl_spread.timeline.run import Watch
+from kubectl_spread.timeline.summary import is_settled
+from kubectl_spread.timeline.summary import Played
+from kubectl_spread.timeline.summary import Range
+from kubectl_spread.timeline.summary import Simulation
+from kubectl_spread.timeline.summary import summarize
+
+
+class ScenarioRequest(NamedTuple):
+    """Which scenarios to run.
+
+    Attributes:
+        paths: files, and directories in and below which all scenarios are run.
+        source: the cluster facts for scenarios that name none, and instead of those that they name if any are given.
+        namespace: of objects that name none, if the scenario says nothing.
+        limits: how far to go, if the scenario says nothing.
+    """
+
+    paths: tuple[str, ...]
+    source: ClusterSource = ClusterSource()
+    namespace: Optional[str] = None
+    limits: Limits = Limits()
+
+
+def run_scenarios(
+    request: ScenarioRequest, watch: Optional[Watch] = None, begin: Callable[[str], None] = lambda _: None
+) -> Iterator[ScenarioResult]:
+    """Yield the results in the order of the files.
+
+    Args:
+        request: which scenarios.
+        watch: shows how far the search is, and can end it.
+        begin: is told the name of each scenario before it is run.
+
+    Raises:
+        SourceError: there is none, or a path cannot be read.
+    """
+    files = tuple(scenarios.find(request.paths))
+    if not files:
+        raise SourceError(", ".join(request.paths), "no scenario in it (`kind: Scenario`)")
+    watch = watch or Watch()
+    for file in files:
+        begin(file)
+        try:
+            yield _run(scenarios.load(file), request, watch)
+        except ConfigError as error:
+            yield ScenarioResult(file, file, Simulation(()), errors=error.problems)
+        except SpreadError as error:
+            yield ScenarioResult(file, file, Simulation(()), errors=(error,))
+        if watch.is_stopped:
+            return
+
+
+def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> ScenarioResult:
+    scene = Scene(read_inputs(_request(scenario, request)), directory=scenario.directory)
+    effects: list[Effect] = []
+    for step in scenario.steps:
+        try:
+            effects.append(Effect() if step.command is None else effect(step.command, scene.situation))
+        except (StepError, RefusedError) as error:
+            place = SourceError(scenario.file, str(error), line=step.line, column=step.column)
+            return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=(*scene.errors, place))
+    answer = scene.play((item.ops for item in effects), _limits(scenario, request.limits), watch)
+    played: list[Played] = []
+    failures: list[Failure] = []
+    keys = scene.created.concerns
+    for step, done, found in zip(scenario.steps, effects, answer.steps, strict=True):
+        keys |= done.concerns
+        text = "the manifests settle" if step.command is None else step.command.text
+        if step.command is not None:
+            summary = summarize(found, done.concerns, number=len(played) + 1)
+            played.append(Played(text, summary, done.refusal, done.notes))
+        if step.expect is not None:
+            failures += _failures(step.expect, found, keys, text=text, namespace=scenario.namespace)
+    return ScenarioResult(
+        scenario.file,
+        scenario.name,
+        Simulation(tuple(played), answer.notes, watch.is_stopped),
+        tuple(failures),
+        scene.errors,
+        sum(step.expect is not None for step in scenario.steps),
+    )
+
+
+def _request(scenario: Scenario, request: ScenarioRequest) -> SimulateRequest:
+    source = request.source
+    if not source.has_facts and scenario.has_facts:
+        source = source._replace(topology=_topology(scenario), snapshot=scenario.snapshot)
+    if source.kubernetes_version is None:
+        source = source._replace(kubernetes_version=scenario.kubernetes_version)
+    return SimulateRequest((), scenario.manifests, (), source, request.namespace or scenario.namespace)
+
+
+def _topology(scenario: Scenario) -> Optional[str]:
+    """Return the topology, of which a file is looked for beside the scenario."""
+    import os
+
+    text = scenario.topology
+    if text is None or not scenario.directory or ("=" in text and not text.endswith((".yaml", ".yml", ".json"))):
+        return text
+    return os.path.join(scenario.directory, text)
+
+
+def _limits(scenario: Scenario, limits: Limits) -> Limits:
+    mode, _, number = scenario.outcomes.partition("=")
+    if mode:
+        limits = limits._replace(mode=Mode(mode), samples=int(number or limits.samples))
+    return limits._replace(max_states=scenario.max_states or limits.max_states)
+
+
+def _failures(
+    expect: Expectation, found: StepAnswer, keys: frozenset[OwnerKey], *, text: str, namespace: str
+) -> Iterator[Failure]:
+    if expect.workload is not None:
+        keys = frozenset([OwnerKey(expect.workload[0], namespace, expect.workload[1])])
+    for what, wanted, seen in _Check(expect, found, keys).broken():
+        yield Failure(text, expect.line, expect.column, what, wanted, seen)
+
+
+class _Check:
+    """Compares an expectation with all outcomes of a step."""
+
+    def __init__(self, expect: Expectation, found: StepAnswer, keys: frozenset[OwnerKey]) -> None:
+        self.expect = expect
+        self.found = found
+        self.outcomes = found.outcomes
+        self.keys = keys
+
+    def broken(self) -> Iterator[tuple[str, str, str]]:
+        """Yield what is not as expected: the field, what is expected, and what is found."""
+        yield from self._complete()
+        expect = self.expect
+        yield from self._number("placed", expect.placed, [self._pods(item, is_placed=True) for item in self.outcomes])
+        yield from self._number(
+            "pending", expect.pending, [self._pods(item, is_placed=False) for item in self.outcomes]
+        )
+        yield from self._number("blocked", expect.blocked, [len(item.blocked) for item in self.outcomes])
+        restarted = [sum(item.restarts.get(key, 0) for key in self.keys) for item in self.outcomes]
+        yield from self._number("restarted", expect.restarted, restarted)
+        ready = sum(self.found.fewest_ready.get(key, 0) for key in self.keys)
+        yield from self._number("ready", expect.ready, [ready])
+        for topology_key, wanted in expect.domains:
+            yield from self._domains(topology_key, wanted)
+        for topology_key, bounds in expect.skew:
+            skews = [_skew(self._counts(item, topology_key).values()) for item in self.outcomes]
+            yield from self._number(f"skew of {topology_key}", bounds, skews)
+        messages = {pod.message for item in self.outcomes for pod in item.pending}
+        if expect.message and not any(expect.message in message for message in messages):
+            yield "message", expect.message, "; ".join(sorted(messages)) or "no Pending pod"
+
+    def _complete(self) -> Iterator[tuple[str, str, str]]:
+        if self.expect.complete is None:
+            return
+        complete = sum(map(self._is_complete, self.outcomes))
+        is_all = bool(self.outcomes) and complete == len(self.outcomes)
+        seen = True if is_all else "sometimes" if complete else False
+        if seen != self.expect.complete:
+            yield "complete", _said(self.expect.complete), _said(seen)
+
+    def _is_complete(self, outcome: Outcome) -> bool:
+        if not outcome.is_steady or outcome.blocked:
+            return False
+        return all(key not in outcome.workloads or is_settled(outcome, key) for key in self.keys)
+
+    def _number(self, what: str, bounds: Optional[Bounds], numbers: list[int]) -> Iterator[tuple[str, str, str]]:
+        if bounds is not None and not all(map(bounds.allows, numbers)):
+            seen = Range(min(numbers), max(numbers))
+            yield what, str(bounds), str(Bounds(*seen))
+
+    def _pods(self, outcome: Outcome, *, is_placed: bool) -> int:
+        return sum(
+            pod.owner in self.keys and not pod.is_terminating and bool(pod.node) == is_placed for pod in outcome.pods
+        )
+
+    def _counts(self, outcome: Outcome, topology_key: str) -> dict[str, int]:
+        found = dict.fromkeys(outcome.domains_of(topology_key).values(), 0)
+        for key in self.keys:
+            for value, number in outcome.counts(key, topology_key).items():
+                found[value] += number
+        return found
+
+    def _domains(self, topology_key: str, wanted: object) -> Iterator[tuple[str, str, str]]:
+        counts = [self._counts(item, topology_key) for item in self.outcomes]
+        if isinstance(wanted, tuple):
+            others = sorted({tuple(sorted(item.values())) for item in counts} - {wanted})
+            if others:
+                yield f"domains of {topology_key}", _listed(wanted), " or ".join(map(_listed, others))
+        elif isinstance(wanted, dict):
+            alike = self.found.symmetry.alike(topology_key)
+            for value, bounds in wanted.items():
+                same = [
+                    name for item in counts[:1] for name in item if alike.get(name, name) == alike.get(value, value)
+                ]
+                numbers = [item.get(name, 0) for item in counts for name in same or [value]]
+                yield from self._number(f"domain {value} of {topology_key}", bounds, numbers)
+
+
+def _said(value: object) -> str:
+    if value is True:
+        return "in every outcome"
+    return "in no outcome" if value is False else "in some outcomes"
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _skew(numbers: Iterable[int]) -> int:
+    found = list(numbers)
+    return max(found, default=0) - min(found, default=0)

@@ -1,0 +1,257 @@
+"""Scenario files: steps of `simulate`, and what is expected of them. Their shape is in `schemas/scenario.json`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.errors import ConfigError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.sources import files
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.node import Node
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import parse_text
+from kubectl_spread.timeline.commands.parsing import StepError
+
+Plain = dict[str, Any]
+
+_RANGE = re.compile(r"([0-9]{1,7})\.\.([0-9]{1,7})\Z")
+KIND = re.compile(r"""["']?kind["']?\s*:\s*["']?Scenario\b""")
+
+
+class Bounds(NamedTuple):
+    """The fewest and the most that are allowed."""
+
+    least: int
+    most: int
+
+    def __str__(self) -> str:
+        return str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+
+    def allows(self, number: int) -> bool:
+        """Return whether a number is among those allowed."""
+        return self.least <= number <= self.most
+
+
+class Expectation(NamedTuple):
+    """What is expected of every outcome of a step; None and empty for whatever.
+
+    workload: TYPE and NAME; None for all that the scenario names. complete: true in every outcome, false in none,
+    "sometimes". domains: topology key to bounds by value, or to numbers in order. line, column: of the expectation.
+    """
+
+    line: int
+    column: int
+    workload: Optional[tuple[str, str]] = None
+    complete: Optional[object] = None
+    placed: Optional[Bounds] = None
+    pending: Optional[Bounds] = None
+    blocked: Optional[Bounds] = None
+    restarted: Optional[Bounds] = None
+    ready: Optional[Bounds] = None
+    domains: tuple[tuple[str, object], ...] = ()
+    skew: tuple[tuple[str, Bounds], ...] = ()
+    message: str = ""
+
+
+class ScenarioStep(NamedTuple):
+    """One step; an empty command lets the manifests settle."""
+
+    command: Optional[Command]
+    line: int
+    column: int
+    expect: Optional[Expectation] = None
+
+
+class Scenario(NamedTuple):
+    """A scenario; `directory` is where its files are."""
+
+    file: str
+    name: str
+    directory: str
+    steps: tuple[ScenarioStep, ...]
+    topology: Optional[str] = None
+    snapshot: tuple[str, ...] = ()
+    manifests: tuple[str, ...] = ()
+    kubernetes_version: Optional[str] = None
+    namespace: str = "default"
+    outcomes: str = ""
+    max_states: int = 0
+
+    @property
+    def has_facts(self) -> bool:
+        """Return whether it names a cluster."""
+        return self.topology is not None or bool(self.snapshot)
+
+
+def find(paths: tuple[str, ...]) -> Iterator[str]:
+    """Yield the files that are named, and the scenarios in and below directories, in the order of their names.
+
+    Raises:
+        SourceError: a path does not exist.
+    """
+    for path in paths:
+        if not os.path.isdir(path):
+            yield path
+            continue
+        for directory, below, names in os.walk(path):
+            below.sort()
+            for name in sorted(names):
+                file = os.path.join(directory, name)
+                if name.endswith(files.EXTENSIONS) and KIND.search(files.read_text(file).text):
+                    yield file
+
+
+def load(path: str) -> Scenario:
+    """Read a scenario.
+
+    Raises:
+        SourceError: it cannot be read, or is not YAML.
+        ConfigError: something in it is wrong; with all such places.
+    """
+    source = files.read_text(path)
+    documents = list(compose.compose(source))
+    for found in documents:
+        if isinstance(found, compose.SyntaxProblem):
+            line, column = source.position(found.span.start)
+            raise SourceError(source.name, found.sentence, line=line, column=column)
+    roots = [found.root for found in documents if isinstance(found, compose.Document)]
+    if len(roots) != 1:
+        raise SourceError(source.name, f"a scenario is one document, this has {len(roots)}")
+    return _Reading(source, roots[0]).scenario()
+
+
+class _Reading:
+    """Reads a scenario of which anything may be wrong."""
+
+    def __init__(self, source: SourceFile, root: Node) -> None:
+        self.source = source
+        self.root = root
+        self.problems: list[SourceError] = []
+
+    def scenario(self) -> Scenario:
+        """Return all of it.
+
+        Raises:
+            ConfigError: something is wrong.
+        """
+        self._check_shape()
+        if self.problems:
+            raise ConfigError(tuple(self.problems))
+        plain = nodes.to_plain(self.root)
+        if plain.get("topology") is not None and plain.get("snapshot"):
+            self._note(("snapshot",), "`topology` and `snapshot` exclude each other")
+        first = self._expectation(("expect",), plain.get("expect"))
+        begin = [ScenarioStep(None, *self._place(("expect",)), first)] if first is not None else []
+        directory = os.path.dirname(self.source.name)
+        found = Scenario(
+            self.source.name,
+            plain.get("name") or os.path.splitext(os.path.basename(self.source.name))[0],
+            directory,
+            (*begin, *(self._step(("steps", at), item) for at, item in enumerate(plain["steps"]))),
+            plain.get("topology"),
+            tuple(os.path.join(directory, name) for name in plain.get("snapshot") or ()),
+            tuple(os.path.join(directory, name) for name in plain.get("manifests") or ()),
+            plain.get("kubernetesVersion"),
+            plain.get("namespace") or "default",
+            plain.get("outcomes") or "",
+            self._integer(("maxStates",), plain.get("maxStates", 0)),
+        )
+        if self.problems:
+            raise ConfigError(tuple(sorted(self.problems, key=lambda item: (item.line, item.column))))
+        return found
+
+    def _check_shape(self) -> None:
+        from kubectl_spread import schemas
+        from kubectl_spread.sources import json_schema
+
+        for mapping in nodes.mappings(self.root):
+            for duplicate in mapping.duplicates():
+                line, column = self.source.position(nodes.span(duplicate.again).start)
+                what = f"`{duplicate.text}` is written twice"
+                self.problems.append(SourceError(self.source.name, what, line=line, column=column))
+        for violation in json_schema.violations(self.root, schemas.load("scenario")):
+            self._note(violation.route, violation.message, key=violation.is_key)
+
+    def _place(self, route: Route, *, key: bool = False) -> tuple[int, int]:
+        return self.source.position(nodes.place(self.root, route, key=key).start)
+
+    def _note(self, route: Route, message: str, *, key: bool = False) -> None:
+        line, column = self._place(route, key=key)
+        self.problems.append(SourceError(self.source.name, message, line=line, column=column))
+
+    def _step(self, route: Route, item: Any) -> ScenarioStep:
+        written: Plain = {"step": item} if isinstance(item, str) else item
+        place = route if isinstance(item, str) else (*route, "step")
+        command: Optional[Command] = None
+        try:
+            command = parse_text(written["step"])
+        except StepError as error:
+            self._note(place, str(error))
+        return ScenarioStep(command, *self._place(place), self._expectation((*route, "expect"), written.get("expect")))
+
+    def _expectation(self, route: Route, plain: Optional[Plain]) -> Optional[Expectation]:
+        if plain is None:
+            return None
+        numbers = ("placed", "pending", "blocked", "restarted", "ready")
+        bounds: dict[str, Any] = {name: self._bounds((*route, name), plain[name]) for name in numbers if name in plain}
+        domains = tuple(
+            (key, self._domains((*route, "domains", key), value)) for key, value in (plain.get("domains") or {}).items()
+        )
+        skew = tuple(
+            (key, self._bounds((*route, "skew", key), value)) for key, value in (plain.get("skew") or {}).items()
+        )
+        return Expectation(
+            *self._place(route),
+            workload=self._workload((*route, "workload"), plain.get("workload")),
+            complete=self._complete((*route, "complete"), plain.get("complete")),
+            domains=domains,
+            skew=skew,
+            message=plain.get("message") or "",
+            **bounds,
+        )
+
+    def _workload(self, route: Route, text: Optional[str]) -> Optional[tuple[str, str]]:
+        if text is None:
+            return None
+        from kubectl_spread.objects.kinds import kind_named
+
+        word, _, name = text.partition("/")
+        kind = kind_named(word)
+        if kind is None:
+            self._note(route, f'there is no resource type "{word}"')
+        return (kind or "", name)
+
+    def _complete(self, route: Route, value: Any) -> Optional[object]:
+        if value is not None and value not in (True, False, "sometimes"):
+            self._note(route, f"must be true, false or sometimes, not {value}")
+        return value  # type: ignore[no-any-return]
+
+    def _domains(self, route: Route, value: Any) -> object:
+        if isinstance(value, list):
+            return tuple(sorted(self._integer((*route, at), item) for at, item in enumerate(value)))
+        return {str(name): self._bounds((*route, name), item) for name, item in value.items()}
+
+    def _bounds(self, route: Route, value: Any) -> Bounds:
+        if isinstance(value, str):
+            match = _RANGE.match(value)
+            if match is None or int(match[1]) > int(match[2]):
+                self._note(route, f"must be a number or a range, as 2..4, not {value or 'empty'}")
+                return Bounds(0, 0)
+            return Bounds(int(match[1]), int(match[2]))
+        number = self._integer(route, value)
+        return Bounds(number, number)
+
+    def _integer(self, route: Route, value: Any) -> int:
+        if type(value) is not int or value < 0:
+            self._note(route, f"must be a whole number that is not negative, not {value}")
+            return 0
+        return value
