@@ -11,12 +11,12 @@ from xml.etree import ElementTree as ET
 from kubectl_spread.errors import SourceError
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.table import wrapped
 from kubectl_spread.report.simulation.document import document as simulation_document
 from kubectl_spread.report.simulation.words import plural
 from kubectl_spread.report.simulation.words import VERDICTS
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import safe
+from kubectl_spread.report.table import wrapped
 from kubectl_spread.timeline.summary import Simulation
 
 Plain = dict[str, Any]
