@@ -15,8 +15,8 @@ from kubectl_spread.report.simulation.document import document as simulation_doc
 from kubectl_spread.report.simulation.words import plural
 from kubectl_spread.report.simulation.words import VERDICTS
 from kubectl_spread.report.table import paint
-from kubectl_spread.report.table import safe
 from kubectl_spread.report.table import wrapped
+from kubectl_spread.text.wording import safe
 from kubectl_spread.timeline.summary import Simulation
 
 Plain = dict[str, Any]
