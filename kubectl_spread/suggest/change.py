@@ -137,6 +137,11 @@ class Ladder(NamedTuple):
     size: int
     step: Callable[[int], Optional[Change]]
 
+    def rank_at(self, at: int) -> Optional[int]:
+        """Return the rank of a step; None where there is no such step."""
+        change = self.step(at)
+        return None if change is None else change.rank
+
 
 Proposals = Iterator[Ladder]
 

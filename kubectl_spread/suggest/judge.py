@@ -13,6 +13,7 @@ import functools
 import operator
 from collections import Counter
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -22,6 +23,8 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest import bounded
 from kubectl_spread.suggest import effect
 from kubectl_spread.suggest import plan as plans
@@ -237,7 +240,8 @@ class Judge:
         """Pods without a workload that have a node now and had none in the beginning."""
         placed = [pod for pod in outcome.pods if pod.owner is None and pod.node and not pod.is_terminating]
         gone = plan.deleted | {pod.uid for pod in outcome.cluster().pods}  # or took no part
-        stays = (pod for pod in plan.start.pods if self._is_bare(pod) and not pod.terminating and pod.uid not in gone)
+        gone |= plan.ended
+        stays = (pod for pod in self._bare if not pod.terminating and pod.uid not in gone)
         before = Counter(pod.node_name for pod in stays) + plan.daemons
         found = []
         for pod in placed:
@@ -246,6 +250,11 @@ class Judge:
             else:
                 found.append(pod)
         return found
+
+    @cached_property
+    def _bare(self) -> list[Pod]:
+        """The pods that run and that nothing creates again."""
+        return [pod for pod in self._start.pods if self._is_bare(pod)]
 
     def _is_bare(self, pod: Pod) -> bool:
         above = self._start.top_owner(pod)
@@ -269,7 +278,7 @@ class Judge:
             return 0
         own = [pod for pod in outcome.pods if pod.owner == self._key]
         there = sum(pod.is_original and not pod.is_terminating for pod in own)
-        waiting = len(self.problem.given.own)
+        waiting = len(self.problem.given.own) if self.problem.exists else 0
         gone = len(self.problem.given.running) + waiting - there
         return max(0, gone - (waiting if plan.replaces_waiting else 0))
 
@@ -278,8 +287,10 @@ class Judge:
         deleted = plan.deleted
         there = Counter(pod.node for pod in outcome.pods if pod.owner is None and not pod.is_terminating)
         there -= plan.daemons
-        known = {pod.uid for pod in outcome.cluster().pods}
-        alone = [pod for pod in plan.start.pods if self._is_bare(pod) and not pod.terminating and pod.uid not in known]
+        if not self._bare:
+            return ()
+        known = {pod.uid for pod in outcome.cluster().pods} | plan.ended
+        alone = [pod for pod in self._bare if not pod.terminating and pod.uid not in known]
         lost = []
         for pod in alone:
             if there[pod.node_name]:
@@ -315,7 +326,18 @@ def _scheduler(problem: Problem, cluster: Cluster) -> Scheduler:
         at = columns.index.get(pod.node_name)
         if pod.uid not in known and at is not None:
             columns.bind(pod, at)
-    return Scheduler(columns, problem.profiles, all_nodes=True)
+    return Scheduler(columns, _counting(problem.profiles), all_nodes=True)
+
+
+def _counting(profiles: Mapping[str, Profile]) -> dict[str, Profile]:
+    """Return profiles that only count pods for constraints."""
+    only = names.POD_TOPOLOGY_SPREAD
+    return {
+        name: profile._replace(
+            pre_filter=tuple(plugin for plugin in profile.pre_filter if plugin.name == only), filter_order=(only,)
+        )
+        for name, profile in profiles.items()
+    }
 
 
 def _ranges(found: Sequence[effect.Counts], answer: StepAnswer) -> effect.Ranges:

@@ -46,7 +46,7 @@ class Plan:
         self._start = start
         self._controllers: dict[OwnerKey, Controller] = {}
         self._nodes = {node.name: node for node in start.nodes}
-        self._ended: set[str] = set()
+        self.ended: set[str] = set()  # uids of pods that are gone from the beginning
         self._storage = start.storage
         self.ops: list[steps.Op] = []
         self.replaces_waiting = False
@@ -63,8 +63,8 @@ class Plan:
         start = self._start
         if self._made:
             start = start._replace(controllers={**start.controllers, **self._made})
-        if self._ended:
-            start = start._replace(pods=tuple(pod for pod in start.pods if pod.uid not in self._ended))
+        if self.ended:
+            start = start._replace(pods=tuple(pod for pod in start.pods if pod.uid not in self.ended))
         return start
 
     def _is_alone(self, pod: Pod) -> bool:
@@ -153,16 +153,16 @@ class Plan:
     def delete_pods(self, pods: Iterable[Pod]) -> None:
         """Delete pods; their controllers make others."""
         gone = tuple(pods)
-        self._ended |= {pod.uid for pod in gone if pod.node_name and self._is_alone(pod)}
+        self.ended |= {pod.uid for pod in gone if pod.node_name and self._is_alone(pod)}
         self.deleted |= {pod.uid for pod in gone}
-        uids = tuple(pod.uid for pod in gone if pod.uid not in self._ended)
+        uids = tuple(pod.uid for pod in gone if pod.uid not in self.ended)
         own = [pod for pod in self._problem.given.own if pod.uid in uids]
         self.replaces_waiting |= bool(own)
         self.ops.append(steps.DeletePods(uids))
 
     def end_pods(self, pods: Iterable[Pod]) -> None:
         """Let pods be gone that end anyway."""
-        self._ended |= {pod.uid for pod in pods}
+        self.ended |= {pod.uid for pod in pods}
 
     def change_storage(self, change: Callable[[Storage], Storage]) -> None:
         """Change claims, volumes and their classes."""

@@ -81,11 +81,11 @@ class _Search:
         if self._problem.pod.key in self._before.bound:
             return Suggestions()
         ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
-        best = arrange.arranged(self._climbed(ladder for ladder in ladders if self._may_be_enough(ladder)))
+        best = arrange.arranged(self._probed(ladder for ladder in ladders if self._may_be_enough(ladder)))
         chosen, left = self._judged(best, most)
         if not chosen:
             pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
-            chosen, left = self._judged(arrange.arranged(self._climbed(pairs)), most)
+            chosen, left = self._judged(arrange.arranged(self._probed(pairs)), most)
         items = [told(item, item.judged, self._judge) for item in chosen if item.judged is not None]
         items.sort(key=lambda item: not item.verified)
         harmful = sum(map(arrange.is_harmful, left))
@@ -101,14 +101,14 @@ class _Search:
         for number, item in enumerate(best):
             if len(chosen) == most or (hides_harm and chosen and arrange.is_harmful(item)):
                 return chosen, [other for other in best[number:] if not arrange.is_redundant(other, chosen)]
-            held = None if arrange.is_redundant(item, chosen) else self._held(item)
+            held = None if arrange.is_redundant(item, chosen) else self._held(self._least(item))
             if held is not None:
                 chosen.append(held._replace(equals=tuple(self._equals(held))))
         return chosen, []
 
     def _equals(self, item: Tried) -> Iterator[Tried]:
         """Yield changes of other objects that hold as well; a few are tried."""
-        for other in item.equals[:_MOST_EQUAL]:
+        for other in map(self._least, item.equals[:_MOST_EQUAL]):
             if self._judge.judged(other.change, other.scene) is not None:
                 yield other
 
@@ -148,26 +148,34 @@ class _Search:
         change = ladder.step(0)
         return change is not None and all(_loosens(change, conflict) for conflict in self._conflicts)
 
-    def _climbed(self, ladders: Iterable[Ladder]) -> list[Tried]:
-        return [item for ladder in ladders if (item := self._climb(ladder)) is not None]
+    def _probed(self, ladders: Iterable[Ladder]) -> list[Tried]:
+        return [item for ladder in ladders if (item := self._probe(ladder)) is not None]
 
-    def _climb(self, ladder: Ladder) -> Optional[Tried]:
-        """The first step that does as much as the last one does."""
+    def _probe(self, ladder: Ladder) -> Optional[Tried]:
+        """Try the first step, and the last one if that does less; which step is the least is looked for later."""
         low = self._try(ladder, 0)
         if ladder.size == 1 or (low is not None and not low.waiting):
             return low
         best = self._try(ladder, ladder.size - 1)
         if best is None or (low is not None and low.waiting <= best.waiting):
             return low
-        under, at = 0, ladder.size - 1  # the step `under` does less, the step `at` as much
+        is_one_kind = ladder.rank_at(0) == best.change.rank
+        best = best._replace(is_rough=ladder.size > 2)
+        return best if is_one_kind else self._least(best)
+
+    def _least(self, item: Tried) -> Tried:
+        """Return the first step of a ladder that does as much as the last one does."""
+        if not item.is_rough:
+            return item
+        best, under, at = item, 0, item.at  # the step `under` does less, the step `at` as much
         while at - under > 1:
             middle = (under + at) // 2
-            item = self._try(ladder, middle)
-            if item is not None and item.waiting <= best.waiting:
-                best, at = item, middle
+            found = self._try(item.ladder, middle)
+            if found is not None and found.waiting <= best.waiting:
+                best, at = found, middle
             else:
                 under = middle
-        return best
+        return best._replace(is_rough=False, equals=item.equals)
 
     def _try(self, ladder: Ladder, at: int) -> Optional[Tried]:
         if self._left_s <= 0:

@@ -17,7 +17,7 @@ class Tried(NamedTuple):
 
     waiting: how many of the workload's pods wait right after it. ladder, at: where it stands among those of its kind.
     judged: what it comes to in the end; None before anybody looked. equals: changes of other objects that come to the
-    same, which are told with this one.
+    same, which are told with this one. is_rough: a smaller step may do as much.
     """
 
     change: Change
@@ -27,6 +27,7 @@ class Tried(NamedTuple):
     at: int
     judged: Optional[Judged] = None
     equals: tuple[Tried, ...] = ()
+    is_rough: bool = False
 
     @property
     def comes_late(self) -> bool:

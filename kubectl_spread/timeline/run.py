@@ -59,7 +59,7 @@ class Limits(NamedTuple):
     """How far to go: states of an exhaustive search, random runs, seconds for each step.
 
     patience_s: within a step time passes for so long; tolerationSeconds up to this end. has_messages: Pending pods have
-    the scheduler's words, which take long with many nodes.
+    the scheduler's words, and the answer has `worst_skew`; both take long with many nodes.
     """
 
     mode: Mode = Mode.ALL
@@ -335,7 +335,7 @@ class _Player:
             sum(item.states for item in found),
             sum(item.runs for item in found),
             answer.fewest_ready(self._world, states),
-            answer.skews(view, states),
+            answer.skews(view, states) if self._limits.has_messages else {},
             symmetries[0],
             any(item.loops for item in found),
             befores,

@@ -23,6 +23,7 @@ from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.timeline.controllers import deployment
@@ -86,7 +87,10 @@ class Symmetry:
         for pod in start.pods:
             contents[pod.node].append((*pod[:4], *pod[5:]))
         down = world.facts[start.facts].down
-        colors: dict[int, Any] = {at: (at in down, contents.get(at), _color(world, node)) for at, node in nodes.items()}
+        seen: dict[tuple[int, bool], str] = {}
+        colors: dict[int, Any] = {
+            at: (at in down, contents.get(at), _color(world, node, seen)) for at, node in nodes.items()
+        }
         for name in named:
             if name in world.node_at:
                 colors[world.node_at[name]] = ("named", name)
@@ -223,9 +227,9 @@ def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable
     return sorted(found)
 
 
-def _color(world: World, node: Node) -> Any:
-    """Return what tells a node apart, its labels and its own pods aside."""
-    others = sorted(repr(_as_seen(pod.cls, terminating=pod.terminating)) for pod in world.on_node(node.name))
+def _color(world: World, node: Node, seen: dict[tuple[int, bool], str]) -> Any:
+    """Return what tells a node apart, its labels and its own pods aside; `seen` keeps the text of each pod class."""
+    others = sorted(_seen(pod, seen) for pod in world.on_node(node.name))
     room = tuple(sorted(node.allocatable.items()))
     return (
         node.taints,
@@ -235,6 +239,15 @@ def _color(world: World, node: Node) -> Any:
         node.features,
         others,
     )
+
+
+def _seen(pod: Pod, seen: dict[tuple[int, bool], str]) -> str:
+    """Return `_as_seen` as text; the pods of the world keep their classes, so that an id stands for one class."""
+    key = (id(pod.cls), pod.terminating)
+    text = seen.get(key)
+    if text is None:
+        text = seen[key] = repr(_as_seen(pod.cls, terminating=pod.terminating))
+    return text
 
 
 def _as_seen(cls: PodClass, *, terminating: bool) -> Any:
