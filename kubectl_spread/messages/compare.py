@@ -78,35 +78,6 @@ def _has_other_clause(old: Message, new: Message) -> bool:
     return first is not second and (silent.era is None or silent.era.last >= _FIRST_WITH_CLAUSE)
 
 
-def sentence(comparison: Comparison) -> str:
-    """Tell a comparison: `then 2 Insufficient cpu of 5 nodes; now 1 of 6`."""
-    if comparison.outcome is ComparisonResult.SAME:
-        return "the same as now"
-    if comparison.outcome is ComparisonResult.SAME_BUT_WORDING:
-        return "the same as now, in another release's words"
-    if comparison.outcome is ComparisonResult.INCOMPARABLE:
-        return "not comparable"
-    then, now = comparison.total_then, comparison.total_now
-    if not comparison.changes:
-        if then != now:
-            return f"the same reasons; then {_nodes(then)}, now {_nodes(now)}"
-        if not comparison.preemption:
-            return "the same reasons for the nodes, but preemption came to something else"
-        return f"the same reasons; of preemption {_listed(comparison.preemption)}"
-    if len(comparison.changes) == 1:
-        only = comparison.changes[0]
-        return f"then {only.then} {only.reason} of {_nodes(then)}; now {only.now} of {now}"
-    return f"{_nodes(then)} then, {now} now: {_listed(comparison.changes)}"
-
-
-def _listed(changes: tuple[CountChange, ...]) -> str:
-    return "; ".join(f"{item.reason}: {item.then} then, {item.now} now" for item in changes)
-
-
-def _nodes(total: Optional[int]) -> str:
-    return "1 node" if total == 1 else f"{total} nodes"
-
-
 def _is_comparable(message: Message) -> bool:
     return message.is_of_nodes and message.total is not None and not message.is_cut
 

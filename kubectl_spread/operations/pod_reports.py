@@ -18,13 +18,12 @@ from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.node_view import node_view
 from kubectl_spread.explain.node_view import NodeView
-from kubectl_spread.explain.outdated import Comparison
-from kubectl_spread.explain.outdated import comparison
-from kubectl_spread.explain.outdated import Standing
-from kubectl_spread.explain.reported import changes_since
-from kubectl_spread.explain.reported import last_words
-from kubectl_spread.explain.reported import LastWords
-from kubectl_spread.explain.reported import notices
+from kubectl_spread.explain.reported_message import compare_with_now
+from kubectl_spread.explain.reported_message import MessageComparison
+from kubectl_spread.explain.reported_message import MessageStatus
+from kubectl_spread.explain.reported_message import other_events
+from kubectl_spread.explain.reported_message import reported_message
+from kubectl_spread.explain.reported_message import ReportedMessage
 from kubectl_spread.explain.workload_state import state_of
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
@@ -246,11 +245,11 @@ def _suggesting(
 def _with_disagreement(report: PodReport) -> PodReport:
     """Where the scheduler refuses a pod that fits, and nothing is known to have changed since, its word counts."""
     explanation, comparison = report.explanation, report.comparison
-    is_current = comparison is not None and comparison.standing is Standing.DIFFERENT
+    is_current = comparison is not None and comparison.status is MessageStatus.DIFFERENT
     fits = explanation.verdict in (PodVerdict.SCHEDULABLE, PodVerdict.CONTENDED)
     if not fits or explanation.assumed or not is_current:
         return report
-    found = disagreement(report.words.message, (node.recorded for node in explanation.nodes))
+    found = disagreement(report.reported.message, (node.recorded for node in explanation.nodes))
     if found is None:
         return report
     return report._replace(explanation=explanation._replace(verdict=PodVerdict.REFUSED, disagreement=found))
@@ -293,23 +292,23 @@ def _told(
     state: Optional[WorkloadState],
 ) -> PodReport:
     explanation = examined.explanation._replace(others=others)
-    words = last_words(explanation.pod, cluster)
+    reported = reported_message(explanation.pod, cluster)
     return PodReport(
         explanation=explanation,
         workload=state,
-        words=words,
-        comparison=_comparison(explanation, words, cluster, asked),
-        notices=notices(explanation.pod, cluster),
+        reported=reported,
+        comparison=_comparison(explanation, reported, cluster, asked),
+        other_events=other_events(explanation.pod, cluster),
         node=_one_node(examined._replace(explanation=explanation), asked),
     )
 
 
 def _comparison(
-    explanation: Explanation, words: LastWords, cluster: Cluster, asked: ReportSettings
-) -> Optional[Comparison]:
+    explanation: Explanation, reported: ReportedMessage, cluster: Cluster, asked: ReportSettings
+) -> Optional[MessageComparison]:
     profiles = asked.known.profiles
     profile = profiles.get(explanation.pod.cls.scheduler_name) or next(iter(profiles.values()))
-    return comparison(explanation, words, changes_since(words.at, cluster), cluster, profile.minor)
+    return compare_with_now(explanation, reported, cluster, minor=profile.minor)
 
 
 def _one_node(examined: Examined, asked: ReportSettings) -> Optional[NodeView]:

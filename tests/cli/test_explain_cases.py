@@ -341,7 +341,7 @@ def test_a_message_of_another_number_of_nodes_is_outdated(capsys: pytest.Capture
     assert [told["verdict"], told["lastMessage"]["standing"], told["lastMessage"]["changed"]] == [
         "Schedulable",
         "outdated",
-        ["the number of nodes was 1 and is 2"],
+        ["the number of nodes changed from 1 to 2"],
     ]
 
 

@@ -106,7 +106,7 @@ def test_a_message_that_still_holds_is_called_that(explained: Explained) -> None
     code, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1", message=NOW))
 
     assert code == 1
-    assert f"Message: {NOW} It is that of the pod's condition (2026-11-21T10:00:00Z)." in text
+    assert f"Message: {NOW} This is the message in the pod's status (2026-11-21T10:00:00Z)." in text
     assert document["lastMessage"]["standing"] == "same"
 
 
@@ -115,7 +115,7 @@ def test_a_message_in_the_words_of_another_release_is_the_same(explained: Explai
     _, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1", message=old))
 
     assert document["lastMessage"]["standing"] == "same"
-    assert "in the words of another release (1.24 to 1.33, where the rules of 1.36 are followed)." in text
+    assert ", written as 1.24 to 1.33 writes it; the rules of 1.36 are followed here." in text
 
 
 def test_a_message_of_another_number_of_nodes_is_outdated(explained: Explained) -> None:
@@ -128,8 +128,8 @@ def test_a_message_of_another_number_of_nodes_is_outdated(explained: Explained) 
     )
 
     assert document["lastMessage"]["standing"] == "outdated"
-    assert "is outdated (then 1 Insufficient cpu of 1 node; now 2 of 2): since then the number of nodes was" in text
-    assert document["lastMessage"]["changed"] == ["the number of nodes was 1 and is 2", "node n2 was created"]
+    assert "is outdated (then 1 Insufficient cpu of 1 node; now 2 of 2). Since then the number of nodes" in text
+    assert document["lastMessage"]["changed"] == ["the number of nodes changed from 1 to 2", "node n2 was created"]
 
 
 def test_a_message_that_differs_for_no_known_reason_names_what_may_be_the_cause(explained: Explained) -> None:
@@ -137,7 +137,7 @@ def test_a_message_that_differs_for_no_known_reason_names_what_may_be_the_cause(
     _, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1", message=other))
 
     assert document["lastMessage"]["standing"] == "different"
-    assert "nothing is known to have changed since. It may be that the scheduler's configuration" in text
+    assert "no change since then is known. Possible reasons: the scheduler's configuration" in text
     assert f": {other} " in text
 
 
@@ -147,7 +147,7 @@ def test_the_last_event_counts_where_it_is_later_than_the_condition(explained: E
     _, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1", message=old), later)
 
     assert document["lastMessage"]["standing"] == "same"
-    assert "It is that of its last event (4 times, last 2026-11-21T11:00:00Z)." in text
+    assert "This is the message in the pod's last event (4 times, last 2026-11-21T11:00:00Z)." in text
 
 
 def test_a_pod_that_has_its_node_is_old_news(explained: Explained) -> None:
@@ -156,7 +156,8 @@ def test_a_pod_that_has_its_node_is_old_news(explained: Explained) -> None:
 
     assert code == 0
     assert text.startswith("Pod shop/web-1 is bound to node n1.")
-    assert f"Old news, from before it had its node: its last event (4 times, last 2026-11-21T10:00:00Z): {NOW}" in text
+    assert "Outdated: reported before the pod was scheduled, in the pod's last event (4 times, " in text
+    assert f"last 2026-11-21T10:00:00Z): {NOW}" in text
     assert document["lastMessage"]["standing"] == "oldNews"
 
 

@@ -12,8 +12,8 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.objects import read
-from kubectl_spread.report.constraint_words import note
-from kubectl_spread.report.constraint_words import origin
+from kubectl_spread.report.explain.constraint_words import note
+from kubectl_spread.report.explain.constraint_words import origin
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.profiles import version_of
 from kubectl_spread.scheduler.cycle import Scheduler

@@ -127,7 +127,7 @@ def test_the_message_of_a_pending_pod_is_the_schedulers(trouble: Trouble, scene:
 
         assert condition == said.document["message"]
         assert condition == said.document["reportedMessage"]
-        assert re.search(r"^It is that of (the pod's condition|its last event) \(", text.out, re.MULTILINE)
+        assert re.search(r"^This is the message in the pod's (status|last event) \(", text.out, re.MULTILINE)
         assert (1, 1, "Pending") == (text.code, said.code, said.document["verdict"])
 
 
@@ -185,7 +185,7 @@ def test_pods_held_back_by_gates_are_told_as_such(scene: Scene, spread: Spread) 
 
     assert condition_of(pod) == said.document["message"]
     assert ("SchedulingGated", "same") == (said.document["verdict"], said.document["lastMessage"]["standing"])
-    assert "It is that of the pod's condition (" in text.out
+    assert "This is the message in the pod's status (" in text.out
     assert 1 == said.code
 
 

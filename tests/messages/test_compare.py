@@ -9,8 +9,8 @@ from kubectl_spread.messages.compare import compare
 from kubectl_spread.messages.compare import Comparison
 from kubectl_spread.messages.compare import ComparisonResult
 from kubectl_spread.messages.compare import CountChange
-from kubectl_spread.messages.compare import sentence
 from kubectl_spread.messages.scheduler_reasons import ReasonKind
+from kubectl_spread.report.explain.reported_message import counts as sentence
 
 NOW = (
     "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 node(s) had untolerated taint(s). no new "
@@ -43,7 +43,7 @@ def test_another_releases_words_for_the_same_counts(then: str) -> None:
     found = compare(then, NOW)
 
     assert Comparison(ComparisonResult.SAME_BUT_WORDING, 3, 3) == found
-    assert "the same as now, in another release's words" == sentence(found)
+    assert "the same as now, as another release writes it" == sentence(found)
 
 
 def test_what_the_old_summary_says_twice_counts_once() -> None:

@@ -19,7 +19,7 @@ from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.selector import Selector
-from kubectl_spread.report import constraint_words
+from kubectl_spread.report.explain import constraint_words
 from kubectl_spread.report.explain.verdict import since
 from kubectl_spread.report.table import table
 from kubectl_spread.report.table import wrapped

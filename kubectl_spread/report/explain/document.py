@@ -12,16 +12,17 @@ from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.constraints.report import DomainReport
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.node_view import NodeView
-from kubectl_spread.explain.outdated import Comparison
-from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.explain.reported_message import MessageComparison
+from kubectl_spread.explain.reported_message import ReportedMessage
 from kubectl_spread.explain.requirements.decisive import Cause
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.lint.wording import node_reason
 from kubectl_spread.lint.wording import node_reasons
-from kubectl_spread.report import constraint_words
 from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.explain import constraint_words
 from kubectl_spread.report.explain import forecast
 from kubectl_spread.report.explain import preemption
+from kubectl_spread.report.explain import reported_message
 from kubectl_spread.report.explain import scores
 from kubectl_spread.report.explain import verdict
 from kubectl_spread.report.explain.constraints import selector_text
@@ -96,8 +97,8 @@ def explanation(report: PodReport) -> dict[str, Any]:
         "ignoredFields": list(item.ignored.fields),
         "summary": verdict.sentence(item),
         **_summary_facts(item),
-        "lastMessage": None if report.comparison is None else _last_message(report.words, report.comparison),
-        "events": [_event(event) for event in report.notices],
+        "lastMessage": None if report.comparison is None else _last_message(report.reported, report.comparison),
+        "events": [_event(event) for event in report.other_events],
         "workload": None if report.workload is None else _workload(report.workload),
         "node": None if report.node is None else _one_node(report.node),
         "suggestions": [suggestion_document(found) for found in searched.items],
@@ -122,15 +123,15 @@ def _search(searched: Suggestions) -> dict[str, Any]:
     return {"tried": searched.tried, "helping": searched.verified, "notTried": searched.not_tried}
 
 
-def _last_message(words: LastWords, comparison: Comparison) -> dict[str, Any]:
+def _last_message(reported: ReportedMessage, comparison: MessageComparison) -> dict[str, Any]:
     return {
-        "message": words.message,
-        "at": words.at,
-        "times": words.times,
-        "standing": comparison.standing.value,
-        "numbers": comparison.numbers,
-        "changed": list(comparison.changed),
-        "limits": list(comparison.limits),
+        "message": reported.message,
+        "at": reported.at,
+        "times": reported.times,
+        "standing": comparison.status.value,
+        "numbers": reported_message.difference(comparison),
+        "changed": reported_message.changes(comparison),
+        "limits": reported_message.limits(comparison),
     }
 
 

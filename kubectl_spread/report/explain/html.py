@@ -14,6 +14,7 @@ from kubectl_spread.report.explain import conflicts
 from kubectl_spread.report.explain import constraints
 from kubectl_spread.report.explain import document as explain_document
 from kubectl_spread.report.explain import nodes
+from kubectl_spread.report.explain import reported_message
 from kubectl_spread.report.explain import suggestions
 from kubectl_spread.report.explain import text
 from kubectl_spread.report.explain.pod_report import PodReport
@@ -43,7 +44,7 @@ def _page(report: PodReport) -> dict[str, Any]:
     return {
         "document": document,
         "headline": text.headline(report),
-        "standing": [] if report.comparison is None else text.standing(report.words, report.comparison),
+        "standing": [] if report.comparison is None else reported_message.sentences(report.reported, report.comparison),
         "total": len(explanation.node_names),
         "groups": [
             {**group._asdict(), "which": nodes.which(group.nodes, explanation, _WIDE)} for group in found[:_MOST_GROUPS]

@@ -9,8 +9,8 @@ from kubectl_spread.cluster.snapshot import Event
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.node_view import NodeView
-from kubectl_spread.explain.outdated import Comparison
-from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.explain.reported_message import MessageComparison
+from kubectl_spread.explain.reported_message import ReportedMessage
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.placement import Placement
@@ -20,16 +20,15 @@ from kubectl_spread.suggest.suggestion import Suggestions
 class PodReport(NamedTuple):
     """One pod, or several of one class: why it is where it is.
 
-    `words` is what the scheduler wrote last, `comparison` says whether it holds, `notices` is what others report of the
-    pod.
+    reported: the scheduler's last message. comparison: whether it still holds. other_events: those of other components.
     """
 
     explanation: Explanation
     workload: Optional[WorkloadState] = None
     placement: Optional[Placement] = None  # of the manifest that the pod is of
-    words: LastWords = LastWords()
-    comparison: Optional[Comparison] = None
-    notices: tuple[Event, ...] = ()
+    reported: ReportedMessage = ReportedMessage()
+    comparison: Optional[MessageComparison] = None
+    other_events: tuple[Event, ...] = ()
     suggestions: Optional[Suggestions] = None
     untold: tuple[str, ...] = ()  # Pending pods of the workload that differ from all that are told
     node: Optional[NodeView] = None  # the only one that is asked about

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from kubectl_spread.cluster.snapshot import Event
 from kubectl_spread.explain.explanation import PodVerdict
-from kubectl_spread.explain.outdated import Comparison
-from kubectl_spread.explain.outdated import Standing
-from kubectl_spread.explain.reported import LastWords
+from kubectl_spread.explain.reported_message import MessageComparison
+from kubectl_spread.explain.reported_message import MessageStatus
+from kubectl_spread.explain.reported_message import ReportedMessage
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.report import table
 from kubectl_spread.report.check import placements
@@ -19,6 +19,7 @@ from kubectl_spread.report.explain import forecast
 from kubectl_spread.report.explain import node_view
 from kubectl_spread.report.explain import nodes
 from kubectl_spread.report.explain import preemption
+from kubectl_spread.report.explain import reported_message
 from kubectl_spread.report.explain import scores
 from kubectl_spread.report.explain import suggestions
 from kubectl_spread.report.explain import verdict
@@ -27,7 +28,6 @@ from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import counted
 from kubectl_spread.text.wording import listed
-from kubectl_spread.text.wording import safe
 
 _MOST_NAMES = 6
 _MOST_FAILURES = 3
@@ -96,7 +96,7 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
         yield conflicts.lines(explanation, width=style.width)
     if report.suggestions is not None:
         yield suggestions.lines(report.suggestions, colour=style.colour, width=style.width)
-    yield _notices(report.notices, style)
+    yield _notices(report.other_events, style)
 
 
 def _untold(names: tuple[str, ...], style: Style) -> list[str]:
@@ -175,7 +175,7 @@ def _headline(state: WorkloadState, style: Style) -> list[str]:
         )
         out += table.wrapped(what.strip(), style.width, indent="  ")
     for failure in state.failures[:_MOST_FAILURES]:
-        when = _when(failure.at, failure.times)
+        when = reported_message.when(failure.at, failure.times)
         head = f"{failure.about.kind} {failure.about.name}: {failure.reason}{when}:"
         out += table.wrapped(head, style.width, indent="  ")
         out += table.wrapped(failure.message, style.width, indent="    ")
@@ -200,37 +200,18 @@ def _message(report: PodReport, style: Style) -> list[str]:
     if explanation.message:
         out += table.wrapped(explanation.message, style.width, indent="  ")
     if report.comparison is not None:
-        out += _last_words(report.words, report.comparison, style)
+        out += _reported(report.reported, report.comparison, style)
     return out
 
 
-def _last_words(words: LastWords, comparison: Comparison, style: Style) -> list[str]:
+def _reported(reported: ReportedMessage, comparison: MessageComparison, style: Style) -> list[str]:
     """The message in the cluster beside that of now."""
     out = []
-    for line in standing(words, comparison):
+    for line in reported_message.sentences(reported, comparison):
         out += table.wrapped(line, style.width)
-    if comparison.standing is not Standing.SAME:
-        out += table.wrapped(words.message, style.width, indent="  ")
+    if comparison.status is not MessageStatus.SAME:
+        out += table.wrapped(reported.message, style.width, indent="  ")
     return out
-
-
-def standing(words: LastWords, comparison: Comparison) -> list[str]:
-    """How the message in the cluster compares with that of now, in sentences."""
-    where = "the pod's condition" if words.seen == "condition" else "its last event"
-    last = f"{where}{_when(words.at, words.times)}"
-    if comparison.standing is Standing.SAME:
-        return [f"It is that of {last}{', ' + comparison.numbers if comparison.numbers else ''}."]
-    if comparison.standing is Standing.OLD_NEWS:
-        return [f"Old news, from before it had its node: {last}:"]
-    numbers = f" ({comparison.numbers})" if comparison.numbers else ""
-    if comparison.standing is Standing.OUTDATED:
-        return [f"That of {last} is outdated{numbers}: since then {', '.join(comparison.changed)}:"]
-    return [
-        (
-            f"That of {last} differs{numbers}, and nothing is known to have changed since. It may be that "
-            f"{'; that '.join(comparison.limits)}:"
-        )
-    ]
 
 
 def _notices(events: tuple[Event, ...], style: Style) -> list[str]:
@@ -238,13 +219,6 @@ def _notices(events: tuple[Event, ...], style: Style) -> list[str]:
         return []
     out = ["Other events of the pod:"]
     for event in events[:_MOST_NOTICES]:
-        what = f"{event.reason}{_when(event.last, event.times)}: {event.message}"
+        what = f"{event.reason}{reported_message.when(event.last, event.times)}: {event.message}"
         out += table.wrapped(what, style.width, indent="  ", hanging="  ")
     return out
-
-
-def _when(at: str, times: int) -> str:
-    """` (7 times, last 2026-11-21T10:00:00Z)`."""
-    parts = [f"{times} times" if times > 1 else "", f"{'last ' if times > 1 else ''}{safe(at)}" if at else ""]
-    told = ", ".join(part for part in parts if part)
-    return f" ({told})" if told else ""

@@ -1,0 +1,178 @@
+"""The scheduler's last message about a pod, and whether it still holds.
+
+Times are compared as the API server writes them: RFC 3339 in UTC, so that the order of the texts is that of the times
+up to the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+from typing import Optional
+from typing import TYPE_CHECKING
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.storage import Storage
+
+if TYPE_CHECKING:  # hundreds of regular expressions
+    from kubectl_spread.messages.compare import Comparison
+    from kubectl_spread.messages.parse import Era
+
+_FAILED_SCHEDULING = "FailedScheduling"
+_SECONDS = len("2006-01-02T15:04:05")
+
+
+class ReportedMessage(NamedTuple):
+    """The scheduler's last message; `is_condition`: it is in the pod's condition, not in an event."""
+
+    message: str = ""
+    at: str = ""
+    is_condition: bool = False
+    times: int = 1
+
+
+class ClusterChanges(NamedTuple):
+    """Objects of the facts that changed after a moment; names, sorted."""
+
+    nodes: tuple[str, ...] = ()  # created
+    placed: tuple[str, ...] = ()  # pods that were created and have a node
+    deleted: tuple[str, ...] = ()  # pods whose deletion was requested
+    evicted: tuple[str, ...] = ()  # pods that preemption evicted for this pod
+    node_count: Optional[tuple[int, int]] = None  # when the message was written, and now
+
+    @property
+    def is_empty(self) -> bool:
+        return self == ClusterChanges()
+
+
+class MessageStatus(Enum):
+    """How the reported message compares with the message the scheduler would write now."""
+
+    SAME = "same"
+    BEFORE_BINDING = "oldNews"  # the pod has a node now
+    OUTDATED = "outdated"  # the cluster changed since
+    DIFFERENT = "different"  # no change is known
+
+
+class Limit(Enum):
+    """Why a prediction may differ from the reported message although no change is known."""
+
+    OTHER_RELEASE = "otherRelease"  # the message is written as another release writes it
+    NO_STORAGE = "noStorage"  # the pod has volumes, and the facts have neither claims nor volumes
+    NOMINATED_PODS = "nominatedPods"
+    CONFIGURATION = "configuration"
+    UNTRACED_PODS = "untracedPods"
+
+
+class MessageComparison(NamedTuple):
+    """The reported message and the message of now.
+
+    counts: how the numbers differ; None without a message of now. era: the releases that write such a message, if they
+    do not include 1.`minor`. limits: only for `DIFFERENT`.
+    """
+
+    status: MessageStatus
+    counts: Optional[Comparison] = None
+    changes: ClusterChanges = ClusterChanges()
+    limits: tuple[Limit, ...] = ()
+    era: Optional[Era] = None
+    minor: int = 0
+
+
+def reported_message(pod: Pod, cluster: Cluster) -> ReportedMessage:
+    """Return the pod's condition, or its last FailedScheduling event if that is later."""
+    events = [event for event in events_of(pod, cluster) if event.reason == _FAILED_SCHEDULING]
+    condition = ReportedMessage(pod.message, pod.refused_since, is_condition=True)
+    if not events:
+        return condition if pod.message else ReportedMessage()
+    event = events[0]
+    if pod.message and not pod.node_name and event.message != pod.message and event.last <= pod.refused_since:
+        return condition
+    return ReportedMessage(event.message, event.last, times=event.times)
+
+
+def events_of(pod: Pod, cluster: Cluster) -> tuple[Event, ...]:
+    """Return the events of a pod, the latest first."""
+    return cluster.events.get(OwnerKey("Pod", pod.namespace, pod.name), ())
+
+
+def other_events(pod: Pod, cluster: Cluster) -> tuple[Event, ...]:
+    """Return the last event of each reason that is not the scheduler's, the latest first."""
+    latest: dict[str, Event] = {}
+    for event in events_of(pod, cluster):
+        if event.reason not in (_FAILED_SCHEDULING, "Scheduled"):
+            latest.setdefault(event.reason, event)
+    return tuple(latest.values())
+
+
+def compare_with_now(
+    explanation: Explanation, reported: ReportedMessage, cluster: Cluster, *, minor: int
+) -> Optional[MessageComparison]:
+    """Compare the reported message with the message of now; None if no message was reported.
+
+    `minor`: the release whose rules are followed, 36 for 1.36.
+    """
+    if not reported.message:
+        return None
+    if explanation.pod.node_name:
+        return MessageComparison(MessageStatus.BEFORE_BINDING)
+    if explanation.message == reported.message:
+        return MessageComparison(MessageStatus.SAME)
+    return _compared(explanation, reported, cluster, minor=minor)
+
+
+def _compared(
+    explanation: Explanation, reported: ReportedMessage, cluster: Cluster, *, minor: int
+) -> MessageComparison:
+    from kubectl_spread.messages.compare import compare
+    from kubectl_spread.messages.compare import ComparisonResult
+    from kubectl_spread.messages.parse import parse
+
+    message = parse(reported.message)
+    era = message.era if message.era is not None and not message.era.first <= minor <= message.era.last else None
+    counts = compare(reported.message, explanation.message) if explanation.message else None
+    found = MessageComparison(MessageStatus.SAME, counts, era=era, minor=minor)
+    if counts is not None and counts.outcome in (ComparisonResult.SAME, ComparisonResult.SAME_BUT_WORDING):
+        return found
+    changes = _changes(explanation, reported.at, cluster)
+    if message.total is not None and message.total != len(cluster.nodes):
+        changes = changes._replace(node_count=(message.total, len(cluster.nodes)))
+    if not changes.is_empty:
+        return found._replace(status=MessageStatus.OUTDATED, changes=changes)
+    limits = tuple(_limits(explanation, cluster, is_other_release=era is not None))
+    return found._replace(status=MessageStatus.DIFFERENT, limits=limits)
+
+
+def _changes(explanation: Explanation, at: str, cluster: Cluster) -> ClusterChanges:
+    """Return what changed after a moment; without the moment, only evictions."""
+    is_waiting = explanation.verdict is PodVerdict.WAITS_FOR_PREEMPTION
+    evicted = tuple(victim.key for victim in explanation.victims) if is_waiting else ()
+    if not at:
+        return ClusterChanges(evicted=evicted)
+    return ClusterChanges(
+        nodes=tuple(sorted(node.name for node in cluster.nodes if _is_after(node.created, at))),
+        placed=tuple(sorted(pod.key for pod in cluster.bound() if _is_after(pod.created, at))),
+        deleted=tuple(sorted(pod.key for pod in cluster.pods if _is_after(pod.deleted, at))),
+        evicted=evicted,
+    )
+
+
+def _limits(explanation: Explanation, cluster: Cluster, *, is_other_release: bool) -> Iterator[Limit]:
+    if is_other_release:
+        yield Limit.OTHER_RELEASE
+    if explanation.pod.cls.volumes and cluster.storage == Storage():
+        yield Limit.NO_STORAGE
+    if any(pod.nominated_node for pod in cluster.pending()):
+        yield Limit.NOMINATED_PODS
+    yield Limit.CONFIGURATION
+    yield Limit.UNTRACED_PODS
+
+
+def _is_after(time: str, at: str) -> bool:
+    return time[:_SECONDS] > at[:_SECONDS]
