@@ -1,11 +1,11 @@
-# make demo     set up .venv and show check and explain on the examples
-# make test     set up .venv and run every check: tests, import contracts, lint, types
-# make check    the fast part of it, for the time between two edits
-# make bench    the performance budgets
-# make fuzz     check and mend 10,000 broken manifests
-# make release  the archives for krew in dist/, for every platform, and plugin.yaml with their checksums
-# make lock     pin anew what the archives hold
-# make docs     write the generated parts of README.md and docs/ anew
+# make demo     show check and explain on the examples
+# make test     run everything: tests, import contracts, lint, types
+# make check    run the fast part of it
+# make bench    measure the speed and compare it with the budgets
+# make fuzz     check and fix 10,000 broken manifests
+# make release  build the archives for krew in dist/, and plugin.yaml with their checksums
+# make lock     update the pinned libraries in the archives
+# make docs     write the generated parts of README.md, docs/ and examples/
 
 PYTHON ?= python3
 VENV := .venv
@@ -45,6 +45,7 @@ fuzz: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/examples.py
 
 release: $(STAMP)
 	$(BIN)/python release/build.py

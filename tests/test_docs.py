@@ -25,6 +25,21 @@ def test_generated_parts_are_current() -> None:
     assert (0, "") == (done.returncode, done.stderr)
 
 
+def test_the_page_of_examples_is_current() -> None:
+    """`make docs` would not change examples/README.md."""
+    done = subprocess.run([sys.executable, ROOT / "docs" / "examples.py", "--check"], capture_output=True, text=True)
+
+    assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_the_page_of_examples_has_every_scenario_once() -> None:
+    """A new folder needs a place in one of the groups."""
+    page = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    linked = re.findall(r"\]\(scenarios/([^)]+)\)", page)
+
+    assert sorted(path.name for path in (ROOT / "examples" / "scenarios").iterdir()) == sorted(linked)
+
+
 @pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")) + ["../README.md"])
 def test_links_lead_to_files(page: str) -> None:
     """Relative links of a page exist."""
