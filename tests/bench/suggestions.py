@@ -1,5 +1,7 @@
 """Carry out every suggestion for the cases, the examples and 300 generated clusters; print what does not hold.
 
+The workloads of the generated clusters are also applied as manifests that a suggestion edits.
+
 `python -m tests.bench.suggestions [FIRST LAST]` takes a range of generated clusters, and leaves the files out then.
 Exits with 1 where a suggestion does not hold.
 """
@@ -13,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.judge import before_applying
 from tests.judge import clusters
 from tests.judge import judging
 from tests.judge.test_suggestions import EXAMPLES
@@ -42,6 +45,10 @@ def main(first: int = 0, last: int = 300, *, has_files: bool = True) -> int:
         for name, items in subjects(first, last, has_files=has_files):
             count += 1
             problems = list(judging.judged(items, Path(folder), most=SUGGESTIONS, walks=WAYS))
+            if name.startswith("generated"):
+                parts = before_applying.taken_out(items)
+                found = before_applying.judged(*parts, Path(folder), most=SUGGESTIONS, walks=WAYS)
+                problems += [f"applied anew: {problem}" for problem in found]
             failed += bool(problems)
             for problem in problems:
                 print(f"{name}: {problem}", flush=True)

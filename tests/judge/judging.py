@@ -174,7 +174,7 @@ def by_commands(world: World, suggestion: Plain, chance: random.Random) -> Trial
     after = world.copy()
     for change in suggestion["changes"]:
         if "awaited" in change or (change["kind"] == "Node" and change.get("added")):
-            _change(after, change)
+            carry_out(after, change)
     after.script = kubectl.script(suggestion["commands"])
     try:
         kubectl.check_deleted(world, suggestion["commands"])
@@ -188,7 +188,7 @@ def by_changes(world: World, suggestion: Plain, chance: random.Random) -> Trial:
     after = world.copy()
     try:
         for change in suggestion["changes"]:
-            _change(after, change)
+            carry_out(after, change)
     except (patching.PatchError, kubectl.UnknownCommandError) as error:
         return Trial(None, False, str(error))
     return _ended(after, chance)
@@ -202,7 +202,8 @@ def _ended(world: World, chance: random.Random) -> Trial:
     return Trial(end, is_steady)
 
 
-def _change(world: World, change: Plain) -> None:
+def carry_out(world: World, change: Plain) -> None:
+    """Do to the objects what one entry of a document says."""
     kind, name, namespace = change["kind"], change["name"], change.get("namespace") or "default"
     for item in change.get("added") or []:
         admission.create(world, _with_room(world, {"kind": kind, **item}), namespace=namespace)
@@ -349,11 +350,11 @@ def faults(found: Case, suggestion: Plain, *, walks: int, chance: random.Random)
     problems: list[str] = []
     for name, carry_out in ways:
         trials = [carry_out(found.world, suggestion, chance) for _ in range(walks)]
-        problems += [f"{name}: {text}" for text in dict.fromkeys(_problems(found, suggestion, trials))]
+        problems += [f"{name}: {text}" for text in dict.fromkeys(faults_of(found, suggestion, trials))]
     return problems
 
 
-def _problems(found: Case, suggestion: Plain, trials: list[Trial]) -> Iterator[str]:
+def faults_of(found: Case, suggestion: Plain, trials: list[Trial]) -> Iterator[str]:
     refused = [trial.problem for trial in trials if trial.problem]
     if refused:
         yield f"refused: {refused[0]}"

@@ -10,6 +10,7 @@ import pytest
 
 from kubectl_spread.sources import files
 from kubectl_spread.sources import topology
+from tests.judge import before_applying
 from tests.judge import clusters
 from tests.judge import judging
 
@@ -71,16 +72,22 @@ def test_the_suggestion_for_a_large_cluster_holds(tmp_path: Path) -> None:
     assert list(found) == []
 
 
-def lived(folder: Path) -> Optional[list[Plain]]:
-    """The objects some time after an example's manifests were applied to its cluster."""
+def unapplied(folder: Path) -> tuple[list[Plain], list[Plain]]:
+    """The cluster of an example and its manifests."""
     cluster = folder / "cluster.yaml"
+    source = files.read_text(str(cluster))
+    facts = topology.objects(source) if "kind: Topology" in source.text else judging.load(cluster)
     manifests = [folder / "before.yaml"]
     if not manifests[0].exists():
         named = ("cluster.yaml", "expect.yaml", "after.yaml", "snapshot.yaml")
         manifests = [path for path in sorted(folder.glob("*.yaml")) if path.name not in named]
-    source = files.read_text(str(cluster))
-    facts = topology.objects(source) if "kind: Topology" in source.text else judging.load(cluster)
-    return clusters.lived(facts, [item for path in manifests for item in judging.load(path)])
+    items = [item for path in manifests for item in judging.load(path)]
+    return facts, [item for item in items if "metadata" in item]  # another cluster has none
+
+
+def lived(folder: Path) -> Optional[list[Plain]]:
+    """The objects some time after an example's manifests were applied to its cluster."""
+    return clusters.lived(*unapplied(folder))
 
 
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
@@ -103,3 +110,21 @@ def test_suggestions_for_generated_clusters_hold(seed: int, tmp_path: Path) -> N
 def test_generated_clusters_have_pending_pods() -> None:
     """Most of the seeds are worth judging."""
     assert sum(clusters.generated(seed) is not None for seed in SEEDS) >= 0.6 * len(SEEDS)
+
+
+@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
+def test_suggestions_for_manifests_hold(folder: Path, tmp_path: Path) -> None:
+    """The same where the manifests of an example are edited before they are applied."""
+    found = before_applying.judged(*unapplied(folder), tmp_path, most=_SUGGESTIONS, walks=_WAYS)
+
+    assert list(found) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS[:8])
+def test_suggestions_for_workloads_of_generated_clusters_hold(seed: int, tmp_path: Path) -> None:
+    """The same for a workload that is taken out of a generated cluster and applied to it again."""
+    items = clusters.generated(seed)
+    if items is not None:
+        found = before_applying.judged(*before_applying.taken_out(items), tmp_path, most=_SUGGESTIONS, walks=_WAYS)
+
+        assert list(found) == []
