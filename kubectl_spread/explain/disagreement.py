@@ -62,4 +62,4 @@ def _numbers(parts: Iterable[Part]) -> Counter[tuple[ReasonKind, str]]:
 
 def _key(part: Part) -> tuple[ReasonKind, str]:
     """What a part is counted by: its kind, and the resource of one that there is too little of."""
-    return part.kind, part.subject if part.kind.value == "resources" else ""
+    return part.kind, part.subject if part.kind.value == "resource" else ""

@@ -55,7 +55,7 @@ class MessageStatus(Enum):
     """How the reported message compares with the message the scheduler would write now."""
 
     SAME = "same"
-    BEFORE_BINDING = "oldNews"  # the pod has a node now
+    BEFORE_BINDING = "beforeScheduling"  # the pod has a node now
     OUTDATED = "outdated"  # the cluster changed since
     DIFFERENT = "different"  # no change is known
 

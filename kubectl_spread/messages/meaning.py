@@ -320,7 +320,7 @@ def meaning_of_whole(message: Message) -> str:
     """What is to be said of a message as a whole; empty where its parts say all."""
     if message.form == "unknown":
         return "This is no message of the scheduler, an autoscaler or the API server that is known here."
-    if message.form == "not-scaled":
+    if message.form == "notScaled":
         return (
             "The autoscaler adds no node, as a node of none of its groups would take the pod. It counts node groups, "
             "not "
@@ -339,13 +339,13 @@ def meaning_of_whole(message: Message) -> str:
 
 def commands(message: Message) -> tuple[str, ...]:
     """What to run next, the most telling first; few."""
-    if message.form not in ("nodes", "not-scaled", "unknown"):
+    if message.form not in ("nodes", "notScaled", "unknown"):
         return tuple(other_components.filled(text, dict(message.details)) for text in _form(message).commands)
     parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
     found = [command for part in parts for command in MEANINGS[part.kind].commands]
     if message.is_of_nodes:
         found.insert(0, _EXPLAIN)
-    if message.form == "not-scaled" and not found:
+    if message.form == "notScaled" and not found:
         found.append(_AUTOSCALER)
     return tuple(dict.fromkeys(found))[:_MOST_COMMANDS]
 

@@ -206,7 +206,7 @@ def _places(plain: str) -> list[_Place]:
             continue
         total = header.group("total")
         places.append(_Place(header.start(), header.end(), "nodes", int(total[:9]) if total else None))
-    places += [_Place(at.start(), at.end(), "not-scaled") for at in other_components.NOT_SCALED.finditer(plain)]
+    places += [_Place(at.start(), at.end(), "notScaled") for at in other_components.NOT_SCALED.finditer(plain)]
     lists = sorted(place.start for place in places)
     breaks = [at for at, char in enumerate(plain) if char == "\n"]
     places += [
@@ -430,15 +430,15 @@ def _message(pasted: _Pasted, place: _Place, following: int) -> Message:
     reader = _Reader(pasted, place.end, end)
     parts = reader.parts()
     dots = reader.take(_DOTS)
-    words, preemption = reader.post_filter() if place.kind != "not-scaled" else ((), None)
+    words, preemption = reader.post_filter() if place.kind != "notScaled" else ((), None)
     text = pasted.quote(place.start, place.end + reader.at)
     reader.take(_DOTS)
     is_cut = reader.is_cut or bool(dots and dots.group().strip() in ("...", "…"))
-    is_scheduler = place.kind != "not-scaled" and not all(part.kind in _OF_AUTOSCALER for part in parts or (_NONE,))
+    is_scheduler = place.kind != "notScaled" and not all(part.kind in _OF_AUTOSCALER for part in parts or (_NONE,))
     era = Era(reader.first, reader.last) if is_scheduler and _tells(reader) else None
     return Message(
         component=Component.SCHEDULER if is_scheduler else Component.CLUSTER_AUTOSCALER,
-        form="nodes" if is_scheduler else "not-scaled",
+        form="nodes" if is_scheduler else "notScaled",
         text=text,
         total=place.total,
         parts=parts,

@@ -7,6 +7,7 @@ from typing import Any
 from typing import Optional
 
 from kubectl_spread.messages import meaning as meanings
+from kubectl_spread.messages.other_components import Component
 from kubectl_spread.messages.parse import Era
 from kubectl_spread.messages.parse import Message
 from kubectl_spread.messages.parse import Part
@@ -18,6 +19,13 @@ from kubectl_spread.report.table import wrapped
 from kubectl_spread.text.wording import counted
 from kubectl_spread.text.wording import safe
 
+# In JSON a component whose name has a space or a capital has an id.
+_COMPONENTS = {
+    Component.KARPENTER: "karpenter",
+    Component.HELM: "helm",
+    Component.ARGO_CD: "argocd",
+    Component.VALIDATOR: "schemaValidator",
+}
 _WIDEST = 120  # sentences in longer lines are hard to read
 
 
@@ -25,7 +33,7 @@ def lines(message: Message, *, width: int, colour: bool) -> list[str]:
     """One message: who wrote it, each part and what it means, what was not understood, what to run next."""
     width = max(NARROWEST, width)
     out = [paint(line, "bold", colour=colour) for line in _wrapped(headline(message), width, "")]
-    of_groups = message.form == "not-scaled"
+    of_groups = message.form == "notScaled"
     told = [(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts]
     out += _parts(told, width, colour=colour)
     whole = meanings.meaning_of_whole(message)
@@ -50,7 +58,7 @@ def headline(message: Message) -> str:
     seen = f" (seen {message.times} times)" if message.times > 1 else ""
     if message.form == "unknown":
         return f"Not a message that is known here{seen}."
-    if message.form == "not-scaled":
+    if message.form == "notScaled":
         return f"{who}: no node is added for the pod{seen}."
     if not message.is_of_nodes:
         return f"{who}: {message.text}{seen}"
@@ -71,9 +79,9 @@ def document(messages: Iterable[Message]) -> dict[str, Any]:
 
 
 def _document(message: Message) -> dict[str, Any]:
-    of_groups = message.form == "not-scaled"
+    of_groups = message.form == "notScaled"
     return {
-        "component": message.component.value,
+        "component": _COMPONENTS.get(message.component, message.component.value),
         "form": message.form,
         "text": message.text,
         "nodes": message.total,

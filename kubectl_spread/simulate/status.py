@@ -58,8 +58,8 @@ class Standing(Enum):
     OK = "ok"
     VIOLATED = "violated"
     UNEVEN = "uneven"
-    NO_EFFECT = "no effect"
-    PARTLY_COUNTED = "partly counted"
+    NO_EFFECT = "noEffect"
+    PARTLY_COUNTED = "partlyCounted"
     UNKNOWN = "unknown"
 
 

@@ -329,7 +329,7 @@ def test_a_preemptor_names_its_victim_and_its_node(capsys: pytest.CaptureFixture
     told = document(answer("nominated.json.gz", "pod/web-6d9db8d7fb-s2klq"), capsys)
 
     assert [told["verdict"], told["nominatedNode"], told["victims"]] == ["WaitsForPreemption", "a1", ["nom/lowa"]]
-    assert [told["lastMessage"]["standing"], told["lastMessage"]["changed"]] == [
+    assert [told["lastMessage"]["comparison"], told["lastMessage"]["changed"]] == [
         "outdated",
         ["pod nom/lowa was evicted to make room"],
     ]
@@ -338,7 +338,7 @@ def test_a_preemptor_names_its_victim_and_its_node(capsys: pytest.CaptureFixture
 def test_a_message_of_another_number_of_nodes_is_outdated(capsys: pytest.CaptureFixture[str]) -> None:
     told = document(answer("o43.yaml", "pod/web-abc12-p0"), capsys)
 
-    assert [told["verdict"], told["lastMessage"]["standing"], told["lastMessage"]["changed"]] == [
+    assert [told["verdict"], told["lastMessage"]["comparison"], told["lastMessage"]["changed"]] == [
         "Schedulable",
         "outdated",
         ["the number of nodes changed from 1 to 2"],
@@ -365,7 +365,7 @@ def test_pods_that_come_first_are_named_and_counted(capsys: pytest.CaptureFixtur
     jsonschema.validate(told, schemas.load("explanation"))
     waits, placed = told["items"]
 
-    assert [waits["workload"]["finding"], waits["pod"]["name"], waits["verdict"]] == [
+    assert [waits["workload"]["schedulable"], waits["pod"]["name"], waits["verdict"]] == [
         {"least": 3, "most": 3},
         "web-abc12-p3",
         "Pending",
@@ -390,7 +390,7 @@ def test_a_workload_with_a_pod_on_a_node_that_is_gone_is_not_fine(
 
     assert 1 == code
     assert [item["verdict"] for item in told["items"]] == ["Schedulable", "NodeGone"]
-    assert (2, 1) == (told["items"][0]["workload"]["onNodes"], told["items"][0]["workload"]["onMissingNodes"])
+    assert (2, 1) == (told["items"][0]["workload"]["running"], len(told["items"][0]["workload"]["onMissingNodes"]))
 
 
 def test_a_manifest_on_a_cluster_without_nodes_is_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -479,7 +479,7 @@ def test_the_schedulers_newer_word_wins(
         f"constraints), although by what is known here it fits on 2 nodes: a, b. {differs}"
     )
     assert told["refusedFor"] == [
-        {"count": 2, "reason": "node(s) didn't match pod topology spread constraints", "kind": "spread"}
+        {"count": 2, "reason": "node(s) didn't match pod topology spread constraints", "kind": "constraint"}
     ]
 
 

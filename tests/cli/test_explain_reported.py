@@ -107,14 +107,14 @@ def test_a_message_that_still_holds_is_called_that(explained: Explained) -> None
 
     assert code == 1
     assert f"Message: {NOW} This is the message in the pod's status (2026-11-21T10:00:00Z)." in text
-    assert document["lastMessage"]["standing"] == "same"
+    assert document["lastMessage"]["comparison"] == "same"
 
 
 def test_a_message_in_the_words_of_another_release_is_the_same(explained: Explained) -> None:
     old = NOW.replace(" no new claims to deallocate,", "")
     _, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1", message=old))
 
-    assert document["lastMessage"]["standing"] == "same"
+    assert document["lastMessage"]["comparison"] == "same"
     assert ", written as 1.24 to 1.33 writes it; the rules of 1.36 are followed here." in text
 
 
@@ -127,7 +127,7 @@ def test_a_message_of_another_number_of_nodes_is_outdated(explained: Explained) 
         pod("web-1", message=old),
     )
 
-    assert document["lastMessage"]["standing"] == "outdated"
+    assert document["lastMessage"]["comparison"] == "outdated"
     assert "is outdated (then 1 Insufficient cpu of 1 node; now 2 of 2). Since then the number of nodes" in text
     assert document["lastMessage"]["changed"] == ["the number of nodes changed from 1 to 2", "node n2 was created"]
 
@@ -136,7 +136,7 @@ def test_a_message_that_differs_for_no_known_reason_names_what_may_be_the_cause(
     other = NOW.replace("2 Insufficient cpu", "1 Insufficient cpu, 1 node(s) had untolerated taint(s)")
     _, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1", message=other))
 
-    assert document["lastMessage"]["standing"] == "different"
+    assert document["lastMessage"]["comparison"] == "different"
     assert "no change since then is known. Possible reasons: the scheduler's configuration" in text
     assert f": {other} " in text
 
@@ -146,7 +146,7 @@ def test_the_last_event_counts_where_it_is_later_than_the_condition(explained: E
     old = NOW.replace("0/2", "0/3").replace("2 ", "3 ")
     _, text, document = explained("pod/web-1", node("n1"), node("n2"), pod("web-1", message=old), later)
 
-    assert document["lastMessage"]["standing"] == "same"
+    assert document["lastMessage"]["comparison"] == "same"
     assert "This is the message in the pod's last event (4 times, last 2026-11-21T11:00:00Z)." in text
 
 
@@ -158,7 +158,7 @@ def test_a_pod_that_has_its_node_is_old_news(explained: Explained) -> None:
     assert text.startswith("Pod shop/web-1 is bound to node n1.")
     assert "Outdated: reported before the pod was scheduled, in the pod's last event (4 times, " in text
     assert f"last 2026-11-21T10:00:00Z): {NOW}" in text
-    assert document["lastMessage"]["standing"] == "oldNews"
+    assert document["lastMessage"]["comparison"] == "beforeScheduling"
 
 
 def test_events_of_others_are_told_once_for_each_reason(explained: Explained) -> None:
@@ -214,7 +214,7 @@ def test_a_stateful_set_in_order_waits_for_the_pod_before(explained: Explained) 
 
     assert code == 1
     assert "OrderedReady creates the next pod when db-0 is Ready, and that one has no node yet." in text
-    assert (document["pod"]["name"], document["verdict"], document["workload"]["missing"]) == ("db-0", "Pending", 2)
+    assert (document["pod"]["name"], document["verdict"], document["workload"]["notCreated"]) == ("db-0", "Pending", 2)
 
 
 def test_a_paused_or_silent_controller_is_said(explained: Explained) -> None:

@@ -170,7 +170,7 @@ def test_the_document(capsys: pytest.CaptureFixture[str]) -> None:
     assert ("kube-scheduler", "nodes", 6, ["1.34", "1.36"]) == tuple(
         message[name] for name in ("component", "form", "nodes", "versions")
     )
-    assert [(2, "taint"), (4, "spread")] == [(part["count"], part["kind"]) for part in message["parts"]]
+    assert [(2, "taint"), (4, "constraint")] == [(part["count"], part["kind"]) for part in message["parts"]]
     assert 6 == message["preemption"]["nodes"]
     assert "kubectl spread explain pod NAME -n NAMESPACE" == message["next"][0]
 

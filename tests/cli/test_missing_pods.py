@@ -92,6 +92,6 @@ def test_documents_hold_them(
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, schemas.load(schema))
     found = document if command == "check" else document["workloads"][0]
-    names = ("lost", "uncreated") if command == "check" else ("onMissingNodes", "notCreated")
+    names = ("onMissingNodes", "notCreated")
 
     assert [facts == "lost", facts == "refused"] == [bool(found[name]) for name in names]

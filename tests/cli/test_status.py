@@ -154,7 +154,7 @@ def test_what_has_no_effect_says_why(
 ) -> None:
     found = only(report(capsys, "-A", "--snapshot", facts(deployment({**constraint(), **changed}), replica_set())))
 
-    assert ("no effect", reason) == (found["status"], found["reason"])
+    assert ("noEffect", reason) == (found["status"], found["reason"])
 
 
 def test_a_hard_key_that_no_node_has_is_violated(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:

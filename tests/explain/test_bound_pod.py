@@ -140,7 +140,7 @@ def test_the_document_has_it_all() -> None:
     cluster = cluster_of([node("a1", "a"), node("b1", "b", "8"), pod("web-1", "a1", hard())])
     told = explanation(PodReport(explain(cluster.pods[0], cluster, profiles())))
 
-    assert ("Running", "anotherNode", ["b1"]) == (told["verdict"], told["standing"]["again"], told["hosts"])
+    assert ("Running", "anotherNode", ["b1"]) == (told["verdict"], told["boundPod"]["ifScheduledNow"], told["hosts"])
     assert [0, 0] == [domain["matching"] for domain in told["constraints"][0]["domains"]]
     assert ["a1", "b1"] == sorted(told["scores"])
 
@@ -159,10 +159,10 @@ def test_every_part_of_the_document_keeps_to_the_schema() -> None:
     owner = Workload("Deployment", "apps/v1", "default", "web", 4, {"metadata": pods[1]["metadata"], "spec": SPEC})
     foretold = forecast(owner, cluster, profiles())
     documents = [explanation(PodReport(explain(item, cluster, profiles()), forecast=foretold)) for item in cluster.pods]
-    parts = ("standing", "scores", "preemption", "forecast")
+    parts = ("boundPod", "scores", "preemption", "forecast")
 
     assert [
-        ["standing", "scores", "forecast"],
+        ["boundPod", "scores", "forecast"],
         ["scores", "forecast"],
         ["preemption", "forecast"],
         ["preemption", "forecast"],

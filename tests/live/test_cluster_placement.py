@@ -184,7 +184,7 @@ def test_pods_held_back_by_gates_are_told_as_such(scene: Scene, spread: Spread) 
     text = spread("explain", name, "--kubeconfig", scene.kubeconfig)
 
     assert condition_of(pod) == said.document["message"]
-    assert ("SchedulingGated", "same") == (said.document["verdict"], said.document["lastMessage"]["standing"])
+    assert ("SchedulingGated", "same") == (said.document["verdict"], said.document["lastMessage"]["comparison"])
     assert "This is the message in the pod's status (" in text.out
     assert 1 == said.code
 

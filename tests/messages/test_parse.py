@@ -51,99 +51,99 @@ CASES = (
     Case("0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match Pod's node affinity/selector. no new claims "
          "to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption "
          "is not helpful for scheduling.",
-         2, "1 resources cpu, 1 node-affinity", "1 no-victims, 1 preemption-not-helpful", (34, 36), (NEW,)),
+         2, "1 resource cpu, 1 nodeAffinity", "1 noVictims, 1 preemptionNotHelpful", (34, 36), (NEW,)),
     Case("0/2 nodes are available: 1 node(s) didn't find available persistent volumes to bind, 1 node(s) didn't match pod "
          "topology spread constraints. no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption "
          "victims found for incoming pod, 1 Preemption is not helpful for scheduling.",
-         2, "1 volume-unavailable, 1 spread", "1 no-victims, 1 preemption-not-helpful", (34, 36), (NEW,)),
+         2, "1 volumeUnavailable, 1 constraint", "1 noVictims, 1 preemptionNotHelpful", (34, 36), (NEW,)),
     Case("0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) had untolerated "
          "taint(s). no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.",
-         2, "1 spread, 1 taint", "not eligible due to preemptionPolicy=Never", (34, 36), (NEW,)),
+         2, "1 constraint, 1 taint", "not eligible due to preemptionPolicy=Never", (34, 36), (NEW,)),
     Case("0/2 nodes are available: persistentvolumeclaim \"missing\" not found. not found",
-         2, "- claim-not-found missing", None, (34, 36), ("not found",)),
+         2, "- claimNotFound missing", None, (34, 36), ("not found",)),
     Case("0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found",
-         2, "- claim-unbound", None, (34, 36), ("not found",)),
+         2, "- claimUnbound", None, (34, 36), ("not found",)),
     Case("0/3 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match pod topology spread constraints, 1 node(s) had "
          "untolerated taint(s). no new claims to deallocate, preemption: 0/3 nodes are available: 1 Insufficient cpu, 1 No "
          "preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.",
-         3, "1 resources cpu, 1 spread, 1 taint", "1 resources cpu, 1 no-victims, 1 preemption-not-helpful", (34, 36), (NEW,)),
+         3, "1 resource cpu, 1 constraint, 1 taint", "1 resource cpu, 1 noVictims, 1 preemptionNotHelpful", (34, 36), (NEW,)),
     Case("0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) didn't match pod "
          "topology spread constraints (missing required label), 1 node(s) had untolerated taint(s).",
-         3, "1 spread, 1 spread-label-missing, 1 taint", None, (34, 36)),
+         3, "1 constraint, 1 constraintLabelMissing, 1 taint", None, (34, 36)),
     Case("0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 2 node(s) didn't match "
-         "PersistentVolume's node affinity.", 3, "1 spread, 2 volume-node-affinity", None, (33, 36)),
+         "PersistentVolume's node affinity.", 3, "1 constraint, 2 volumeNodeAffinity", None, (33, 36)),
     Case("0/5 nodes are available: 1 node(s) were unschedulable, 4 node(s) didn't satisfy plugin(s) [NodeAffinity].",
-         5, "1 unschedulable, 4 narrowed [NodeAffinity]", None, (24, 36)),
+         5, "1 cordon, 4 narrowed [NodeAffinity]", None, (24, 36)),
     Case("k/k#106396            0/8 nodes are available: 1 node(s) were unschedulable, 3 node(s) didn't match node "
          "selector, 4 node(s) didn't match pod topology spread constraints.",
-         8, "1 unschedulable, 3 node-affinity, 4 spread", None, (16, 19)),
+         8, "1 cordon, 3 nodeAffinity, 4 constraint", None, (16, 19)),
     Case("k/k#107464            0/3 nodes are available: 2 node(s) didn't match pod topology spread constraints, 1 node(s) "
          "had taint {node_group: special}, that the pod didn't tolerate.",
-         3, "2 spread, 1 taint {node_group: special}", None, (18, 23)),
+         3, "2 constraint, 1 taint {node_group: special}", None, (18, 23)),
     Case("0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) had untolerated taint "
          "{node-role.kubernetes.io/control-plane: }. preemption: 0/2 nodes are available: 1 Preemption is not helpful for "
          "scheduling, 1 node(s) didn't match pod topology spread constraints.",
-         2, "1 spread, 1 taint {node-role.kubernetes.io/control-plane: }", "1 preemption-not-helpful, 1 spread", (24, 33)),
+         2, "1 constraint, 1 taint {node-role.kubernetes.io/control-plane: }", "1 preemptionNotHelpful, 1 constraint", (24, 33)),
     Case("0/10 nodes are available: 3 node(s) had volume node affinity conflict, 7 node(s) didn't match Pod's node "
          "affinity/selector. preemption: 0/10 nodes are available: 10 Preemption is not helpful for scheduling..",
-         10, "3 volume-node-affinity, 7 node-affinity", "10 preemption-not-helpful", (26, 28)),
+         10, "3 volumeNodeAffinity, 7 nodeAffinity", "10 preemptionNotHelpful", (26, 28)),
     Case("0/401 nodes are available: 1 Insufficient cpu, 1 Insufficient memory, 1 Too many pods, 3 node(s) didn't match pod "
          "anti-affinity rules, 397 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, "
          "preemption: 0/401 nodes are available: 3 node(s) didn't match pod anti-affinity rules, 398 Preemption is not "
          "helpful for scheduling.",
-         401, "1 resources cpu, 1 resources memory, 1 too-many-pods, 3 pod-anti-affinity, 397 node-affinity",
-         "3 pod-anti-affinity, 398 preemption-not-helpful", (34, 36), (NEW,)),
+         401, "1 resource cpu, 1 resource memory, 1 pods, 3 antiAffinity, 397 nodeAffinity",
+         "3 antiAffinity, 398 preemptionNotHelpful", (34, 36), (NEW,)),
     Case("0/5 nodes are available: 2 node(s) didn't match pod affinity/anti-affinity, 2 node(s) didn't match pod "
          "anti-affinity rules, 3 node(s) had taints that the pod didn't tolerate.",
-         5, "2 pod-affinity-or-anti-affinity, 2 pod-anti-affinity, 3 taint", None, (16, 18)),
+         5, "2 affinityOrAntiAffinity, 2 antiAffinity, 3 taint", None, (16, 18)),
     Case("0/4 nodes are available: 1 node(s) were not ready, 1 node(s) had disk pressure, 2 Insufficient nvidia.com/gpu.",
-         4, "1 node-condition, 1 node-condition, 2 resources nvidia.com/gpu", None, (16, 17)),
+         4, "1 nodeCondition, 1 nodeCondition, 2 resource nvidia.com/gpu", None, (16, 17)),
     Case("[Unschedulable] 0/1 nodes are available: 1 persistentvolumeclaim \"minecraft-data-pvc\" not found.",
-         1, "1 claim-not-found minecraft-data-pvc", None, (16, 25)),
-    Case("pod has unbound immediate PersistentVolumeClaims (repeated 3 times)", None, "- claim-unbound", None, (16, 21)),
+         1, "1 claimNotFound minecraft-data-pvc", None, (16, 25)),
+    Case("pod has unbound immediate PersistentVolumeClaims (repeated 3 times)", None, "- claimUnbound", None, (16, 21)),
     Case("0/4 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 3 cannot "
          "allocate all claims. still not schedulable, preemption: 0/4 nodes are available: 4 Preemption is not helpful for "
-         "scheduling.", 4, "1 taint {node-role.kubernetes.io/control-plane: }, 3 devices", "4 preemption-not-helpful",
+         "scheduling.", 4, "1 taint {node-role.kubernetes.io/control-plane: }, 3 devices", "4 preemptionNotHelpful",
          (34, 34), ("still not schedulable",)),
     Case("0/3 nodes are available: waiting for ephemeral volume controller to create the persistentvolumeclaim \"a-b\". "
          "preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
-         3, "- claim-awaited a-b", "3 preemption-not-helpful", (24, 33)),
+         3, "- claimAwaited a-b", "3 preemptionNotHelpful", (24, 33)),
     Case("0/2 nodes are available: 1 node(s) didn't have free ports for the requested pod ports, 1 node(s) exceed max "
-         "volume count", 2, "1 ports, 1 volume-count"),
+         "volume count", 2, "1 port, 1 volumeLimit"),
     Case("0/3 nodes are available: 1 node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s), 2 node(s) "
-         "didn't match Pod's required features.", 3, "1 volume-not-found, 2 features", None, (35, 36)),
+         "didn't match Pod's required features.", 3, "1 volumeNotFound, 2 feature", None, (35, 36)),
 )  # fmt: skip
 
 # The same, as it is pasted.
 TRAPS = (
     Case("  Warning  FailedScheduling  10m (x3 over 5m)  default-scheduler  0/3 nodes are available: 3 Too many pods.",
-         3, "3 too-many-pods"),
+         3, "3 pods"),
     Case("Warning  FailedScheduling  default-scheduler\n0/12 nodes are available:\n  3 node(s) had untolerated taint "
          "{node-role.kubernetes.io/control-plane},\n  9 node(s) didn't match pod topology\n     spread constraints.\n"
          "preemption: 0/12 nodes are available: 12 Preemption is not helpful for scheduling.",
-         12, "3 taint {node-role.kubernetes.io/control-plane}, 9 spread", "12 preemption-not-helpful", (24, 33)),
+         12, "3 taint {node-role.kubernetes.io/control-plane}, 9 constraint", "12 preemptionNotHelpful", (24, 33)),
     Case("    message: '0/6 nodes are available: 2 node(s) didn''t match pod topology spread\n      constraints, 4 node(s) "
          "had untolerated taint(s).'\n    reason: Unschedulable\n    status: \"False\"\n    type: PodScheduled\n",
-         6, "2 spread, 4 taint", None, (34, 36)),
+         6, "2 constraint, 4 taint", None, (34, 36)),
     Case('{"lastProbeTime": null, "message": "0/2 nodes are available: persistentvolumeclaim \\"a\\" not found.", '
-         '"observedGeneration": 1, "reason": "Unschedulable"}', 2, "- claim-not-found a"),
-    Case("0/3 nodes are available: 3 node(s) didn’t match pod topology spread con\nstraints", 3, "3 spread"),
-    Case("`0/3 nodes are available: 3 Insufficient nvidia.com/gpu`", 3, "3 resources nvidia.com/gpu"),
+         '"observedGeneration": 1, "reason": "Unschedulable"}', 2, "- claimNotFound a"),
+    Case("0/3 nodes are available: 3 node(s) didn’t match pod topology spread con\nstraints", 3, "3 constraint"),
+    Case("`0/3 nodes are available: 3 Insufficient nvidia.com/gpu`", 3, "3 resource nvidia.com/gpu"),
     Case('I1113 07:29:12.82 1 factory.go:449] "Unable to schedule pod; no fit; waiting" pod="redis/proxy-redis-5" err="0/8 '
-         "nodes are available: 8 node(s) didn't match node selector.\" ", 8, "8 node-affinity", None, (16, 19)),
+         "nodes are available: 8 node(s) didn't match node selector.\" ", 8, "8 nodeAffinity", None, (16, 19)),
     Case("> 0/3 nodes are available: 1 Insufficient cpu,\n> 2 node(s) didn't match pod affinity rules.",
-         3, "1 resources cpu, 2 pod-affinity"),
-    Case("2 Insufficient cpu, 1 node(s) didn't match pod affinity rules", None, "2 resources cpu, 1 pod-affinity"),
+         3, "1 resource cpu, 2 affinity"),
+    Case("2 Insufficient cpu, 1 node(s) didn't match pod affinity rules", None, "2 resource cpu, 1 affinity"),
 )  # fmt: skip
 
 # Cut off: the last part is only begun.
 CUT = (
-    Case("0/34 nodes are available: 26 node(s) didn't match Pod's node...", 34, "26 node-affinity"),
-    Case("0/3 nodes are available: 3 node(s) didn't match pod topology spread constr", 3, "3 spread"),
-    Case("0/3 nodes are available: 1 Insufficient cpu, 2 ...", 3, "1 resources cpu, 2 cut"),
+    Case("0/34 nodes are available: 26 node(s) didn't match Pod's node...", 34, "26 nodeAffinity"),
+    Case("0/3 nodes are available: 3 node(s) didn't match pod topology spread constr", 3, "3 constraint"),
+    Case("0/3 nodes are available: 1 Insufficient cpu, 2 ...", 3, "1 resource cpu, 2 cut"),
     Case("0/3 nodes are available: 3 node(s) had untolerated taint {node-role.kub...", 3, "3 taint"),
-    Case("0/3 nodes are available: 3 Too many pods. preemption: 0/3 nodes are avail...", 3, "3 too-many-pods", ""),
-    Case("0/3 nodes are available: 3 Too many pods. no new cl...", 3, "3 too-many-pods", ""),
+    Case("0/3 nodes are available: 3 Too many pods. preemption: 0/3 nodes are avail...", 3, "3 pods", ""),
+    Case("0/3 nodes are available: 3 Too many pods. no new cl...", 3, "3 pods", ""),
 )  # fmt: skip
 
 
@@ -190,48 +190,48 @@ def test_a_message_that_a_terminal_broke_anywhere_says_the_same(case: Case, widt
 
 
 ELSEWHERE = (
-    ("no nodes available to schedule pods", "kube-scheduler no-nodes"),
+    ("no nodes available to schedule pods", "kube-scheduler noNodes"),
     ("Scheduling is blocked due to non-empty scheduling gates", "kube-apiserver gated"),
-    ("skip schedule deleting pod: shop/web-1", "kube-scheduler skip-deleting"),
+    ("skip schedule deleting pod: shop/web-1", "kube-scheduler skipDeleting"),
     ("unsatisfiable topology constraint for topology spread, key=capacity-spread (counts = 1: 1, 10: 0, 2: 0, 3: 0, ..., "
-     "podDomains = capacity-spread Exists, nodeDomains = capacity-spread In [1])", "Karpenter karpenter-topology"),
+     "podDomains = capacity-spread Exists, nodeDomains = capacity-spread In [1])", "Karpenter karpenterTopology"),
     ('incompatible with nodepool "sre-amd64", daemonset overhead={...}, unsatisfiable topology constraint for topology '
      "spread, key=topology.kubernetes.io/zone (counts = eu-central-1c: 1 and 12 other(s), podDomains = "
      "topology.kubernetes.io/zone In [eu-central-1c], nodeDomains = topology.kubernetes.io/zone In [eu-central-1c];",
-     "Karpenter karpenter-pool, Karpenter karpenter-topology"),
-    ("counts = : 0, eastus2-1: 2, eastus2-2: 1, eastus2-3: 1", "Karpenter karpenter-counts"),
+     "Karpenter karpenterPool, Karpenter karpenterTopology"),
+    ("counts = : 0, eastus2-1: 2, eastus2-2: 1, eastus2-3: 1", "Karpenter karpenterCounts"),
     ("(counts = , podDomains = topology.kubernetes.io/zone Exists, nodeDomains = topology.kubernetes.io/zone Exists",
-     "Karpenter karpenter-counts"),
-    ("incompatible requirements, [] not in [rhv6mc5e], key kubernetes.io/hostname", "Karpenter karpenter-requirements"),
-    ("failed to find place for smash/nginx-deployment-...: cannot put pod ... on any node", "cluster-autoscaler no-place"),
+     "Karpenter karpenterCounts"),
+    ("incompatible requirements, [] not in [rhv6mc5e], key kubernetes.io/hostname", "Karpenter karpenterRequirements"),
+    ("failed to find place for smash/nginx-deployment-...: cannot put pod ... on any node", "cluster-autoscaler noPlace"),
     ("Pod ... marked as unschedulable can be scheduled on node template-node-for-...-upcoming-13. Ignoring in scale up.",
      "cluster-autoscaler upcoming"),
-    ("not enough pod disruption budget to move <pod-name>", "cluster-autoscaler autoscaler-budget"),
-    ("nodeA is not suitable for removal: can reschedule only 0 out of 1 pods", "cluster-autoscaler not-removable"),
+    ("not enough pod disruption budget to move <pod-name>", "cluster-autoscaler autoscalerBudget"),
+    ("nodeA is not suitable for removal: can reschedule only 0 out of 1 pods", "cluster-autoscaler notRemovable"),
     ("predicateName=NodeAffinity; reasons: node(s) didn't match Pod's node affinity; debugInfo=", "cluster-autoscaler predicate"),
-    ('system-cluster-critical pod "coredns-545b87966c-hlkxb" is pending', "kops kops-pending"),
+    ('system-cluster-critical pod "coredns-545b87966c-hlkxb" is pending', "kops kopsPending"),
     ("Cannot evict pod as it would violate the pod's disruption budget.", "kube-apiserver eviction"),
     ("Error: YAML parse error on vault-secrets-operator/templates/deployment.yaml: error converting YAML to JSON: yaml: line "
-     "119: mapping values are not allowed in this context", "Helm chart-yaml"),
+     "119: mapping values are not allowed in this context", "Helm chartYaml"),
     ('ValidationError(Deployment.spec.template.spec.topologySpreadConstraints[0]): unknown field "matchLabels" in '
-     "io.k8s.api.core.v1.TopologySpreadConstraint", "Helm chart-field"),
-    ("topologySpreadConstraints: Invalid type. Expected: object, given: array", "Helm chart-values"),
+     "io.k8s.api.core.v1.TopologySpreadConstraint", "Helm chartField"),
+    ("topologySpreadConstraints: Invalid type. Expected: object, given: array", "Helm chartValues"),
     ('.spec.template.spec.topologySpreadConstraints[topologyKey="kubernetes.io/hostname",whenUnsatisfiable='
-     '"DoNotSchedule"].matchLabelKeys: field not declared in schema', "Argo CD argo-cd"),
+     '"DoNotSchedule"].matchLabelKeys: field not declared in schema', "Argo CD argoCd"),
     ("spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero", "kube-apiserver validation"),
     ('The Deployment "web" is invalid: spec.template.spec.topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}: '
      'Duplicate value: "{topology.kubernetes.io/zone, DoNotSchedule}"', "kube-apiserver validation"),
     ('400 Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal string into Go struct field '
      "TopologySpreadConstraint.spec.template.spec.topologySpreadConstraints.maxSkew of type int32", "kube-apiserver decoding"),
     ('Warning header: 299 - "spec.template.spec.topologySpreadConstraints[0].labelSelector: a null labelSelector results in '
-     'matching no pod"', "kube-apiserver null-selector"),
+     'matching no pod"', "kube-apiserver nullSelector"),
     ('FailedCreate (ReplicaSet): Error creating: Pod "web-1" is invalid: spec.topologySpreadConstraints[0][0]: Invalid value: '
-     '"app": exists in both matchLabelKeys and labelSelector', "kube-controller-manager create, kube-apiserver match-label-keys"),
+     '"app": exists in both matchLabelKeys and labelSelector', "kube-controller-manager create, kube-apiserver matchLabelKeys"),
     ("FailedCreate (StatefulSet): Create Pod db-0 in StatefulSet db failed error: Pod \"db-0\" is invalid: "
      'spec.topologySpreadConstraints[0][0]: Invalid value: "app": exists in both matchLabelKeys and labelSelector',
-     "kube-controller-manager statefulset-create, kube-apiserver match-label-keys"),
+     "kube-controller-manager statefulsetCreate, kube-apiserver matchLabelKeys"),
     ("pod didn't trigger scale-up (it wouldn't fit if a new node is added): 1 node(s) had volume node affinity conflict, 2 "
-     "node(s) didn't match node selector", "cluster-autoscaler not-scaled"),
+     "node(s) didn't match node selector", "cluster-autoscaler notScaled"),
 )  # fmt: skip
 
 
@@ -250,9 +250,8 @@ def test_the_autoscaler_counts_node_groups_and_its_list_has_commas_within() -> N
         "reached"
     )
 
-    assert (
-        "1 node-group-backoff, 6 taint {workload: always-on}, 1 cluster-limit cpu, memory, 2 node-group-full"
-        == told(found.parts)
+    assert "1 nodeGroupBackoff, 6 taint {workload: always-on}, 1 clusterLimit cpu, memory, 2 nodeGroupFull" == told(
+        found.parts
     )
     assert "Those 6 node groups have a taint" in meaning.meaning(found.parts[1], of_groups=True)
     assert () == found.not_understood
@@ -272,7 +271,7 @@ Events:
 def test_several_messages_are_told_apart_and_equal_ones_counted() -> None:
     found = parse_all(DESCRIBED)
 
-    assert [("nodes", 6, 3), ("karpenter-nominated", None, 1), ("nodes", 7, 1)] == [
+    assert [("nodes", 6, 3), ("karpenterNominated", None, 1), ("nodes", 7, 1)] == [
         (item.form, item.total, item.times) for item in found
     ]
     assert [(), (), ()] == [item.not_understood for item in found]
@@ -409,20 +408,20 @@ MISREAD = (
     ('error: error validating "deploy.yaml": error validating data: ValidationError(Deployment.spec.template.spec.'
      'topologySpreadConstraints[0]): unknown field "matchLabels" in io.k8s.api.core.v1.TopologySpreadConstraint; if you '
      "choose to ignore these errors, turn validation off with --validate=false",
-     "kubectl kubectl-field", {"file": '"deploy.yaml"', "path": "Deployment.spec.template.spec.topologySpreadConstraints[0]"},
+     "kubectl kubectlField", {"file": '"deploy.yaml"', "path": "Deployment.spec.template.spec.topologySpreadConstraints[0]"},
      'kubectl checked "deploy.yaml" against the cluster\'s schema before sending it, and refused it: unknown field'),
     ('Error: INSTALLATION FAILED: unable to build kubernetes objects from release manifest: error validating "": error '
      'validating data: ValidationError(Deployment.spec): unknown field "x" in io.k8s.api.apps.v1.DeploymentSpec',
-     "Helm chart-field", {"path": "Deployment.spec"}, "What Helm or kubectl checks before sending it"),
+     "Helm chartField", {"path": "Deployment.spec"}, "What Helm or kubectl checks before sending it"),
     ("error: error parsing web.yaml: error converting YAML to JSON: yaml: line 12: did not find expected key",
-     "kubectl kubectl-yaml", {"file": "web.yaml", "line": "12"}, "kubectl cannot read web.yaml as YAML"),
+     "kubectl kubectlYaml", {"file": "web.yaml", "line": "12"}, "kubectl cannot read web.yaml as YAML"),
     ("Preempted by a pod on node n3", "kube-scheduler preempted", {"node": "n3"},
      "The scheduler evicted this pod from node n3 to make room for a pod of higher priority."),
     ("Preempted by pod 3a1c-77 on node n3.", "kube-scheduler preempted", {"pod": "pod 3a1c-77", "node": "n3"},
      "evicted this pod from node n3"),
     ("Cannot schedule pods: Insufficient cpu.", "kube-scheduler nodes", {},
      "The text does not say how many nodes each reason is about."),
-    ("Cannot schedule pods: no nodes available to schedule pods.", "kube-scheduler no-nodes", {},
+    ("Cannot schedule pods: no nodes available to schedule pods.", "kube-scheduler noNodes", {},
      "The scheduler knows of no node at all"),
     ('Deployment.apps "web" is invalid: spec.template.spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be '
      "greater than zero",
@@ -430,42 +429,42 @@ MISREAD = (
      {"object": 'Deployment.apps "web"', "path": "spec.template.spec.topologySpreadConstraints[0].maxSkew"},
      'The API server refuses Deployment.apps "web": spec.template.spec.topologySpreadConstraints[0].maxSkew'),
     ('Deployment.apps "web" is invalid: spec.selector: Invalid value: "x": field is immutable',
-     "kube-apiserver invalid-object", {"object": 'Deployment.apps "web"'},
+     "kube-apiserver invalidObject", {"object": 'Deployment.apps "web"'},
      'The API server refuses Deployment.apps "web": spec.selector: Invalid value: "x": field is immutable.'),
     ('running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "data-web-0"',
-     "kube-scheduler volume-binding", {"claim": "data-web-0"}, "the volume of claim data-web-0 was not ready for it in time"),
+     "kube-scheduler volumeBinding", {"claim": "data-web-0"}, "the volume of claim data-web-0 was not ready for it in time"),
     ('running PreBind plugin "VolumeBinding": binding volumes: timed out waiting for the condition',
-     "kube-scheduler volume-binding-unnamed", {"why": "timed out waiting for the condition"},
+     "kube-scheduler volumeBindingUnnamed", {"why": "timed out waiting for the condition"},
      "The message does not name the claim: it is one of the pod's claims that are Pending."),
     ('running PreBind plugin "VolumeBinding": binding volumes: pv "pv-1" node affinity doesn\'t match node "n1": no match',
-     "kube-scheduler volume-elsewhere", {"volume": "pv-1", "node": "n1"}, "volume pv-1 cannot be reached from it"),
+     "kube-scheduler volumeElsewhere", {"volume": "pv-1", "node": "n1"}, "volume pv-1 cannot be reached from it"),
     ('error while running "VolumeBinding" filter plugin for pod "web-0": pod has unbound immediate PersistentVolumeClaims',
-     "kube-scheduler claim-unbound", {"pod": "web-0"}, "A PersistentVolumeClaim of pod web-0 is not bound"),
+     "kube-scheduler claimUnbound", {"pod": "web-0"}, "A PersistentVolumeClaim of pod web-0 is not bound"),
     ("NodePool requirements filtered out all compatible available instance types",
-     "Karpenter karpenter-types", {}, "No instance type is left that the NodePool's requirements allow"),
-    ("waiting for first consumer to be created before binding", "persistentvolume-controller waiting-for-consumer", {},
+     "Karpenter karpenterTypes", {}, "No instance type is left that the NodePool's requirements allow"),
+    ("waiting for first consumer to be created before binding", "persistentvolume-controller waitingForConsumer", {},
      "That is no error of the claim: the pod is what to look at"),
     ('waiting for a volume to be created, either by external provisioner "ebs.csi.aws.com" or manually by system administrator',
-     "persistentvolume-controller waiting-for-provisioner", {"provisioner": "ebs.csi.aws.com"},
+     "persistentvolume-controller waitingForProvisioner", {"provisioner": "ebs.csi.aws.com"},
      "The claim waits for ebs.csi.aws.com to make its volume."),
     ("Pod was rejected: Node didn't have enough resource: cpu, requested: 500, used: 1800, capacity: 2000",
-     "kubelet out-of-resource", {"resource": "cpu", "requested": "500", "used": "1800", "capacity": "2000"},
+     "kubelet outOfResource", {"resource": "cpu", "requested": "500", "used": "1800", "capacity": "2000"},
      "The kubelet refused the pod, which was bound to its node: cpu has capacity 2000"),
     ("Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
-     "kubelet rejected-by-node", {"plugin": "NodeAffinity"}, "the node does not meet NodeAffinity any more"),
-    ("The node was low on resource: memory. Threshold quantity: 100Mi, available: 20Mi.", "kubelet evicted-by-node",
+     "kubelet rejectedByNode", {"plugin": "NodeAffinity"}, "the node does not meet NodeAffinity any more"),
+    ("The node was low on resource: memory. Threshold quantity: 100Mi, available: 20Mi.", "kubelet evictedByNode",
      {"resource": "memory"}, "its node ran short of memory"),
     ('Multi-Attach error for volume "pvc-1" Volume is already exclusively attached to one node and can\'t be attached to another',
-     "kube-controller-manager multi-attach", {"volume": "pvc-1"}, "Volume pvc-1 is still attached to another node"),
-    ('error: deployment "web" exceeded its progress deadline', "kube-controller-manager progress-deadline",
+     "kube-controller-manager multiAttach", {"volume": "pvc-1"}, "Volume pvc-1 is still attached to another node"),
+    ('error: deployment "web" exceeded its progress deadline', "kube-controller-manager progressDeadline",
      {"owner": "web"}, "The rollout of web made no progress"),
-    ('Waiting for deployment "web" rollout to finish: 1 out of 3 new replicas have been updated...', "kubectl rollout-waits",
+    ('Waiting for deployment "web" rollout to finish: 1 out of 3 new replicas have been updated...', "kubectl rolloutWaits",
      {"why": "1 out of 3 new replicas have been updated..."}, "look at the new pods"),
-    ("cannot delete Pods with local storage (use --delete-emptydir-data to override): shop/web-0", "kubectl drain-refused",
+    ("cannot delete Pods with local storage (use --delete-emptydir-data to override): shop/web-0", "kubectl drainRefused",
      {"what": "Pods with local storage"}, "kubectl drain evicts nothing until"),
-    ("Marking for deletion Pod shop/web-0", "kube-controller-manager taint-eviction", {"pod": "shop/web-0"},
+    ("Marking for deletion Pod shop/web-0", "kube-controller-manager taintEviction", {"pod": "shop/web-0"},
      "has a NoExecute taint"),
-    ("waiting for pod web-0 to be scheduled", "persistentvolume-controller waiting-for-pod", {"pod": "web-0"},
+    ("waiting for pod web-0 to be scheduled", "persistentvolume-controller waitingForPod", {"pod": "web-0"},
      "look at why the pod is Pending"),
 )  # fmt: skip
 

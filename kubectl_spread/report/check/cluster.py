@@ -72,8 +72,10 @@ def document(running: Running) -> dict[str, Any]:
             }
             for item in running.under_way
         ],
-        "lost": [{"object": item.key._asdict(), "node": item.node, "pods": list(item.pods)} for item in running.lost],
-        "uncreated": [
+        "onMissingNodes": [
+            {"object": item.key._asdict(), "node": item.node, "pods": list(item.pods)} for item in running.lost
+        ],
+        "notCreated": [
             {"object": item.key._asdict(), "count": item.number, "replicas": item.wanted, "message": item.message}
             for item in running.uncreated
         ],

@@ -60,7 +60,7 @@ def check_report(report: CheckReport) -> dict[str, Any]:
 def _running(report: CheckReport) -> dict[str, Any]:
     """What was found of what runs."""
     if report.running is None:
-        return {"pending": [], "stuckRollouts": [], "rolloutsUnderWay": [], "lost": [], "uncreated": []}
+        return {"pending": [], "stuckRollouts": [], "rolloutsUnderWay": [], "onMissingNodes": [], "notCreated": []}
     from kubectl_spread.report.check import cluster  # numpy: 80 ms
 
     return cluster.document(report.running)

@@ -114,7 +114,7 @@ def _more(report: PodReport) -> dict[str, Any]:
     return {
         **({} if table is None else scores.document(table)),
         **({} if item.preemption is None else {"preemption": preemption.document(item.preemption)}),
-        **({} if item.standing is None else {"standing": scores.standing_document(item.standing)}),
+        **({} if item.standing is None else {"boundPod": scores.standing_document(item.standing)}),
         **({} if report.forecast is None else {"forecast": forecast.document(report.forecast)}),
     }
 
@@ -128,7 +128,7 @@ def _last_message(reported: ReportedMessage, comparison: MessageComparison) -> d
         "message": reported.message,
         "at": reported.at,
         "times": reported.times,
-        "standing": comparison.status.value,
+        "comparison": comparison.status.value,
         "numbers": reported_message.difference(comparison),
         "changed": reported_message.changes(comparison),
         "limits": reported_message.limits(comparison),
@@ -141,7 +141,7 @@ def _event(event: Event) -> dict[str, Any]:
         "message": event.message,
         "type": event.kind,
         "times": event.times,
-        "last": event.last,
+        "at": event.last,
         "source": event.source,
     }
 
@@ -151,13 +151,15 @@ def _workload(state: WorkloadState) -> dict[str, Any]:
         "kind": state.key.kind,
         "namespace": state.key.namespace,
         "name": state.key.name,
-        "wanted": state.wanted,
-        "onNodes": len(state.running),
-        "onMissingNodes": len(state.lost),
-        "pending": len(state.pending),
-        "finding": None if state.finding is None else {"least": state.finding[0], "most": state.finding[1]},
+        "replicas": state.wanted,
+        "running": len(state.running),
+        "onMissingNodes": [pod.name for pod in state.lost],
+        "pending": [
+            {"pod": pod.name, "message": pod.message, "since": pod.refused_since or None} for pod in state.pending
+        ],
+        "schedulable": None if state.finding is None else {"least": state.finding[0], "most": state.finding[1]},
         "terminating": len(state.terminating),
-        "missing": state.missing,
+        "notCreated": state.missing,
         "paused": state.is_paused,
         "suspended": state.is_suspended,
         "waitsFor": state.waiting,
@@ -328,5 +330,5 @@ def _claim(trouble: ClaimTrouble) -> dict[str, Any]:
         "provisioner": trouble.provisioner,
         "volume": trouble.volume,
         "selectedNode": trouble.selected_node,
-        "event": None if event is None else {"reason": event.reason, "message": event.message, "last": event.last},
+        "event": None if event is None else {"reason": event.reason, "message": event.message, "at": event.last},
     }

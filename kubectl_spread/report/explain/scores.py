@@ -249,7 +249,7 @@ def _soft_document(vote: Optional[SoftVote]) -> Optional[dict[str, Any]]:
 def standing_document(standing: BoundPodReport) -> dict[str, Any]:
     """The JSON object `standing` of a bound pod; its scores have their own place."""
     return {
-        "again": standing.again.value,
+        "ifScheduledNow": standing.again.value,
         "unknown": standing.unknown,
         "refusals": [{"plugin": status.plugin, "reasons": list(status.reasons)} for status in standing.refusals],
         "skews": [

@@ -23,16 +23,19 @@ _MOST_VICTIMS = 3
 _MOST_FINALIZERS = 3
 
 _CONFIGURED = "that is not known here: give it with --scheduler-config"
-_SPREAD = ("spread", "spread-label-missing")
+# Values of messages.scheduler_reasons.ReasonKind: importing it compiles hundreds of regular expressions.
+_SPREAD = ("constraint", "constraintLabelMissing")
+_UNSEEN_TAINT = "A node must have a taint or a cordon that the facts do not show."
+_LESS_ROOM = "There must be less room than the facts show: pods that they lack, or smaller nodes."
 _BY_KIND = {
-    "taint": "A node must have a taint or a cordon that the facts do not show.",
-    "unschedulable": "A node must have a taint or a cordon that the facts do not show.",
-    "node-condition": "A node must have a taint or a cordon that the facts do not show.",
-    "scheduler-node-affinity": f"The scheduler's configuration must add a node affinity (addedAffinity) {_CONFIGURED}.",
-    "node-affinity": "Nodes must have other labels than the facts show.",
-    "resources": "There must be less room than the facts show: pods that they lack, or smaller nodes.",
-    "too-many-pods": "There must be less room than the facts show: pods that they lack, or smaller nodes.",
-    "ports": "Nodes must run pods that the facts lack.",
+    "taint": _UNSEEN_TAINT,
+    "cordon": _UNSEEN_TAINT,
+    "nodeCondition": _UNSEEN_TAINT,
+    "addedAffinity": f"The scheduler's configuration must add a node affinity (addedAffinity) {_CONFIGURED}.",
+    "nodeAffinity": "Nodes must have other labels than the facts show.",
+    "resource": _LESS_ROOM,
+    "pods": _LESS_ROOM,
+    "port": "Nodes must run pods that the facts lack.",
     "unknown": "A plugin of the scheduler that is not known here must have refused it.",
 }
 _OTHER = "The scheduler must see objects, or have a configuration, that the facts do not show."

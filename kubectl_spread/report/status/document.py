@@ -50,7 +50,7 @@ def _workload(status: WorkloadStatus) -> dict[str, Any]:
 def _constraint(item: ConstraintStatus) -> dict[str, Any]:
     return {
         "index": item.position,
-        "origin": "default" if item.is_default else "pod",
+        "origin": "scheduler" if item.is_default else "pod",
         "topologyKey": item.topology_key,
         "maxSkew": item.max_skew,
         "whenUnsatisfiable": item.when_unsatisfiable,

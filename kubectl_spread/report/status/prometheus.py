@@ -92,7 +92,7 @@ def _labels(status: WorkloadStatus, item: ConstraintStatus) -> dict[str, str]:
     return {
         **_workload_labels(status),
         "constraint": str(item.position),
-        "origin": "default" if item.is_default else "pod",
+        "origin": "scheduler" if item.is_default else "pod",
         "topology_key": item.topology_key,
         "when_unsatisfiable": item.when_unsatisfiable,
     }

@@ -19,6 +19,7 @@ _SHORT = {HOSTNAME: "hostname", ZONE: "zone", REGION: "region"}
 _WIDEST_COUNTS = 24
 _MOST_DOMAINS = 20  # that the wide form lists
 _NONE = "<none>"
+_STATUS_WORDS = {Standing.NO_EFFECT: "no effect", Standing.PARTLY_COUNTED: "partly counted"}
 
 
 class Row(NamedTuple):
@@ -105,8 +106,16 @@ def standing_text(standing: Optional[Standing], status: WorkloadStatus) -> str:
         "not created": status.uncreated.number if status.uncreated is not None else 0,
     }
     troubles = [f"{what} {count}" for what, count in counts.items() if count]
-    stands = "" if standing is None or (troubles and standing is Standing.OK) else standing.value
+    stands = (
+        ""
+        if standing is None or (troubles and standing is Standing.OK)
+        else _STATUS_WORDS.get(standing, standing.value)
+    )
     return ", ".join(filter(None, (stands, *troubles)))
+
+
+def _words(standing: Standing) -> str:
+    return _STATUS_WORDS.get(standing, standing.value)
 
 
 def counts_text(item: ConstraintStatus, *, is_wide: bool) -> str:
