@@ -59,7 +59,9 @@ class Subject:
         refusals: frozenset[str],
         *,
         spec: Optional[Plain] = None,
+        constraints: Optional[tuple[TopologySpreadConstraint, ...]] = None,
     ) -> None:
+        """`spec` is that of the template, and `constraints` are read from it, where they are not given."""
         self.manifest = manifest
         self.workload = owner
         self.runner = manifest
@@ -68,7 +70,7 @@ class Subject:
         self.spec_route: Route = at.spec
         self.spec: Plain = owner.template.get("spec") or {} if spec is None else spec
         written = self.spec.get(FIELD) or ()
-        self._written = constraint_reader.constraints(self.spec)
+        self._written = constraint_reader.constraints(self.spec) if constraints is None else constraints
         self.constraints: tuple[TopologySpreadConstraint, ...] = tuple(
             item for item in self._written if "$patch" not in (written[item.position] or ())
         )

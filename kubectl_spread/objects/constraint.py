@@ -29,8 +29,10 @@ class TopologySpreadConstraint(NamedTuple):
     @property
     def selected_keys(self) -> frozenset[str]:
         """The keys of the labels that labelSelector asks for."""
-        requirements = () if self.label_selector is None else self.label_selector.requirements()
-        return frozenset(requirement.key for requirement in requirements)
+        if self.label_selector is None:
+            return frozenset()
+        labels, expressions = self.label_selector
+        return frozenset([*(key for key, _ in labels), *(expression.key for expression in expressions)])
 
     @property
     def is_hard(self) -> bool:

@@ -323,7 +323,7 @@ _ANY, _STRING, _INT64 = Atom.ANY, Atom.STRING, Atom.INT64
 
 def problems(value: Any, shape: Shape) -> list[Problem]:
     """Everything in a plain value that does not decode, in document order; null fits every type."""
-    return list(_walk(value, shape, (), ""))
+    return [] if _is_clean(value, shape) else list(_walk(value, shape, (), ""))
 
 
 def decodes(value: Any, shape: Shape) -> bool:
@@ -344,6 +344,24 @@ def decodes(value: Any, shape: Shape) -> bool:
     if shape is _INT64:
         return _fits_integer(value, 63)
     return not _atom_error(value, shape, (), "")
+
+
+def _is_clean(value: Any, shape: Shape) -> bool:
+    """Whether a plain value has no problem: unlike `decodes`, with no unknown field in a closed struct either."""
+    if isinstance(shape, Struct):
+        if value is None:
+            return True
+        fields = shape.fields
+        if not isinstance(value, dict) or (shape.closed and not value.keys() <= fields.keys()):
+            return False
+        return all([_is_clean(value[key], fields[key]) for key in value if key in fields])  # noqa: C419
+    if isinstance(shape, ListOf) and not isinstance(shape.item, Atom):
+        return value is None or (isinstance(value, list) and all([_is_clean(item, shape.item) for item in value]))  # noqa: C419
+    if isinstance(shape, MapOf) and not isinstance(shape.value, Atom):
+        return value is None or (
+            isinstance(value, dict) and all(_is_clean(item, shape.value) for item in value.values())
+        )
+    return decodes(value, shape)
 
 
 def path_text(route: Route) -> str:

@@ -146,7 +146,8 @@ def _constraint_errors(
         rule = Rule.WHEN_UNSATISFIABLE_INVALID if action else Rule.WHEN_UNSATISFIABLE_MISSING
         yield path.child("whenUnsatisfiable").error(rule, _unsupported(action, DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
     yield from _duplicate(constraint, all_constraints, path)
-    yield from _min_domains(constraint, path.child("minDomains"))
+    if constraint.min_domains is not None:
+        yield from _min_domains(constraint, constraint.min_domains, path=path.child("minDomains"))
     for field, policy in (
         ("nodeAffinityPolicy", constraint.node_affinity_policy),
         ("nodeTaintsPolicy", constraint.node_taints_policy),
@@ -158,7 +159,7 @@ def _constraint_errors(
     else:
         yield from _unmerged_label_keys(constraint, path.child("matchLabelKeys"))
     if constraint.label_selector is not None and SELECTOR_IS_VALIDATED.of(release):
-        yield from _selector_errors(constraint.label_selector, path.child("labelSelector"))
+        yield from _selector_errors(constraint.label_selector, path)
 
 
 def _unsupported(value: str, *supported: str) -> str:
@@ -179,15 +180,13 @@ def _duplicate(
             return
 
 
-def _min_domains(constraint: TopologySpreadConstraint, path: _Path) -> Iterator[FieldError]:
-    if constraint.min_domains is None:
-        return
-    if constraint.min_domains <= 0:
-        yield path.invalid(Rule.MIN_DOMAINS_NOT_POSITIVE, constraint.min_domains, "must be greater than zero")
+def _min_domains(constraint: TopologySpreadConstraint, number: int, *, path: _Path) -> Iterator[FieldError]:
+    if number <= 0:
+        yield path.invalid(Rule.MIN_DOMAINS_NOT_POSITIVE, number, "must be greater than zero")
     if not constraint.is_hard:
         yield path.invalid(
             Rule.MIN_DOMAINS_ON_SOFT,
-            constraint.min_domains,
+            number,
             f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {constraint.when_unsatisfiable}",
         )
 
@@ -245,18 +244,17 @@ def _merged(constraint: TopologySpreadConstraint, created_with: Optional[Labels]
     )
 
 
-def _selector_errors(selector: LabelSelector, path: _Path) -> Iterator[FieldError]:
+def _selector_errors(selector: LabelSelector, constraint: _Path) -> Iterator[FieldError]:
     """The API server walks matchLabels in random order; ours is the order of keys."""
     rule = Rule.LABEL_SELECTOR_INVALID
-    labels_path = path.child("matchLabels")
     for key, value in selector.match_labels:
-        at = _Path(labels_path.text, (*labels_path.route, key))
-        for detail in key_errors(key):
-            yield at.invalid(rule, key, detail)
-        for detail in value_errors(value):
-            yield at.invalid(rule, value, detail)
+        wrong = [*((key, detail) for detail in key_errors(key)), *((value, detail) for detail in value_errors(value))]
+        for text, detail in wrong:
+            path = constraint.child("labelSelector").child("matchLabels")
+            yield _Path(path.text, (*path.route, key)).invalid(rule, text, detail)
     for index, expression in enumerate(selector.match_expressions):
-        yield from _expression_errors(expression, path.child("matchExpressions").at(index))
+        path = constraint.child("labelSelector").child("matchExpressions")
+        yield from _expression_errors(expression, path.at(index))
 
 
 def _expression_errors(expression: LabelRequirement, path: _Path) -> Iterator[FieldError]:

@@ -79,7 +79,8 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
     manifest = unresolved.without(manifest, open_routes)
     for place in places:
         owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
-        errors = _field_errors(manifest, owner, place, minor)
+        constraints = constraint_reader.constraints(owner.template.get("spec") or {})
+        errors = _field_errors(manifest, owner, place, constraints=constraints, minor=minor)
         spec = spelling.as_meant(owner.template.get("spec") or {}) if problems else None
         lasting = errors if spec is None else _lasting(errors, manifest, owner, place, spec, minor)
         openness = {id(error): unresolved.open_by(manifest, owner, error=error, spec=place.spec) for error, _ in errors}
@@ -90,7 +91,8 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
         ]
         refusals = {error.rule.value for error, _ in errors if openness[id(error)] is not Open.SAME}
         refusals |= {"SPR113"} if open_routes else set()
-        subjects.append(Subject(manifest, owner, place, frozenset(refusals), spec=spec))
+        known = constraints if spec is None else None
+        subjects.append(Subject(manifest, owner, place, frozenset(refusals), spec=spec, constraints=known))
     return CheckedObject(findings, subjects)
 
 
@@ -99,13 +101,21 @@ def _lasting(
 ) -> list[Refused]:
     """The errors that a pod spec still has where its misspelt fields have the names that are meant."""
     meant = owner._replace(template={**owner.template, "spec": spec}, known_hash=owner.revision_hash)
-    lasting = {(error.rule, finding.path) for error, finding in _field_errors(manifest, meant, place, minor)}
+    constraints = constraint_reader.constraints(spec)
+    left = _field_errors(manifest, meant, place, constraints=constraints, minor=minor)
+    lasting = {(error.rule, finding.path) for error, finding in left}
     return [(error, finding) for error, finding in errors if (error.rule, finding.path) in lasting]
 
 
-def _field_errors(manifest: Manifest, owner: Workload, place: PodPlace, minor: Optional[int]) -> list[Refused]:
+def _field_errors(
+    manifest: Manifest,
+    owner: Workload,
+    place: PodPlace,
+    *,
+    constraints: tuple[TopologySpreadConstraint, ...],
+    minor: Optional[int],
+) -> list[Refused]:
     """What the API server says of the object, and of the pods that its controller then creates."""
-    constraints = constraint_reader.constraints(owner.template.get("spec") or {})
     if not constraints:
         return []
     spec = place.spec
