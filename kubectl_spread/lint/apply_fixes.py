@@ -122,7 +122,7 @@ class _Left:
 
 
 def _kind(finding: Finding) -> tuple[str, str, ObjectRef]:
-    """What a finding keeps while the text around it changes: its path may be another one."""
+    """Return what identifies a finding while the text around it changes; its path may change too."""
     return finding.place.source.name, finding.rule.code, finding.object
 
 
@@ -199,7 +199,7 @@ def fixable(
 
 
 def _remembering(read: Callable[[SourceFile], Result]) -> Callable[[SourceFile], Result]:
-    """The text that a pass ends with was read to see whether it is sound: it is not read again."""
+    """Return `read` with a memory of the last text, which a pass has read already to check it."""
     last: list[Result] = []
 
     def again(source: SourceFile) -> Result:
@@ -211,7 +211,7 @@ def _remembering(read: Callable[[SourceFile], Result]) -> Callable[[SourceFile],
 
 
 def edits_of(repair: Repair) -> tuple[Edit, ...]:
-    """The edits that make a fix.
+    """Return the edits that make a fix.
 
     Raises:
         NoEditError: it cannot be made in this text.
@@ -222,7 +222,7 @@ def edits_of(repair: Repair) -> tuple[Edit, ...]:
 
 
 def possible_edits(repair: Repair) -> tuple[Edit, ...]:
-    """The edits that make a fix, in the order of their places; none where it cannot be made in this text."""
+    """Return the edits that make a fix, in the order of their places; none where it cannot be made in this text."""
     try:
         return tuple(sorted(edits_of(repair)))
     except editing.NoEditError:
@@ -230,7 +230,7 @@ def possible_edits(repair: Repair) -> tuple[Edit, ...]:
 
 
 def _mended(result: Result, pairs: list[_Pair], recheck: Callable[[SourceFile], Result]) -> _Pass:
-    """One pass: all fixes at once, or where that goes wrong those that do no harm."""
+    """Make all fixes at once, or only those that do no harm."""
     if not pairs:
         return _Pass(result.source.text, [], [])
     refused: list[Refusal] = []
@@ -243,7 +243,7 @@ def _mended(result: Result, pairs: list[_Pair], recheck: Callable[[SourceFile], 
 def _sifted(
     result: Result, kept: list[_Attempt], more: list[_Attempt], *, recheck: Callable[[SourceFile], Result]
 ) -> tuple[list[_Attempt], list[Refusal]]:
-    """The attempts that can be made beside those that are kept, and the others; by halving, as few do harm."""
+    """Return the attempts that can be made beside those that are kept, and the others; by halving, as few do harm."""
     harm = _harm(result, [*kept, *more], recheck) if more else ""
     if not harm:
         return [*kept, *more], []
@@ -269,7 +269,7 @@ def _attempts(pairs: list[_Pair], refused: list[Refusal]) -> Iterator[_Attempt]:
 
 
 def _attempt(group: list[_Pair], refused: list[Refusal]) -> Optional[_Attempt]:
-    """The fix of findings at one place, as the edits of those that can be fixed there."""
+    """Return the fix of findings at one place, as the edits of those that can be fixed there."""
     repairs = tuple(pair.now.repair for pair in group if pair.now.repair is not None)
     edits: dict[Edit, None] = {}
     problem = ""
@@ -285,7 +285,7 @@ def _attempt(group: list[_Pair], refused: list[Refusal]) -> Optional[_Attempt]:
 
 
 def _apart(attempts: Iterable[_Attempt]) -> Iterator[_Attempt]:
-    """Those whose edits touch none of an earlier one; the others have their turn in the next pass."""
+    """Yield those whose edits touch none of an earlier one; the others have their turn in the next pass."""
     taken: list[Edit] = []  # in order; none overlaps another
     for attempt in attempts:
         if not any(_touches(edit, taken) for edit in attempt.edits):
@@ -295,7 +295,7 @@ def _apart(attempts: Iterable[_Attempt]) -> Iterator[_Attempt]:
 
 
 def _touches(edit: Edit, taken: list[Edit]) -> bool:
-    """Whether an edit is about the same characters as another; what is added at the same place is, too."""
+    """Return whether an edit touches the characters of another, insertions at the same place included."""
     at = bisect_left(taken, edit)
     return any(edit.start <= other.end and other.start <= edit.end for other in taken[max(0, at - 1) : at + 1])
 
@@ -305,7 +305,7 @@ def _text(result: Result, attempts: list[_Attempt]) -> str:
 
 
 def _harm(result: Result, attempts: list[_Attempt], recheck: Callable[[SourceFile], Result]) -> str:
-    """Why the text with the fixes is not what was intended; empty where it is."""
+    """Return why the text with the fixes is not what was intended; empty where it is."""
     mended = SourceFile(result.source.name, _text(result, attempts))
     if not _means(mended, result.source, [repair for attempt in attempts for repair in attempt.repairs]):
         return "the text would not mean what the fix intends"
@@ -314,7 +314,7 @@ def _harm(result: Result, attempts: list[_Attempt], recheck: Callable[[SourceFil
 
 
 def _means(mended: SourceFile, source: SourceFile, repairs: list[Repair]) -> bool:
-    """Whether the documents are those that were there, changed as intended; what was no document may be one now."""
+    """Return whether the documents are the former ones, changed as intended; a new one may have become valid."""
     expected, problems = _documents(source)
     changes: dict[int, list[editing.Change]] = {}  # by where the document starts
     for repair in repairs:
@@ -330,25 +330,25 @@ def _means(mended: SourceFile, source: SourceFile, repairs: list[Repair]) -> boo
 
 
 def _documents(source: SourceFile) -> tuple[dict[int, Any], int]:
-    """The plain values of the documents by where they start, and how many are not YAML."""
+    """Return the plain values of the documents by where they start, and how many are not YAML."""
     composed = list(compose.compose(source))
     plain = {item.start: item.plain for item in composed if isinstance(item, compose.Document)}
     return plain, len(composed) - len(plain)
 
 
 def _canonical(plain: Any) -> str:
-    """A text that tells 1 from true."""
+    """Return a text that tells 1 from true."""
     import json  # 5 ms
 
     return json.dumps(plain, sort_keys=True)
 
 
 def _refusals(result: Result) -> Counter[tuple[ObjectRef, str]]:
-    """What the API server would not take, by object and rule."""
+    """Return the errors of the API server, by object and rule."""
     return Counter((item.object, item.rule.code) for item in result.findings if item.rule.severity is Severity.ERROR)
 
 
 def _added(before: Counter[tuple[ObjectRef, str]], after: Counter[tuple[ObjectRef, str]]) -> list[str]:
-    """The rules by which more is refused; what else an object has that could not be decoded is not new."""
+    """Return the rules by which more is refused; what else an object has that could not be decoded is not new."""
     hidden = {name for name, code in before if code == _UNDECODABLE}
     return sorted({code for name, code in after - before if code == _UNDECODABLE or name not in hidden})

@@ -84,7 +84,7 @@ class BareSubject(Subject):
         self.is_final = self._is_final()
 
     def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
-        """The route of a constraint, or of something in it."""
+        """Return the route of a constraint, or of something in it."""
         return self.at(constraint.position, steps)
 
     def at(self, position: int, steps: Route) -> Route:
@@ -94,22 +94,22 @@ class BareSubject(Subject):
         return route
 
     def path(self, route: Route) -> str:
-        """A route as the API server prints it in the object that the constraints are for."""
+        """Return a route as the API server prints it in the object that the constraints are for."""
         return self._paths.get(route, "")
 
     def _is_final(self) -> bool:
-        """Whether the pods get the constraints as they are written: no chart, operator or base adds a selector."""
+        """Return whether no chart, operator or base adds a selector to the constraints."""
         is_copied = self.operator is not None and self.operator.as_written and not self._has_other_fields
         return is_copied or (self.found.is_patch and self.found.is_complete)
 
     @property
     def _has_other_fields(self) -> bool:
-        """Whether an entry has fields of its operator, which may say what to select."""
+        """Return whether an entry has fields of its operator, which may say what to select."""
         known = decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
         return any(name not in known for entry in self.found.entries if isinstance(entry, dict) for name in entry)
 
     def _is_open(self, constraint: TopologySpreadConstraint) -> bool:
-        """Whether nothing can be said of a constraint, as another tool has yet to write its key."""
+        """Return whether nothing can be said of a constraint, as another tool has yet to write its key."""
         return has_placeholder(constraint.topology_key) or not constraint.topology_key
 
 
@@ -270,7 +270,7 @@ def _wrong_types(subject: BareSubject) -> Iterator[Finding]:
                 place,
                 reference(subject.manifest),
                 subject.path(route),
-                hints.for_type(problem.message, value, written=written),
+                hints.for_type(problem, value, written=written),
             )
 
 

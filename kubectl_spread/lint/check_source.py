@@ -149,7 +149,7 @@ class _Reading:
             self._search(Manifest(document, (), {}, "", ""))
 
     def _may_be_in(self, document: compose.Document) -> bool:
-        """Whether a document may hold constraints outside the pod specs of known kinds."""
+        """Return whether a document may hold constraints outside the pod specs of known kinds."""
         return self._may_hold and constraint_lists.may_hold(document.text)
 
     @functools.cached_property
@@ -190,15 +190,15 @@ class _Reading:
 
 
 def _separator_texts(source: SourceFile, findings: list[Finding], is_relevant: Callable[[str], bool]) -> list[Finding]:
-    """What kubectl stops at, if it is a file for kubectl: no template, and with something to check."""
+    """Return the separators at which kubectl stops, if the file is no template and has something to check."""
     found: list[Finding] = []
     spans = list(compose.separator_texts(source.text))
     if not spans or not is_relevant(source.text) or any(item.rule.code == "SPR002" for item in findings):
         return found
     for span in spans:
         text = source.text[span.start : span.end]
-        message = f"kubectl reads no further: invalid Yaml document separator: {text}"
-        hint = "remove it, or make it a comment, or put it on a line of its own"
+        message = f"kubectl stops here and applies nothing below: invalid Yaml document separator: {text}"
+        hint = "remove the text, turn it into a comment, or move it to a line of its own"
         found.append(
             Finding(RULES["SPR004"], message, Place(source, span), hint=hint, repair=fixes.for_separator(source, span))
         )
@@ -216,7 +216,7 @@ def _duplicate_keys(document: compose.Document) -> list[Finding]:
             found.append(
                 Finding(
                     RULES["SPR003"],
-                    f"the key `{duplicate.text}` is written twice in one mapping; the last one counts",
+                    f"the key `{duplicate.text}` is in this mapping twice; only the last value counts",
                     place,
                     hint="remove one of the two",
                     related=(first,),
@@ -232,7 +232,7 @@ def _syntax(problem: compose.SyntaxProblem) -> Finding:
         is_helm = is_of_chart(problem.source.text)
         return Finding(
             RULES["SPR002"],
-            f"a {'Helm template' if is_helm else 'template'}, not YAML: not checked",
+            f"this {'Helm template' if is_helm else 'template'} was not checked: it is not YAML until it is rendered",
             place._replace(span=action),
             hint=f"render it first: {'helm template ... | ' if is_helm else '... | '}kubectl spread check -",
         )
@@ -240,7 +240,7 @@ def _syntax(problem: compose.SyntaxProblem) -> Finding:
 
 
 def _without_template_noise(findings: list[Finding], *, is_told: bool) -> tuple[Finding, ...]:
-    """One line for a template that names constraints, however many of its documents do not parse; none for others."""
+    """Return one finding for a template that names constraints, and none for other templates."""
     kept: list[Finding] = []
     for finding in findings:
         is_template = finding.rule.code == "SPR002"

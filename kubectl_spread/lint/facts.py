@@ -29,58 +29,58 @@ class ClusterFacts(Protocol):
 
     @property
     def node_keys(self) -> frozenset[str]:
-        """The label keys that at least one node has."""
+        """Return the label keys that at least one node has."""
         ...
 
     def domain_count(self, key: str) -> int:
-        """How many values a label has among the nodes."""
+        """Return how many values a label has among the nodes."""
         ...
 
     @property
     def server(self) -> Optional[Server]:
-        """The version of the API server; None where no node tells one."""
+        """Return the version of the API server; None where no node tells one."""
         ...
 
     def account(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Account]:
-        """A constraint on the cluster without the workload's own pods."""
+        """Return a constraint on the cluster without the workload's own pods."""
         ...
 
     def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintCounts]:
-        """A hard constraint and the workload's pods that run; None where none of them does."""
+        """Return a hard constraint and the workload's pods that run; None where none of them does."""
         ...
 
     def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Uncounted]:
-        """The workload's running pods that a constraint's selector does not match, if it matches others."""
+        """Return the workload's running pods that a constraint's selector does not match, if it matches others."""
         ...
 
     def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
-        """Where the pods that run would be if none of them did; None where not all of them would find a node."""
+        """Return where the pods that run would be if none of them did; None where not all of them would find a node."""
         ...
 
     def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
-        """Where all pods of a workload of which none runs yet go, as `check` places them."""
+        """Return where all pods of a workload of which none runs yet go, as `check` places them."""
         ...
 
     def others(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[Others, ...]:
-        """The workloads whose running pods a hard constraint counts beside the own."""
+        """Return the workloads whose running pods a hard constraint counts beside the own."""
         ...
 
     def elsewhere(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[tuple[str, int], ...]:
-        """How many pods of each other namespace a constraint selects, and does not count."""
+        """Return how many pods of each other namespace a constraint selects, and does not count."""
         ...
 
     def scaled_down(
         self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int
     ) -> Optional[ConstraintCounts]:
-        """The least uneven that a Deployment's or ReplicaSet's running pods may be with only so many left of them."""
+        """Return the most even result of scaling the running pods of a Deployment or ReplicaSet down."""
         ...
 
     def has_claims(self, workload: Workload) -> bool:
-        """Whether a claim that a StatefulSet makes for one of its pods is there already."""
+        """Return whether a claim that a StatefulSet makes for one of its pods is there already."""
         ...
 
     def volume_values(self, class_name: Optional[str], key: str) -> Optional[frozenset[str]]:
-        """The values of a node label that a StorageClass allows for volumes which it makes when a pod is scheduled.
+        """Return the values of a node label at which a StorageClass can create a volume for a pod.
 
         None where it allows any, where a volume of the class lies ready, or the class is not known; without a name it
         is the default one.
@@ -88,20 +88,20 @@ class ClusterFacts(Protocol):
         ...
 
     def anti_affinities(self, workload: Workload) -> tuple[AntiAffinity, ...]:
-        """The required anti-affinities that keep the workload's own pods apart."""
+        """Return the required anti-affinities that keep the workload's own pods apart."""
         ...
 
     def outcome(self, workload: Workload) -> Optional[Outcome]:
-        """What becomes of the workload's pods, as `check` places them."""
+        """Return how many of the workload's pods find a node, as `check` places them."""
         ...
 
     def impossible(self, workload: Workload) -> Optional[Impossible]:
-        """What keeps some pod out in every way the scheduler could place them.
+        """Return why some pod stays Pending in every possible placement.
 
         None where there is a way, where hard constraints are not the reason, or there are too many ways to look at.
         """
         ...
 
     def configured_defaults(self, workload: Workload) -> Optional[tuple[TopologySpreadConstraint, ...]]:
-        """The default constraints that the scheduler's configuration has instead of those built in, which are None."""
+        """Return the configured default constraints; None for the built-in ones."""
         ...

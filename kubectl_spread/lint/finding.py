@@ -82,7 +82,7 @@ class Place(NamedTuple):
 
     @property
     def template(self) -> str:
-        """The chart's template that it was rendered from, where the source says it."""
+        """Return the chart's template that it was rendered from, where the source says it."""
         return self.source.origin(self.span.start)
 
 

@@ -31,7 +31,7 @@ def own_selector(subject: Subject, constraint: TopologySpreadConstraint, *, is_s
 
 
 def selectable(subject: Subject, constraint: TopologySpreadConstraint) -> dict[str, str]:
-    """The labels for a selector of the workload's own pods: the API server refuses those in matchLabelKeys."""
+    """Return the labels for a selector of the workload's own pods: the API server refuses those in matchLabelKeys."""
     return {
         key: value
         for key, value in subject.own_labels.items()
@@ -46,7 +46,7 @@ def softened(subject: Subject, constraint: TopologySpreadConstraint) -> Optional
     changes: list[Change] = [Put(subject.route(constraint, "whenUnsatisfiable"), SCHEDULE_ANYWAY)]
     if constraint.min_domains is not None:
         changes.append(Drop(subject.route(constraint, "minDomains")))
-    return Fix(f"let it be {SCHEDULE_ANYWAY}", tuple(changes))
+    return Fix(f"use {SCHEDULE_ANYWAY}", tuple(changes))
 
 
 def without_match_key(subject: Subject, constraint: TopologySpreadConstraint, key: str) -> Change:

@@ -36,7 +36,7 @@ class Group:
 
     @cached_property
     def _independent(self) -> list[Subject]:
-        """Those with a name that no other object made: pods and ReplicaSets of a Deployment are its own."""
+        """Return those with a name that no other object made: pods and ReplicaSets of a Deployment are its own."""
         return [subject for subject in self.members if subject.workload.name and not subject.is_owned]
 
     @cached_property

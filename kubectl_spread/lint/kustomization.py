@@ -159,7 +159,7 @@ def _scaling(target: Target, replicas: Replicas) -> Scaling:
 
 
 def _named_in(document: Mapping[str, Any]) -> Target:
-    """The object that a strategic merge patch names itself."""
+    """Return the object that a strategic merge patch names itself."""
     name = _text(fields(document.get("metadata")).get("name"))
     return Target(re.escape(_text(document.get("kind"))), re.escape(name))
 
@@ -190,7 +190,7 @@ def _fits(pattern: str, text: str) -> bool:
 
 
 def _below(directory: str, text: str) -> str:
-    """An absolute path; empty for what is no local path."""
+    """Return an absolute path; empty for what is no local path."""
     if not text or "://" in text or "\n" in text or "?ref=" in text:
         return ""
     return os.path.normpath(os.path.join(directory, text))

@@ -63,7 +63,7 @@ class Neighbourhoods:
 
     @cached_property
     def _positions(self) -> tuple[dict[str, list[int]], dict[str, list[int]], set[int]]:
-        """Members by the directory of their file, by each directory above it, too, and those with a namespace."""
+        """Return the members by each directory above their file, and those with a namespace."""
         inside: dict[str, list[int]] = {}
         below: dict[str, list[int]] = {}
         named: set[int] = set()

@@ -162,8 +162,8 @@ def _is_repeated(manifest: Manifest, found: constraint_lists.ConstraintList, tar
     return False
 
 
-_OF_A_CHART = "check what its chart renders with these values: helm template ... | kubectl spread check -"
-_HINT = "name its path in .kubectl-spread.yaml (podspecPaths), or check the workloads that come of it"
+_OF_A_CHART = "check what the chart renders with these values: helm template ... | kubectl spread check -"
+_HINT = "add its path to .kubectl-spread.yaml (podspecPaths), or check the workloads that it creates"
 _HINTS = dict.fromkeys(("Application", "ApplicationSet", "HelmRelease", "HelmChart", "HelmChartConfig"), _OF_A_CHART)
 
 
@@ -179,7 +179,7 @@ def unmapped(outside: Outside) -> list[Finding]:
     return [
         Finding(
             RULES["SPR006"],
-            f"`{FIELD}`{others}: only the checks that need no pod were made, {_why(manifest, what)}",
+            f"`{FIELD}`{others} {'were' if more else 'was'} checked only in part, {_why(manifest, what)}",
             bare_lists.place_of(first),
             reference(manifest),
             first.found.path,
@@ -190,8 +190,8 @@ def unmapped(outside: Outside) -> list[Finding]:
 
 def _why(manifest: Manifest, what: str) -> str:
     if manifest.workload_kind is None:
-        return f"as it is not known where {_article(what)} {what} has its pods"
-    return f"as it is in none of the pods that {_article(what)} {what} is known to have"
+        return f"because it is not known where {_article(what)} {what} has its pods"
+    return f"because it is outside the pods that {_article(what)} {what} is known to have"
 
 
 def _is_unmapped(subject: BareSubject) -> bool:

@@ -65,7 +65,7 @@ def _missing(patch: Subject, bases: Sequence[Subject]) -> Iterator[Finding]:
         names = " and ".join(sorted({f"{base.workload.kind} `{base.workload.name}`" for base in bases}))
         yield Finding(
             RULES[_MISSING_SELECTOR],
-            f"labelSelector is missing, and {names} has none for this topologyKey, so the constraint counts no pods",
+            f"the pods are not spread: labelSelector is missing, and {names} has none for this topologyKey either",
             patch.place(route),
             reference(patch.manifest),
             patch.path(route),

@@ -45,7 +45,7 @@ def read(
     named: bool = False,
     namespace: str = DEFAULT_NAMESPACE,
 ) -> Result:
-    """What a source holds, as far as the rules that are asked for look at it, with the kinds that the config adds."""
+    """Read a source with the kinds that the selected rules look at and the config adds."""
     kinds = with_paths(config.podspec_paths) if config.podspec_paths else BUILT_IN
     minor = policy.settings(source).target.minor
     return check_source(source, named=named, codes=policy.possible, kinds=kinds, namespace=namespace, minor=minor)
@@ -81,7 +81,7 @@ def judged(
     accepted: Accepted,
     rules: Optional[RootRules] = None,
 ) -> Judged:
-    """What the API server would say, and what the rules about workloads say; `rules` are those about roots."""
+    """Return the findings of the API server's checks and of all rules; `rules` are those about roots."""
     sources = [result.source for result in results]
     seen = Seen(lambda source: policy.settings(source).target, facts, namespace)
     project = Projects(results, rules or ONE_ROOT, seen)
@@ -108,7 +108,7 @@ def judged(
     followed = frozenset(code for code, rule in RULES.items() if facts is not None or not rule.needs_facts)
 
     def asked(wish: Wish) -> frozenset[str]:
-        """The rules that are asked for where a suppression reaches; anywhere, for one that reaches no file."""
+        """Return the rules that are asked for where a suppression reaches; anywhere, for one that reaches no file."""
         reached = [source for source in sources if wish.reaches(source)]
         return policy.codes(reached or sources) & followed
 
@@ -132,12 +132,12 @@ def _places(accepted: Accepted) -> list[Place]:
 
 
 def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRules] = None) -> list[Workload]:
-    """The workloads that would run, in order; see `Project.workloads`."""
+    """Return the workloads that would run, in order; see `Project.workloads`."""
     return Projects(results, rules or ONE_ROOT, Seen(lambda _: TargetCluster(), None, namespace)).workloads
 
 
 def _outside(results: Sequence[Result], seen: Seen, codes: frozenset[str]) -> list[Finding]:
-    """What the rules find outside the pod specs of known kinds; nested objects count for one another only."""
+    """Return findings outside the pod specs of known kinds; nested objects count only for one another."""
     findings: list[Finding] = []
     for result in results:
         if result.outside is not None:
@@ -154,7 +154,7 @@ def _outside(results: Sequence[Result], seen: Seen, codes: frozenset[str]) -> li
 
 
 def _patches(results: Sequence[Result], codes: frozenset[str]) -> list[Finding]:
-    """What is missing in patches, and in all workloads that they are merged into."""
+    """Return findings for fields that are missing in patches and in all workloads they are merged into."""
     may_be = any(len(result.subjects) > 0 for result in results) and len(results) > 1
     if "SPR201" not in codes or not may_be:
         return []
@@ -164,5 +164,5 @@ def _patches(results: Sequence[Result], codes: frozenset[str]) -> list[Finding]:
 
 
 def is_seen(result: Result) -> bool:
-    """Whether nothing in a source is hidden from the rules: neither a document that does not decode, nor a template."""
+    """Return whether the rules see all of a source: every document decodes, and none is a template."""
     return not result.is_template and not any(finding.is_unreadable for finding in result.findings)

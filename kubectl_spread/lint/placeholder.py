@@ -20,7 +20,7 @@ _IN_A_COMMENT = re.compile(r"[ \t]*:?[ \t]+#(?:@|\{)")
 
 
 def has_placeholder(value: Any) -> bool:
-    """Whether a text has a part that is not what will be applied."""
+    """Return whether a text has a part that is not what will be applied."""
     if not isinstance(value, str):
         return False
     is_word = value.startswith("$") or (value.startswith("__") and value.endswith("__"))
@@ -28,7 +28,7 @@ def has_placeholder(value: Any) -> bool:
 
 
 def is_filled_in(place: Place) -> bool:
-    """Whether a place is that of such a value; a line with a key is not."""
+    """Return whether a place is that of such a value; a line with a key is not."""
     text, span = place.source.text, place.span
     written = text[span.start : span.end]
     if has_placeholder(written.strip("\"'")) and not _KEY.match(written):

@@ -51,7 +51,7 @@ class ReplicaRange(NamedTuple):
 
     @property
     def likely(self) -> Optional[int]:
-        """The maximum; where it is unknown, the number in the manifest."""
+        """Return the maximum; where it is unknown, the number in the manifest."""
         return self.written if self.maximum is None else self.maximum
 
 
@@ -92,7 +92,7 @@ class Project:
         set_replicas: Callable[[Manifest], Optional[list[Replicas]]] = lambda _: None,
         area: Callable[[Manifest], Optional[Area]] = lambda _: None,
     ) -> None:
-        """`namespace` is that of objects that name none. `set_replicas` is `Root.replicas`, `area` is `Root.area`."""
+        """Index workloads; `namespace` is the default one, `set_replicas` is `Root.replicas`, `area` is `Root.area`."""
         self.scope: Optional[Scope] = None
         self._set_replicas = set_replicas
         self._area = area
@@ -120,16 +120,16 @@ class Project:
 
     @cached_property
     def namespaces(self) -> list[str]:
-        """The namespaces that workloads are in, by name."""
+        """Return the namespaces that workloads are in, by name."""
         return sorted(self._by_namespace)
 
     @property
     def workloads(self) -> list[Workload]:
-        """The workloads that the API server would accept, as they would run."""
+        """Return the workloads that the API server would accept, as they would run."""
         return [subject.workload for subject in self.subjects if not subject.refusals]
 
     def seen_from(self, manifest: Manifest) -> Project:
-        """The project for a rule that asks about this object: `target` is the one that its file is for."""
+        """Return the project for a rule that asks about this object: `target` is the one that its file is for."""
         if self._target_of is None:
             return self
         target = self._target_of(manifest.document.source)
@@ -169,15 +169,15 @@ class Project:
         return [subject for subject in candidates if selector.matches(subject.labels)]
 
     def of_kind(self, kind: str) -> list[Manifest]:
-        """The objects around the workloads that are of a kind, in order."""
+        """Return the objects around the workloads that are of a kind, in order."""
         return self._by_kind.get(kind, [])
 
     def namespace_of(self, manifest: Manifest) -> str:
-        """The namespace that an object is applied to."""
+        """Return the namespace that an object is applied to."""
         return manifest.namespace or self.namespace
 
     def replicas(self, subject: Subject) -> ReplicaRange:
-        """The replicas of a workload: what its autoscaler allows, else what kustomizations or it itself say."""
+        """Return the replicas of a workload: what its autoscaler allows, else what kustomizations or it itself say."""
         known = self._replicas.get(id(subject))
         if known is None:
             scope = self.scope
@@ -239,13 +239,13 @@ class Project:
         return {(id(subject.manifest), subject.template_route): subject for subject in self.subjects}
 
     def scaled(self, autoscaler: Manifest) -> Optional[Subject]:
-        """The workload that an autoscaler is about."""
+        """Return the workload that an autoscaler is about."""
         target = _scale_target(autoscaler)
         kind, namespace = target.get("kind") or "Deployment", self.namespace_of(autoscaler)
         return self._by_key.get(f"{kind} {namespace}/{target.get('name')}")
 
     def backends(self, service: Manifest) -> list[Subject]:
-        """The workloads whose pods a Service sends traffic to, in order."""
+        """Return the workloads whose pods a Service sends traffic to, in order."""
         selector = fields(fields(service.plain.get("spec")).get("selector"))
         if service.api_version != "v1" or not selector or not all(isinstance(item, str) for item in selector.values()):
             return []
@@ -253,7 +253,7 @@ class Project:
         return self.matching(Selector(equalities), self.namespace_of(service))
 
     def services(self, subject: Subject) -> list[Manifest]:
-        """The Services that send traffic to a workload's pods, in order."""
+        """Return the Services that send traffic to a workload's pods, in order."""
         return self._services.get(id(subject), [])
 
     @cached_property
@@ -262,7 +262,7 @@ class Project:
 
     @cached_property
     def _services(self) -> dict[int, list[Manifest]]:
-        """By the identity of the subject."""
+        """Return the Services by the id() of a subject."""
         found: dict[int, list[Manifest]] = {}
         for service in self.of_kind("Service"):
             for subject in self.backends(service):
@@ -277,14 +277,14 @@ class Project:
 
     @cached_property
     def _by_scaled_name(self) -> dict[str, list[Manifest]]:
-        """The autoscalers by the name of their workload."""
+        """Return the autoscalers by the name of their workload."""
         found: dict[str, list[Manifest]] = {}
         for manifest in (*self.of_kind("HorizontalPodAutoscaler"), *self.of_kind("ScaledObject")):
             found.setdefault(str(_scale_target(manifest).get("name")), []).append(manifest)
         return found
 
     def _referring_rollouts(self) -> dict[tuple[str, str], Manifest]:
-        """The Rollouts that take their template from a Deployment, by its namespace and name.
+        """Return the Rollouts that take their template from a Deployment, by its namespace and name.
 
         Source: argoproj/argo-rollouts docs, migrating by workloadRef.
         """
@@ -296,7 +296,7 @@ class Project:
         return found
 
     def _rollout_of(self, subject: Subject) -> Optional[Manifest]:
-        """The Rollout that runs a Deployment's pods in its place; None also where both run some."""
+        """Return the Rollout that runs a Deployment's pods in its place; None also where both run some."""
         owner = subject.workload
         found = self._rollouts.get((owner.namespace, owner.name)) if owner.kind == "Deployment" else None
         if found is None:
@@ -314,7 +314,7 @@ def _scale_target(autoscaler: Manifest) -> Plain:
 
 
 def _whole(value: Any, default: Optional[int]) -> Optional[int]:
-    """A whole number, 3.0 as well as 3, or what stands for none."""
+    """Return a whole number, 3.0 as well as 3, or the default."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
         return default
     return int(value)
@@ -352,7 +352,7 @@ def widest(ranges: Sequence[ReplicaRange]) -> ReplicaRange:
 
 
 def _sum(sizes: Iterable[Optional[int]]) -> Optional[int]:
-    """The sum, None where a number is missing."""
+    """Return the sum, None where a number is missing."""
     total = 0
     for size in sizes:
         if size is None:
@@ -362,7 +362,7 @@ def _sum(sizes: Iterable[Optional[int]]) -> Optional[int]:
 
 
 def _times(groups: ReplicaRange, size: int) -> ReplicaRange:
-    """The pods of so many groups."""
+    """Return the range of pods in so many groups."""
     least, most = (None if number is None else number * size for number in groups[:2])
     written = None if groups.written is None else groups.written * size
     return groups._replace(minimum=least, maximum=most, written=written)

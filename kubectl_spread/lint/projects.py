@@ -58,7 +58,7 @@ class Projects:
 
     @property
     def workloads(self) -> list[Workload]:
-        """The workloads that the API server would accept, as they would run, each once.
+        """Return the workloads that the API server would accept, as they would run, each once.
 
         An autoscaler of the input brings the number of replicas within its bounds.
         """
@@ -136,7 +136,7 @@ def _held(results: Iterable[Result], namespace: str) -> Iterator[Held]:
 
 
 def _in_order(results: Iterable[Result], projects: Iterable[Project]) -> Iterator[Subject]:
-    """The subjects of all projects in the order of the sources, each once."""
+    """Yield the subjects of all projects in the order of the sources, each once."""
     known: dict[int, dict[object, Subject]] = {}  # by id() of a manifest
     for project in projects:
         for subject in project.subjects:
@@ -147,7 +147,7 @@ def _in_order(results: Iterable[Result], projects: Iterable[Project]) -> Iterato
 
 
 def _agreed(held: list[list[Finding]]) -> Iterator[Finding]:
-    """The findings of the first root that the others have, too."""
+    """Yield the findings of the first root that the others have, too."""
     first, *others = held
     keys = [{_key(finding) for finding in findings} for findings in others]
     for finding in first:

@@ -109,34 +109,38 @@ RENAMED = {
 RULES: dict[str, RuleMeta] = {
     rule.code: rule
     for rule in (
-        _text_rule("SPR001", "yaml-syntax", "a document is not YAML"),
-        _text_rule("SPR002", "template-skipped", "a template that names constraints was not checked", Severity.INFO),
-        _text_rule("SPR003", "duplicate-key", "a mapping has a key twice"),
-        _text_rule("SPR004", "separator-text", "text stands beside a document separator", fixes=SAFE),
-        _text_rule("SPR005", "unused-suppression", "a suppression suppresses nothing", Severity.WARNING, fixes=SAFE),
-        _text_rule("SPR006", "unmapped-podspec", "constraints in an unknown kind were checked in part", Severity.INFO),
-        _text_rule("SPR101", "max-skew-not-positive", "maxSkew is missing, zero or negative", fixes=UNSAFE),
-        _text_rule("SPR102", "topology-key-missing", "topologyKey is missing or empty"),
+        _text_rule("SPR001", "yaml-syntax", "a document is not valid YAML"),
+        _text_rule("SPR002", "template-skipped", "a template that contains constraints was not checked", Severity.INFO),
+        _text_rule("SPR003", "duplicate-key", "a mapping has the same key twice"),
+        _text_rule("SPR004", "separator-text", "there is text on the line of a document separator", fixes=SAFE),
+        _text_rule("SPR005", "unused-suppression", "a suppression has no effect", Severity.WARNING, fixes=SAFE),
         _text_rule(
-            "SPR103", "when-unsatisfiable-missing", "whenUnsatisfiable is missing; it has no default", fixes=UNSAFE
+            "SPR006", "unmapped-podspec", "constraints in an unknown kind were checked only in part", Severity.INFO
         ),
+        _text_rule("SPR101", "max-skew-not-positive", "`maxSkew` is missing, zero or negative", fixes=UNSAFE),
+        _text_rule("SPR102", "topology-key-missing", "`topologyKey` is missing or empty"),
+        _text_rule("SPR103", "when-unsatisfiable-missing", "`whenUnsatisfiable` is missing", fixes=UNSAFE),
         _text_rule(
             "SPR104",
             "when-unsatisfiable-invalid",
-            "whenUnsatisfiable is neither DoNotSchedule nor ScheduleAnyway",
+            "`whenUnsatisfiable` is neither DoNotSchedule nor ScheduleAnyway",
             fixes=SAFE,
         ),
-        _text_rule("SPR105", "duplicate-constraint", "two constraints share topologyKey and whenUnsatisfiable"),
-        _text_rule("SPR106", "min-domains-not-positive", "minDomains is zero or negative", fixes=SAFE),
-        _text_rule("SPR107", "min-domains-on-soft", "minDomains without DoNotSchedule", fixes=SAFE),
+        _text_rule(
+            "SPR105", "duplicate-constraint", "two constraints have the same `topologyKey` and `whenUnsatisfiable`"
+        ),
+        _text_rule("SPR106", "min-domains-not-positive", "`minDomains` is zero or negative", fixes=SAFE),
+        _text_rule("SPR107", "min-domains-on-soft", "`minDomains` is set without DoNotSchedule", fixes=SAFE),
         _text_rule(
             "SPR108", "inclusion-policy-invalid", "a node inclusion policy is neither Honor nor Ignore", fixes=SAFE
         ),
-        _text_rule("SPR109", "match-keys-without-selector", "matchLabelKeys without labelSelector", fixes=UNSAFE),
+        _text_rule(
+            "SPR109", "match-keys-without-selector", "`matchLabelKeys` is set without `labelSelector`", fixes=UNSAFE
+        ),
         _text_rule(
             "SPR110",
             "match-key-in-selector",
-            "a key is in both matchLabelKeys and labelSelector",
+            "a key is in both `matchLabelKeys` and `labelSelector`",
             fixes=SAFE,
             supersedes=(
                 "SPR203",
@@ -144,11 +148,11 @@ RULES: dict[str, RuleMeta] = {
                 "SPR605",
             ),
         ),
-        _text_rule("SPR111", "match-key-syntax", "a matchLabelKeys entry is not a label key"),
+        _text_rule("SPR111", "match-key-syntax", "an entry of `matchLabelKeys` is not a label key"),
         _text_rule(
             "SPR112",
             "label-selector-invalid",
-            "labelSelector does not parse",
+            "`labelSelector` is not valid",
             fixes=SAFE,
             supersedes=(
                 "SPR203",
@@ -160,12 +164,15 @@ RULES: dict[str, RuleMeta] = {
         ),
         _text_rule("SPR114", "unknown-field", "a constraint has a field that does not exist", fixes=SAFE),
         _text_rule(
-            "SPR115", "misplaced-constraints", "topologySpreadConstraints stands where nothing reads it", fixes=UNSAFE
+            "SPR115",
+            "misplaced-constraints",
+            "`topologySpreadConstraints` is in a place where it has no effect",
+            fixes=UNSAFE,
         ),
         _workload_rule(
             "SPR201",
             "selector-missing",
-            "a constraint without labelSelector counts no pods",
+            "a constraint without `labelSelector` counts no pods",
             needs_whole=True,
             fixes=EITHER,
             gate=gates.has_no_selector,
@@ -173,14 +180,14 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR202",
             "selector-empty",
-            "an empty labelSelector counts no pods",
+            "a constraint with an empty `labelSelector` counts no pods",
             fixes=UNSAFE,
             gate=gates.selects_everything,
         ),
         _workload_rule(
             "SPR203",
             "selector-misses-own-pods",
-            "a constraint does not select the pods it stands in",
+            "a constraint does not select the workload's own pods",
             needs_whole=True,
             fixes=UNSAFE,
             gate=gates.misses_own_pods,
@@ -188,14 +195,14 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR204",
             "max-skew-never-binds",
-            "maxSkew is as large as the number of pods",
+            "`maxSkew` is so large that the constraint never refuses a node",
             Severity.WARNING,
             gate=gates.allows_skew,
         ),
         _workload_rule(
             "SPR205",
             "single-replica",
-            "constraints on a workload of one replica spread nothing",
+            "constraints on a workload with one replica spread nothing",
             Severity.INFO,
             fixes=UNSAFE,
             gate=gates.is_single,
@@ -211,45 +218,47 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR207",
             "single-allowed-domain",
-            "the pods may run in one domain only",
+            "the pods can run in only one domain",
             Severity.WARNING,
             one_of=("nodeSelector", "affinity"),
         ),
         _workload_rule(
             "SPR208",
             "per-pod-match-key",
-            "matchLabelKeys has a label that is different on every pod",
+            "`matchLabelKeys` contains a label that is different on every pod",
             needs=("matchLabelKeys",),
             fixes=UNSAFE,
         ),
         _workload_rule(
             "SPR209",
             "match-key-absent",
-            "matchLabelKeys has a label that the pods do not have",
+            "`matchLabelKeys` contains a label that the pods do not have",
             Severity.WARNING,
             needs=("matchLabelKeys",),
             needs_whole=True,
             fixes=EITHER,
         ),
-        _workload_rule("SPR210", "node-name-set", "nodeName is set, so no scheduler sees the pod", needs=("nodeName",)),
+        _workload_rule(
+            "SPR210", "node-name-set", "`nodeName` is set, so the scheduler never sees the pod", needs=("nodeName",)
+        ),
         _workload_rule(
             "SPR211",
             "soft-shadowed-by-hard",
-            "a ScheduleAnyway constraint prefers among domains that a DoNotSchedule one leaves equal",
+            "a ScheduleAnyway constraint has no effect next to a DoNotSchedule one",
             Severity.INFO,
             needs=("DoNotSchedule", "ScheduleAnyway"),
         ),
         _workload_rule(
             "SPR212",
             "anti-affinity-redundant",
-            "pod anti-affinity over the same key leaves a constraint nothing to do",
+            "a constraint has no effect next to pod anti-affinity over the same key",
             Severity.INFO,
             needs=("affinity",),
         ),
         _workload_rule(
             "SPR213",
             "cross-namespace-group",
-            "a constraint selects pods that are in another namespace only",
+            "a constraint selects pods that are only in other namespaces",
             Severity.INFO,
             is_opinion=True,
         ),
@@ -264,7 +273,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR215",
             "volatile-selector-label",
-            "a selector spells out a label that changes with the next release",
+            "a selector contains a label value that changes with the next release",
             Severity.WARNING,
             fixes=UNSAFE,
             gate=gates.selects_volatile,
@@ -272,20 +281,20 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR216",
             "impossible-topology-key",
-            "topologyKey cannot be the key of a label",
+            "`topologyKey` cannot be a label key",
             gate=gates.has_unusual_key,
         ),
         _workload_rule(
             "SPR301",
             "tainted-nodes-counted",
-            "cordoned and tainted nodes count as domains without pods",
+            "cordoned and tainted nodes count as empty domains",
             Severity.WARNING,
             fixes=UNSAFE,
         ),
         _workload_rule(
             "SPR302",
             "unknown-well-known-key",
-            "topologyKey is a misspelt label of Kubernetes",
+            "`topologyKey` is a misspelt label of Kubernetes",
             one_of=("topologySpreadConstraints", "affinity"),
             needs_constraints=False,
             fixes=frozenset({Safety.SAFE, Safety.UNSAFE}),
@@ -294,14 +303,14 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR303",
             "min-domains-above-replicas",
-            "minDomains is more than the number of pods",
+            "`minDomains` is more than the number of pods",
             Severity.INFO,
             needs=("minDomains",),
         ),
         _workload_rule(
             "SPR304",
             "hard-zone-and-hostname",
-            "zone and hostname are both DoNotSchedule with maxSkew 1",
+            "zone and hostname are both DoNotSchedule with `maxSkew` 1",
             Severity.WARNING,
             needs=("DoNotSchedule", "topology.kubernetes.io/zone", "kubernetes.io/hostname"),
             fixes=UNSAFE,
@@ -309,7 +318,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR305",
             "affinity-contradiction",
-            "required pod affinity pulls together what a constraint holds apart",
+            "required pod affinity contradicts a constraint over the same key",
             needs=("affinity",),
         ),
         _workload_rule(
@@ -324,14 +333,14 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR307",
             "affinity-ignored",
-            "nodeAffinityPolicy Ignore counts domains that the pod may not use",
+            "`nodeAffinityPolicy: Ignore` counts domains that the pod cannot use",
             needs=("nodeAffinityPolicy",),
             fixes=SAFE,
         ),
         _workload_rule(
             "SPR308",
             "zonal-volume-lock",
-            "a hard zone constraint holds pods to a spread that their volumes cannot follow",
+            "pods with zonal volumes may not come back under a hard zone constraint",
             Severity.WARNING,
             needs=("StatefulSet", "volumeClaimTemplates"),
             around=("StorageClass",),
@@ -340,7 +349,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR309",
             "immediate-binding",
-            "the zone of the volumes is chosen before the pods are scheduled",
+            "the zone of a volume is chosen before its pod is scheduled",
             Severity.WARNING,
             one_of=("volumes", "volumeClaimTemplates"),
             around=("StorageClass",),
@@ -348,7 +357,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR310",
             "host-port-cap",
-            "a port of the node allows one pod on each node",
+            "a host port allows only one pod on each node",
             Severity.INFO,
             needs=("containers",),
             is_opinion=True,
@@ -356,27 +365,27 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR311",
             "not-one-per-node",
-            "a comment promises one pod per node, the constraint does not",
+            "a comment promises one pod per node, but the constraint does not ensure it",
             Severity.INFO,
             is_opinion=True,
         ),
         _workload_rule(
             "SPR312",
             "min-domains-out-of-reach",
-            "node affinity allows fewer domains than minDomains",
+            "node affinity allows fewer domains than `minDomains`",
             needs=("minDomains",),
         ),
         _workload_rule(
             "SPR313",
             "even-split-over-capacity-types",
-            "a hard constraint asks for as many pods on demand as on spot",
+            "a hard constraint asks for as many on-demand as spot pods",
             Severity.INFO,
             is_opinion=True,
         ),
         _workload_rule(
             "SPR401",
             "missing-revision-key",
-            "a rolling update counts the pods of the old revision",
+            "old pods count during a rolling update",
             Severity.WARNING,
             needs=("DoNotSchedule",),
             one_of=("Deployment", "Rollout"),
@@ -386,7 +395,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR402",
             "rollout-deadlock",
-            "no old pod may go first, and anti-affinity leaves the new one no domain",
+            "a rolling update may never finish because of anti-affinity",
             Severity.WARNING,
             needs=("Deployment", "affinity"),
             needs_constraints=False,
@@ -396,7 +405,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR403",
             "wrong-hash-label",
-            "a Rollout's pods have another hash label than a Deployment's",
+            "an Argo Rollout's pods do not have the label `pod-template-hash`",
             Severity.WARNING,
             needs=("Rollout", "matchLabelKeys"),
             fixes=SAFE,
@@ -404,7 +413,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR404",
             "revision-key-on-statefulset",
-            "a revision key lets updated pods pile up midway, where an update replaces them in place",
+            "a revision key is used where an update replaces pods in place",
             Severity.INFO,
             needs=("matchLabelKeys",),
             one_of=("StatefulSet", "Deployment", "Rollout"),
@@ -431,14 +440,14 @@ RULES: dict[str, RuleMeta] = {
         _object_rule(
             "SPR503",
             "pdb-blocks-eviction",
-            "a PodDisruptionBudget lets no pod be evicted",
+            "a PodDisruptionBudget allows no eviction",
             Severity.WARNING,
             kinds=("PodDisruptionBudget",),
         ),
         _object_rule(
             "SPR504",
             "pdb-smaller-than-domain",
-            "a PodDisruptionBudget lets fewer pods go than a zone holds",
+            "a PodDisruptionBudget allows fewer evictions than a zone has pods",
             Severity.INFO,
             kinds=("PodDisruptionBudget",),
             is_opinion=True,
@@ -447,7 +456,7 @@ RULES: dict[str, RuleMeta] = {
         _object_rule(
             "SPR505",
             "hpa-min-below-domains",
-            "an autoscaler goes below the domains that a constraint asks for",
+            "an autoscaler's minimum is below `minDomains`",
             Severity.INFO,
             kinds=("HorizontalPodAutoscaler", "ScaledObject"),
             is_opinion=True,
@@ -466,7 +475,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR507",
             "drops-default-spread",
-            "constraining zones or nodes alone ends the built-in spreading over the other",
+            "constraints over only zones or only nodes switch off the default spreading over the other",
             Severity.INFO,
             needs_whole=True,
             fixes=UNSAFE,
@@ -482,7 +491,7 @@ RULES: dict[str, RuleMeta] = {
         _object_rule(
             "SPR509",
             "traffic-without-spread",
-            "a Service keeps traffic in the zone, and its pods are not spread over zones",
+            "a Service keeps traffic in the zone, but its pods are not spread over zones",
             Severity.INFO,
             kinds=("Service",),
             is_opinion=True,
@@ -490,7 +499,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR510",
             "preferred-affinity-fights",
-            "preferred node affinity outweighs constraints that are all soft",
+            "preferred node affinity may outweigh constraints that are all ScheduleAnyway",
             Severity.INFO,
             needs=("affinity",),
             is_opinion=True,
@@ -498,22 +507,22 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR601",
             "field-unknown-to-version",
-            "a field is newer than the cluster",
+            "a field is newer than the target version of Kubernetes",
             gate=gates.knows_version,
         ),
         _workload_rule(
             "SPR602",
             "deprecated-key",
-            "topologyKey is a deprecated label",
+            "`topologyKey` is a deprecated label",
             Severity.WARNING,
             fixes=SAFE,
             gate=gates.has_unusual_key,
         ),
-        _workload_rule("SPR603", "private-key", "topologyKey has no prefix", Severity.INFO, is_opinion=True),
+        _workload_rule("SPR603", "private-key", "`topologyKey` has no prefix", Severity.INFO, is_opinion=True),
         _workload_rule(
             "SPR604",
             "redundant-default",
-            "a field says what holds without it",
+            "a field has its default value",
             Severity.INFO,
             is_opinion=True,
             fixes=SAFE,
@@ -529,7 +538,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR606",
             "merge-key-clash",
-            "two constraints share topologyKey, and merge into one",
+            "two constraints have the same `topologyKey`, and tools may merge them into one",
             Severity.INFO,
             gate=gates.repeats_key,
         ),
@@ -548,7 +557,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR702",
             "karpenter-key",
-            "Karpenter gives no node the label of topologyKey",
+            "Karpenter gives no node the label of `topologyKey`",
             Severity.WARNING,
             is_opinion=True,
             around=("NodePool",),
@@ -557,7 +566,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR703",
             "karpenter-soft-is-hard",
-            "Karpenter adds nodes for a preference",
+            "Karpenter adds nodes for a ScheduleAnyway constraint",
             Severity.INFO,
             is_opinion=True,
             autoscalers=(KARPENTER,),
@@ -573,17 +582,17 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR705",
             "not-restored-by-descheduler",
-            "the descheduler does not restore what the constraint asks for",
+            "the descheduler does not restore the spread that a constraint asks for",
             Severity.INFO,
             is_opinion=True,
         ),
         _object_rule(
-            "SPR801", "default-has-selector", "a default constraint has a labelSelector", kinds=_SCHEDULER, fixes=SAFE
+            "SPR801", "default-has-selector", "a default constraint has a `labelSelector`", kinds=_SCHEDULER, fixes=SAFE
         ),
         _object_rule(
             "SPR802",
             "system-with-constraints",
-            "default constraints beside defaultingType System",
+            "default constraints are set with `defaultingType: System`",
             kinds=_SCHEDULER,
             fixes=UNSAFE,
         ),
@@ -591,46 +600,46 @@ RULES: dict[str, RuleMeta] = {
             "SPR803", "hard-default", "a default constraint is DoNotSchedule", Severity.WARNING, kinds=_SCHEDULER
         ),
         _object_rule(
-            "SPR804", "default-invalid", "kube-scheduler does not start with a default constraint", kinds=_SCHEDULER
+            "SPR804", "default-invalid", "kube-scheduler does not start with its default constraints", kinds=_SCHEDULER
         ),
         _workload_rule(
             "SPR901",
             "key-absent-everywhere",
-            "no node that the pods may use has a hard topologyKey",
+            "no node that the pods may use has the label of a hard constraint",
             needs_facts=True,
         ),
         _workload_rule(
             "SPR902",
             "key-absent-somewhere",
-            "some nodes that the pods may use lack a topologyKey",
+            "some nodes that the pods may use lack the label of a constraint",
             Severity.WARNING,
             needs_facts=True,
         ),
         _workload_rule(
             "SPR903",
             "unreachable-domain",
-            "a hard constraint counts a domain where no node takes the pod",
+            "a hard constraint counts a domain in which no node can run the pod",
             needs_facts=True,
             fixes=UNSAFE,
         ),
         _workload_rule(
             "SPR904",
             "too-few-domains",
-            "fewer domains than minDomains, and too few for the replicas",
+            "there are fewer domains than `minDomains`, and too few for the replicas",
             needs=("minDomains",),
             needs_facts=True,
         ),
         _workload_rule(
             "SPR905",
             "single-eligible-domain",
-            "a hard constraint has one domain only, so it refuses nothing",
+            "a hard constraint has only one domain, so it refuses nothing",
             Severity.WARNING,
             needs_facts=True,
         ),
         _workload_rule(
             "SPR906",
             "replicas-exceed-anti-affinity",
-            "more replicas than anti-affinity has domains for",
+            "there are more replicas than anti-affinity has domains for",
             needs=("affinity",),
             needs_facts=True,
             needs_constraints=False,
@@ -638,13 +647,13 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR907",
             "combined-unsatisfiable",
-            "no placement of the replicas meets all constraints together",
+            "no placement of the replicas satisfies all constraints together",
             needs_facts=True,
         ),
         _workload_rule(
             "SPR908",
             "running-skew-exceeded",
-            "running pods are further apart than maxSkew",
+            "running pods violate `maxSkew`",
             Severity.INFO,
             needs_facts=True,
         ),
@@ -664,42 +673,42 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR911",
             "shared-hostname",
-            "nodes share a hostname, so a hard constraint takes them for one",
+            "nodes share a hostname, so a hard constraint counts them as one node",
             Severity.WARNING,
             needs_facts=True,
         ),
         _workload_rule(
             "SPR912",
             "counts-foreign-pods",
-            "a hard constraint counts running pods of other workloads, unevenly spread",
+            "a hard constraint counts running pods of other workloads, which are unevenly spread",
             Severity.WARNING,
             needs_facts=True,
         ),
         _workload_rule(
             "SPR913",
             "soft-spread-lost",
-            "pods end up further apart than a ScheduleAnyway constraint asks for",
+            "pods end up less even than a ScheduleAnyway constraint asks for",
             Severity.INFO,
             needs_facts=True,
         ),
         _workload_rule(
             "SPR914",
             "scale-down-skew",
-            "fewer replicas leave running pods further apart than maxSkew",
+            "scaling down leaves running pods beyond `maxSkew`",
             Severity.INFO,
             needs_facts=True,
         ),
         _workload_rule(
             "SPR915",
             "autoscaler-beyond-room",
-            "an autoscaler may ask for more pods than the constraints let in",
+            "an autoscaler may ask for more pods than the constraints allow",
             Severity.WARNING,
             needs_facts=True,
         ),
         _workload_rule(
             "SPR916",
             "volumes-exclude-domain",
-            "a hard constraint counts domains where a claim's StorageClass makes no volume",
+            "a hard constraint counts domains in which a volume cannot be created",
             Severity.WARNING,
             needs_facts=True,
             around=("StorageClass",),

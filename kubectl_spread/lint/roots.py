@@ -67,7 +67,7 @@ class Held(NamedTuple):
 
     @property
     def key(self) -> Optional[tuple[str, str, str, str]]:
-        """What copies of it share; None where the API server gives the name, and for a patch."""
+        """Return the identity that copies share; None for a generated name and for a patch."""
         name = fields(self.manifest.plain.get("metadata")).get("name")
         if not isinstance(name, str) or not name or any(subject.is_partial for subject in self.subjects):
             return None
@@ -159,7 +159,7 @@ def _before_copies(sources: Sequence[SourceFile], rules: RootRules) -> list[Root
 
 
 def _plain(name: str, path: str, rules: RootRules) -> tuple[RootKind, str]:
-    """The root of a file that no kustomization lists."""
+    """Return the root of a file that no kustomization lists."""
     if name in rules.texts:
         return RootKind.TEXT, name
     configured = _configured(path, rules)
@@ -170,13 +170,13 @@ def _plain(name: str, path: str, rules: RootRules) -> tuple[RootKind, str]:
 
 
 def _configured(path: str, rules: RootRules) -> Optional[tuple[RootKind, str]]:
-    """The innermost of the config's roots that a path is in."""
+    """Return the innermost of the config's roots that a path is in."""
     tops = [top for globs in rules.configured if (top := _top(path, globs)) is not None]
     return (RootKind.CONFIGURED, max(tops, key=len)) if tops else None
 
 
 def _top(path: str, globs: Globs) -> Optional[str]:
-    """The outermost directory on the way to a path that a glob matches; one that matches also has what is below."""
+    """Return the outermost directory above a path that a glob matches."""
     if not {".", "./"}.isdisjoint(globs.patterns) and _is_below(path, globs.root):
         return globs.root
     found = None
@@ -194,7 +194,7 @@ def _shown(kind: RootKind, path: str) -> str:
 
 
 def _listed(known: Mapping[str, Kustomization]) -> tuple[dict[str, list[Chain]], set[str]]:
-    """The chains of kustomizations to each file, and the files that are patches."""
+    """Return the chains of kustomizations to each file, and the files that are patches."""
     used = {path for item in known.values() for path in item.listed if path in known and path != item.directory}
     listed: dict[str, list[Chain]] = {}
     for directory, item in known.items():
@@ -205,7 +205,7 @@ def _listed(known: Mapping[str, Kustomization]) -> tuple[dict[str, list[Chain]],
 
 
 def _reached(chain: Chain, known: Mapping[str, Kustomization]) -> Iterator[tuple[str, Chain]]:
-    """The files that the first of a chain of kustomizations lists, itself or through others."""
+    """Yield the files that the first of a chain of kustomizations lists, itself or through others."""
     for name in FILE_NAMES:
         yield os.path.join(chain[0].directory, name), chain
     for path in chain[0].listed:
@@ -217,7 +217,7 @@ def _reached(chain: Chain, known: Mapping[str, Kustomization]) -> Iterator[tuple
 
 
 def _split(root: Root, inside: list[Held]) -> list[Root]:
-    """One root for each variant of what it holds."""
+    """Yield one root for each variant of its content."""
     found = copies.variants([copies.Placed(_steps(item), item.key) for item in inside])
     rivals = {inside[number].manifest.document.source.name: "/".join(steps) for number, steps in found.rivals.items()}
     return [root._replace(held=tuple(inside[number] for number in numbers), rivals=rivals) for numbers in found.sets]

@@ -113,7 +113,7 @@ def _finding(rule: RuleMeta, manifest: Manifest, found: Found) -> Finding:
 
 
 def in_order(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list[Finding]:
-    """Findings by source, in the order given, then by place."""
+    """Sort findings by source, in the given order, then by place."""
     order = {id(source): number for number, source in enumerate(sources)}
     return sorted(findings, key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))
 

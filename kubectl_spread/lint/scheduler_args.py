@@ -31,14 +31,14 @@ class Args(NamedTuple):
 
 
 def readable(manifest: Manifest) -> Iterator[Args]:
-    """The args that kube-scheduler can decode."""
+    """Yield the args that kube-scheduler can decode."""
     for args in _args(manifest):
         if not _problems(manifest, args):
             yield args
 
 
 def undecodable(manifest: Manifest) -> Iterator[Found]:
-    """What is wrong with those that it cannot."""
+    """Yield what is wrong with the args that kube-scheduler cannot decode."""
     for args in _args(manifest):
         for problem in _problems(manifest, args):
             message = f"decoding args for plugin {names.POD_TOPOLOGY_SPREAD}: {problem.message}"
@@ -47,18 +47,18 @@ def undecodable(manifest: Manifest) -> Iterator[Found]:
 
 
 def errors(manifest: Manifest, rule: spread_args.Rule) -> Iterator[Problem]:
-    """The errors of one rule in args that decode."""
+    """Yield the errors of one rule in args that decode."""
     for plain, here in readable(manifest):
         yield from (error.problem for error in spread_args.errors(plain, here) if error.rule is rule)
 
 
 def found(manifest: Manifest, problem: Problem, *, hint: str = "", key: bool = False) -> Found:
-    """An error as a finding."""
+    """Return an error as a finding."""
     return Found(problem.message, place(manifest, problem.route, key=key), decode.path_text(problem.route), hint)
 
 
 def place(manifest: Manifest, route: Route, *, key: bool = False) -> Place:
-    """Where a route stands."""
+    """Return where a route stands."""
     return Place(manifest.document.source, manifest.place(route, key=key))
 
 
@@ -89,7 +89,7 @@ def _hint(problem: decode.Problem) -> str:
 
 
 def _mappings(value: Any) -> Iterator[tuple[int, Plain]]:
-    """The mappings in a list, with their positions; nothing else of this file is validated."""
+    """Yield the mappings in a list, with their positions; nothing else of this file is validated."""
     for index, item in enumerate(value if isinstance(value, list) else ()):
         if isinstance(item, dict):
             yield index, item

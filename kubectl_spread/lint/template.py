@@ -29,7 +29,7 @@ def is_of_chart(text: str) -> bool:
 
 
 def first_action(text: str) -> Optional[Span]:
-    """Where the first action outside comments and quoted text stands; None where there is none."""
+    """Return where the first action outside comments and quoted text stands; None where there is none."""
     actions = [_ACTION_COMMENT, _ACTION] if "{{" in text else []
     if any(mark in text for mark in ("{%", "<%", "%{")):
         actions.append(_STATEMENT)

@@ -5,32 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.labels import REGION
+from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.node_reason import NodeReasonKind
 
 if TYPE_CHECKING:  # 10 ms, and --help needs none of it
     from kubectl_spread.objects.workload import Workload
 
-_NAMED = 3
+_MOST_NAMES = 3
+_NOUNS = {ZONE: "zone", REGION: "region", HOSTNAME: "node"}
 
 
 def called(workload: Workload) -> str:
-    """What a message calls a workload."""
+    """Return a workload's kind and name."""
     return f"{workload.kind} `{workload.name}`"
 
 
 def named(names: Iterable[str]) -> str:
-    """Up to three names, and how many more there are."""
+    """Return up to three names, and how many more there are."""
     listed = [f"`{name}`" for name in names]
-    more = len(listed) - _NAMED
+    more = len(listed) - _MOST_NAMES
     if more > 0:
-        return f"{', '.join(listed[:_NAMED])} and {more} more"
+        return f"{', '.join(listed[:_MOST_NAMES])} and {more} more"
     return ", ".join(listed)
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 node`, `2 nodes`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def node_reasons(reasons: Iterable[NodeReason]) -> str:
@@ -55,3 +54,26 @@ _NODE_REASONS = {
     NodeReasonKind.NO_NODE_FITS: "the pod fits on none of its nodes",
     NodeReasonKind.REFUSED_BY_HARD_CONSTRAINT: "a hard constraint refuses its nodes, and only nodes that fit count",
 }
+
+
+def stay(pods: int) -> str:
+    """Return the verb of so many pods."""
+    return "stays" if pods == 1 else "stay"
+
+
+def domain(key: str, *, plural: bool = False) -> str:
+    """Return the noun for a domain of a topology key: `zone`, `node`, or `domain` with the key after it."""
+    noun = _NOUNS.get(key, "domain")
+    written = f"{noun}s" if plural else noun
+    return written if key in _NOUNS else f"{written} of `{key}`"
+
+
+def domains(number: int, key: str) -> str:
+    """Return `1 zone`, `2 nodes`, or ``2 domains of `rack` ``."""
+    return f"{number} {domain(key, plural=number != 1)}"
+
+
+def named_domains(key: str, values: list[str]) -> str:
+    """Return `Zone `c``, `Nodes `a`, `b``, or ``Domain `r1` of `rack` ``, as the beginning of a sentence."""
+    noun = _NOUNS.get(key, "domain").capitalize() + ("" if len(values) == 1 else "s")
+    return f"{noun} {named(values)}" + ("" if key in _NOUNS else f" of `{key}`")

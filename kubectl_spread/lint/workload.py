@@ -77,36 +77,36 @@ class Subject:
 
     @cached_property
     def is_partial(self) -> bool:
-        """Whether this is a piece of a workload, whose other fields nobody sees."""
+        """Return whether this is a patch of a workload, whose other fields are unknown."""
         return is_partial(self.workload)
 
     @cached_property
     def controller(self) -> Plain:
-        """The spec of the controller; of a Pod its own."""
+        """Return the spec of the controller; of a Pod its own."""
         return fields(self.manifest.plain.get("spec"))
 
     @cached_property
     def template_labels(self) -> dict[str, str]:
-        """The labels in the pod template."""
+        """Return the labels in the pod template."""
         return constraint_reader.labels(self.workload.template.get("metadata") or {})
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """The labels of a pod of this workload, those its controller sets included, their values stand-ins."""
+        """Return the labels of a pod of this workload, those its controller sets included, their values stand-ins."""
         return created_labels(self.workload)
 
     @property
     def has_known_labels(self) -> bool:
-        """Whether `labels` are all that the pods have; the controller of a foreign kind may add some, or kustomize."""
+        """Return whether `labels` are complete; a foreign controller or kustomize may add some."""
         return not self.workload.is_foreign and not awaits_labels(self.workload)
 
     @property
     def revision_label(self) -> str:
-        """The label whose value tells the revisions of the pods apart; empty where none does."""
+        """Return the label whose value tells the revisions of the pods apart; empty where none does."""
         return revision_label(self.workload)
 
     def run_by(self, runner: Manifest) -> Subject:
-        """The pods of an object that takes its template from this one: they are told by what is written here."""
+        """Return the pods of an object that takes its template from this one."""
         written = self.workload
         owner = workload(runner.plain, runner.kind, namespace=written.namespace)
         owner = owner._replace(template=written.template, selector=written.selector)
@@ -116,7 +116,7 @@ class Subject:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The kind, the names of the fields of controller, pod and constraints, the actions and keys of these.
+        """Return the kind, the names of the fields of controller, pod and constraints, the actions and keys of these.
 
         See `RuleMeta.needs`.
         """
@@ -129,33 +129,33 @@ class Subject:
 
     @property
     def is_recreated(self) -> bool:
-        """Whether an update stops all pods of the old revision before it makes those of the new one."""
+        """Return whether an update stops all pods of the old revision before it makes those of the new one."""
         return fields(self.controller.get("strategy")).get("type") == "Recreate"
 
     @property
     def is_owned(self) -> bool:
-        """Whether another object made it: a ReplicaSet of a Deployment, a pod of either."""
+        """Return whether another object made it: a ReplicaSet of a Deployment, a pod of either."""
         return bool((self.manifest.plain.get("metadata") or {}).get("ownerReferences"))
 
     @property
     def hard(self) -> tuple[TopologySpreadConstraint, ...]:
-        """The constraints that are DoNotSchedule."""
+        """Return the constraints that are DoNotSchedule."""
         return tuple(constraint for constraint in self.constraints if constraint.is_hard)
 
     @property
     def soft(self) -> tuple[TopologySpreadConstraint, ...]:
-        """The constraints that are ScheduleAnyway."""
+        """Return the constraints that are ScheduleAnyway."""
         return tuple(item for item in self.constraints if item.when_unsatisfiable == "ScheduleAnyway")
 
     def selector(self, constraint: TopologySpreadConstraint) -> Selector:
-        """What a constraint selects: its labelSelector and its matchLabelKeys with a pod's own values.
+        """Return a constraint's effective selector: labelSelector, and matchLabelKeys with a pod's own values.
 
         A key that the pod does not have is left out, as the scheduler does.
         """
         return self._selectors[constraint.position]
 
     def is_in_its_group(self, constraint: TopologySpreadConstraint) -> bool:
-        """Whether a constraint counts the workload's own pods, each with the others.
+        """Return whether a constraint counts the workload's own pods, each with the others.
 
         Where it does not, SPR201, SPR202, SPR203 or SPR208 says so.
         """
@@ -166,7 +166,7 @@ class Subject:
 
     @cached_property
     def _selectors(self) -> list[Selector]:
-        """By position."""
+        """Return the effective selectors by the position of their constraint."""
         labels = self.labels
         return [
             compiled(constraint.label_selector).plus(
@@ -177,7 +177,7 @@ class Subject:
 
     @cached_property
     def own_labels(self) -> dict[str, str]:
-        """The labels that tell the workload's pods from others: those of its selector, else of its template."""
+        """Return the labels that tell the workload's pods from others: those of its selector, else of its template."""
         own = self.controller.get("selector")
         labels = own.get("matchLabels") if isinstance(own, dict) else None
         if isinstance(labels, dict) and labels:
@@ -186,26 +186,26 @@ class Subject:
         return {key: value for key, value in self.template_labels.items() if key not in changing}
 
     def selector_hint(self) -> str:
-        """The selector that would count the workload's own pods."""
+        """Return the selector that would count the workload's own pods."""
         if not self.own_labels:
             return "give the pods a label, and select it"
         written = ", ".join(f"{key}: {value}" for key, value in sorted(self.own_labels.items())[:_HINTED])
         return f"select the workload's own pods: labelSelector: {{matchLabels: {{{written}}}}}"
 
     def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
-        """The route of a constraint, or of something in it."""
+        """Return the route of a constraint, or of something in it."""
         return (*self.spec_route, FIELD, constraint.position, *steps)
 
     def place(self, route: Route, *, key: bool = False) -> Place:
-        """Where a route stands: its value, or its key; what is missing stands where it would be."""
+        """Return where a route stands: its value, or its key; what is missing stands where it would be."""
         return Place(self.manifest.document.source, self.manifest.place(route, key=key))
 
     def node(self, route: Route) -> Optional[Node]:
-        """The text's node at a route; None where nothing is written."""
+        """Return the text's node at a route; None where nothing is written."""
         return nodes.follow(self.manifest.document.root, (*self.manifest.route, *route))
 
     def path(self, route: Route) -> str:
-        """A route as the API server prints it."""
+        """Return a route as the API server prints it."""
         return path_text(route)
 
     @property
@@ -214,12 +214,12 @@ class Subject:
 
 
 def reference(manifest: Manifest) -> ObjectRef:
-    """What a finding calls an object."""
+    """Return the reference of an object in findings."""
     return ObjectRef(manifest.kind, manifest.namespace, manifest.name)
 
 
 def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[Repair]:
-    """A fix of an object as one of its document."""
+    """Return a fix of an object as one of its document."""
     if fix is None or manifest.document.is_embedded:
         return None
     if manifest.route:  # of an item of a List
@@ -229,5 +229,5 @@ def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[Repair]:
 
 
 def is_live(manifest: Manifest) -> bool:
-    """Whether the object comes out of a cluster, where its pod may have been bound and its selectors completed."""
+    """Return whether the object was read from a cluster, where its pod may have been bound."""
     return bool(manifest.plain.get("status") or (manifest.plain.get("metadata") or {}).get("uid"))

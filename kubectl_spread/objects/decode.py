@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 from typing import NamedTuple
+from typing import Optional
 from typing import Union
 
 from kubectl_spread.objects import quantity
@@ -57,11 +58,19 @@ class Kind(Enum):
 
 
 class Problem(NamedTuple):
-    """A value that does not fit its Go type."""
+    """A value that does not fit its Go type.
+
+    Attributes:
+        message: what the API server's decoder says.
+        given: the JSON type of the value; empty for an unknown field.
+        expected: the type of the field; None for an unknown field.
+    """
 
     kind: Kind
     route: Route
     message: str
+    given: str = ""
+    expected: Optional[Shape] = None
 
 
 _STRINGS = ListOf(Atom.STRING)
@@ -381,7 +390,7 @@ def _walk(value: Any, shape: Shape, route: Route, owner: str) -> Iterator[Proble
     if isinstance(shape, Atom):
         message = _atom_error(value, shape, route, owner)
         if message:
-            yield Problem(Kind.TYPE, route, message)
+            yield Problem(Kind.TYPE, route, message, _json_type(value), shape)
     elif isinstance(shape, ListOf):
         if not isinstance(value, list):
             yield _mismatch(value, shape, route, owner)
@@ -408,7 +417,9 @@ def _walk_struct(value: dict[str, Any], shape: Struct, route: Route) -> Iterator
 
 
 def _mismatch(value: Any, shape: Shape, route: Route, owner: str) -> Problem:
-    return Problem(Kind.TYPE, route, _cannot(_json_type(value), f"{owner}.{_fields(route)}", _go_type(shape)))
+    given = _json_type(value)
+    message = _cannot(given, f"{owner}.{_fields(route)}", _go_type(shape))
+    return Problem(Kind.TYPE, route, message, given, shape)
 
 
 def _atom_error(value: Any, atom: Atom, route: Route, owner: str) -> str:

@@ -31,7 +31,7 @@ spec:
 """
 REFUSAL = "Invalid value: 0: must be greater than zero"
 PATH = "spec.topologySpreadConstraints[0].maxSkew"
-UNKNOWN = "Kubernetes sets no node label `kubernetes.io/zone`; where nodes lack it, every node is refused"
+UNKNOWN = "all pods stay Pending if no node has the label `kubernetes.io/zone`, which Kubernetes does not set"
 
 Check = Callable[..., tuple[int, str]]
 
@@ -83,7 +83,7 @@ def test_github_gets_workflow_commands(check: Check) -> None:
     place = "file=a b%2C1%25.yaml,line=7,endLine=7,col=14,endColumn=15,title=SPR101 max-skew-not-positive"
 
     assert 3 == code
-    assert f"::error {place}::{PATH}: {REFUSAL}%0Ahint: use 1 or more; 1 is the evenest" == out.splitlines()[0]
+    assert f"::error {place}::{PATH}: {REFUSAL}%0Ahint: write 1 or more; 1 spreads most evenly" == out.splitlines()[0]
     assert "::error file=broken.yaml::not UTF-8: byte 0xe9" == out.splitlines()[-1]
 
 

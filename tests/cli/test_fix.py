@@ -328,7 +328,7 @@ def test_what_a_fix_brings_up_is_shown_and_not_fixed(fixed: Fixed, capsys: pytes
 
     assert (0, ONE.replace("ONE", "one")) == (code, after)
     out, err = capsys.readouterr()
-    assert "web.yaml:11:7: info SPR205 there is 1 replica, so there is nothing to spread\n" == out
+    assert "web.yaml:11:7: info SPR205 there is only 1 replica, so the constraints spread nothing\n" == out
     assert [
         "checked 1 workload in 1 file: 2 fixed, 1 finding left",
     ] == err.splitlines()

@@ -35,7 +35,9 @@ from kubectl_spread.text.source import SourceFile
 
 FOLDER = Path(__file__).parent / "rules"
 WITH_A_MODULE = [rule for rule in RULES.values() if rule.target is not Target.OBJECT]
-EXAMPLE = re.compile(r"Example(?:, with (?P<flags>[^\n]*))?:\n+(?P<manifest>(?: {4}[^\n]*\n|\n(?= {4}))+)\n")
+_BLOCK = r"(?: {4}[^\n]*(?:\n|\Z)|\n(?= {4}))+"
+EXAMPLE = re.compile(rf"## Example\n\n(?:With `(?P<flags>[^`]*)`:\n\n)?(?P<manifest>{_BLOCK})")
+CORRECTED = re.compile(rf"## Use instead\n(?:(?!    |##)[^\n]*\n)+(?P<constraints>{_BLOCK})")
 WITH_AN_EXAMPLE = [rule for rule in RULES.values() if EXAMPLE.search(documentation(rule))]
 
 

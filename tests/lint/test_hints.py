@@ -43,10 +43,10 @@ def pod(**more: Any) -> str:
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ("maxSkew: 0", "use 1 or more; 1 is the evenest"),
-        ("maxSkew: -1", "use 1 or more; 1 is the evenest"),
-        ("minDomains: 1", "maxSkew has no default; 1 is the evenest"),
-        ("maxSkew: null", "maxSkew has no default; 1 is the evenest"),
+        ("maxSkew: 0", "write 1 or more; 1 spreads most evenly"),
+        ("maxSkew: -1", "write 1 or more; 1 spreads most evenly"),
+        ("minDomains: 1", "maxSkew has no default; 1 spreads most evenly"),
+        ("maxSkew: null", "maxSkew has no default; 1 spreads most evenly"),
     ],
 )
 def test_a_missing_skew_and_a_wrong_one_have_hints_of_their_own(fields: str, expected: str) -> None:
@@ -57,8 +57,8 @@ def test_a_missing_skew_and_a_wrong_one_have_hints_of_their_own(fields: str, exp
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        (constraint("maxSkew: '${SKEW}'"), "a placeholder? check the rendered manifest"),
-        (constraint("maxSkew: '{{ .skew }}'"), "a placeholder? check the rendered manifest"),
+        (constraint("maxSkew: '${SKEW}'"), "this looks like a placeholder: check the rendered manifest"),
+        (constraint("maxSkew: '{{ .skew }}'"), "this looks like a placeholder: check the rendered manifest"),
         (constraint("maxSkew: '1'"), "write the number without quotes"),
         (constraint("maxSkew: one"), ""),
         (constraint("maxSkew: 1, labelSelector: {matchLabels: {a: 1}}"), "put the value in quotes"),

@@ -150,7 +150,7 @@ def test_an_unknown_field_of_a_custom_resource() -> None:
     (finding,) = checked(text).findings
     field = "spec.template.spec.topologySpreadConstraints[0].skew"
 
-    assert f'unknown field "{field}": refused where fields are validated strictly, else dropped' == finding.message
+    assert f'unknown field "{field}": strict validation refuses it, otherwise it is dropped' == finding.message
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def checked(
     return capsys.readouterr().out.splitlines()
 
 
-PARTLY = "./a.yaml:6:5: info SPR006 `topologySpreadConstraints`: only the checks that need no pod were made, as it is "
+PARTLY = "./a.yaml:6:5: info SPR006 `topologySpreadConstraints` was checked only in part, because it is "
 NOTHING = ".kubectl-spread.yaml:2:{}: warning SPR006 this entry of podspecPaths matches nothing: no {}"
 
 

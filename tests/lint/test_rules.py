@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +17,13 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.finding import Safety
 from kubectl_spread.lint.pages import documentation
+from kubectl_spread.lint.pages import title
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
 from tests.lint.cases import cases
-from tests.lint.cases import EXAMPLE
+from tests.lint.cases import CORRECTED
 from tests.lint.cases import example
 from tests.lint.cases import FOLDER
 from tests.lint.cases import judge
@@ -29,8 +33,11 @@ from tests.lint.cases import shown
 from tests.lint.cases import WITH_A_MODULE
 from tests.lint.cases import WITH_AN_EXAMPLE
 
+HEADINGS = ["What it does", "Why it matters", "Example", "Use instead"]
+
 # The rules whose example is still to be written; it only shrinks.
 WITHOUT_AN_EXAMPLE: set[str] = set()
+WITH_A_CORRECTION = [rule for rule in WITH_AN_EXAMPLE if CORRECTED.search(documentation(rule))]
 
 
 @pytest.mark.parametrize(("code", "case"), cases())
@@ -83,13 +90,17 @@ def test_a_rule_fires_in_one_case_and_not_in_another(rule: Any) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
-def test_a_rule_says_what_to_do(rule: Any) -> None:
-    """Its first line says the fault, its last paragraph what to do about it."""
-    paragraphs = EXAMPLE.sub("", documentation(rule)).split("\n\n")
+def test_a_page_has_the_same_sections_as_every_other(rule: Any) -> None:
+    """Its first line is the summary; the sections are always the same, and each says something."""
+    first, _, page = documentation(rule).partition("\n\n")
+    headings, texts = re.findall("^## (.*)$", page, re.MULTILINE), re.split("^## .*$", page, flags=re.MULTILINE)
 
-    assert 3 <= len(paragraphs)
-    assert "\n" not in paragraphs[0]
-    assert [] == [text for text in paragraphs if not text.endswith((".", "`."))]
+    assert title(rule) == first
+    assert [*HEADINGS, *(["Fix safety"] if rule.fixes else [])] == headings
+    assert "" == texts[0]
+    assert all(text.strip() for text in texts[1:])
+    prose = [part for text in texts for part in text.strip("\n").split("\n\n") if part and not part.startswith("    ")]
+    assert [] == [part for part in prose if not part.endswith((".", "`.", "`:"))]
 
 
 def test_every_rule_has_an_example_but_those_listed() -> None:
@@ -111,6 +122,42 @@ def test_the_example_of_a_rule_breaks_that_rule_alone_and_has_its_fixes(
     if rule not in WITH_A_MODULE:
         fixes = [finding["fix"] for finding in found if finding["fix"]]
         assert rule.fixes == {Safety(fix["safety"]) for fix in fixes}
+
+
+@pytest.mark.parametrize("rule", WITH_A_CORRECTION, ids=lambda rule: rule.name)
+def test_the_corrected_constraints_are_valid_and_do_not_break_the_rule(
+    rule: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They replace those of the example that have their topologyKey, else the first one."""
+    shown = example(rule)
+    match = CORRECTED.search(documentation(rule))
+    assert match is not None
+    (corrected,) = _plain(textwrap.dedent(match["constraints"]))
+    manifest = _with_constraints(shown.manifest, corrected)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(manifest.encode()), encoding="utf-8"))
+    run(["check", "-", "-o", "json", "--extend-select", rule.code, *shown.flags])
+
+    found = [finding["code"] for finding in json.loads(capsys.readouterr().out)["findings"]]
+
+    assert rule.code not in found
+    assert [] == [code for code in found if code.startswith(("SPR0", "SPR1"))]
+
+
+def _with_constraints(manifest: str, corrected: list[Any]) -> str:
+    documents = list(_plain(manifest))
+    for document in documents:
+        constraints = document.get("spec", {}).get("template", {}).get("spec", {}).get("topologySpreadConstraints")
+        for constraint in corrected if constraints else ():
+            keys = [item.get("topologyKey") for item in constraints]
+            at = keys.index(constraint["topologyKey"]) if constraint["topologyKey"] in keys else 0
+            constraints[at] = constraint
+    return "---\n".join(json.dumps(document) + "\n" for document in documents)
+
+
+def _plain(text: str) -> Iterator[Any]:
+    for document in compose.compose(SourceFile("page.yaml", text)):
+        assert isinstance(document, compose.Document)
+        yield nodes.to_plain(document.root)
 
 
 @pytest.mark.parametrize("rule", WITH_AN_EXAMPLE, ids=lambda rule: rule.name)

@@ -80,7 +80,7 @@ def test_kubectl_s_sentence_is_quoted() -> None:
         check_source(SourceFile("web.yaml", f"--- web\n{POD}"), named=True).findings, key=lambda item: item.rule.code
     )
 
-    assert "kubectl reads no further: invalid Yaml document separator: web" == finding.message
+    assert "kubectl stops here and applies nothing below: invalid Yaml document separator: web" == finding.message
     assert not finding.is_unreadable
 
 
@@ -129,6 +129,6 @@ def test_further_lists_of_an_object_are_counted() -> None:
     (finding,) = check_source(SourceFile("web.yaml", text), named=True).findings
 
     assert (
-        "`topologySpreadConstraints`, and 1 more in this file: only the checks that need no pod were made, "
-        "as it is not known where a Database of example.com/v1 has its pods"
+        "`topologySpreadConstraints`, and 1 more in this file were checked only in part, "
+        "because it is not known where a Database of example.com/v1 has its pods"
     ) == finding.message

@@ -40,13 +40,13 @@ _WORDS = {
 
 
 def for_error(error: FieldError, template: Plain, spec: Route, *, labels: Any) -> Optional[Fix]:
-    """The fix of a broken rule of the API server.
+    """Return the fix of a broken rule of the API server.
 
     Args:
-        error: the rule, and the route of the field at fault from the pod spec.
+        error: the rule, and the route of the wrong field from the pod spec.
         template: the pod template.
         spec: the route of the pod spec.
-        labels: what the constraint should select.
+        labels: those that the constraint should select.
     """
     rule, route = error.rule, (*spec, *error.route)
     constraint = template["spec"][FIELD][error.route[1]] or {}
@@ -72,25 +72,24 @@ def _of_a_number(rule: Rule, route: Route, *, is_soft: bool) -> Optional[Fix]:
 
 
 def without_item(route: Route, items: Any) -> Optional[Fix]:
-    """Remove an item of a list, or the list if it is all that is in it."""
+    """Return the fix that removes an item of a list, or the list with its only item."""
     if not isinstance(items, list):
         return None
     item = items[int(route[-1])]
     return Fix(f"remove {item} from {route[-2]}", (Drop(route if len(items) > 1 else route[:-1]),), is_safe=True)
 
 
-def for_type(route: Route, message: str, *, value: Any, written: str) -> Optional[Fix]:
-    """Quote what must be a string, and the reverse; a string is then what was written."""
-    what, _, wanted = message.partition(" of type ")
-    if wanted == "string" and ("unmarshal number" in what or "unmarshal bool" in what):
-        return Fix("put the value in quotes", (Put(route, written),), is_safe=True)
-    if wanted.startswith("int") and isinstance(value, str) and _INT32.fullmatch(value.strip()):
-        return Fix("write the number without quotes", (Put(route, int(value)),), is_safe=True)
+def for_type(problem: decode.Problem, *, value: Any, written: str) -> Optional[Fix]:
+    """Return the fix that puts a string in quotes, as it is written, or takes a number out of them."""
+    if hints.needs_quotes(problem):
+        return Fix("put the value in quotes", (Put(problem.route, written),), is_safe=True)
+    if problem.expected in hints.INTEGERS and isinstance(value, str) and _INT32.fullmatch(value.strip()):
+        return Fix("write the number without quotes", (Put(problem.route, int(value)),), is_safe=True)
     return None
 
 
 def for_field(route: Route, siblings: Any) -> Optional[Fix]:
-    """Give an unknown field the name that it nearly has, where that one is not there, too."""
+    """Return the fix that gives an unknown field the name it nearly has, unless that field exists too."""
     name = str(route[-1])
     shape = decode.LABEL_SELECTOR if "labelSelector" in route else decode.TOPOLOGY_SPREAD_CONSTRAINT
     near = hints.nearest(name, shape.fields)
@@ -100,7 +99,7 @@ def for_field(route: Route, siblings: Any) -> Optional[Fix]:
 
 
 def moved(manifest: Manifest, route: Route, target: Route) -> Optional[Fix]:
-    """Bring a list of constraints to its place, where that is free and no comment would be lost."""
+    """Return the fix that moves a list of constraints, if its place is free and no comment would be lost."""
     if nodes.follow(manifest.document.root, (*manifest.route, *target)) is not None:
         return None
     node = nodes.follow(manifest.document.root, (*manifest.route, *route))
@@ -115,7 +114,7 @@ def moved(manifest: Manifest, route: Route, target: Route) -> Optional[Fix]:
 
 
 def for_separator(source: SourceFile, span: Span) -> Repair:
-    """Free a separator of the text beside it: words go, what may be of the document gets a line of its own."""
+    """Return the fix of text beside a separator: a word is removed, part of a document gets its own line."""
     line, _ = source.position(span.start)
     after = source.offset(line) + len("---")
     text = source.text[span.start : span.end]

@@ -1,9 +1,10 @@
-"""What to do about what the API server refuses."""
+"""Hints for what the API server refuses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from typing import Optional
 
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
@@ -13,16 +14,18 @@ from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.validation import Rule
 from kubectl_spread.text.node import Route
 
+INTEGERS = (decode.Atom.INT32, decode.Atom.INT64)
+
 _FIELD = "topologySpreadConstraints"
-PLACEHOLDER = "a placeholder? check the rendered manifest"
+PLACEHOLDER = "this looks like a placeholder: check the rendered manifest"
 
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 _FIXED = {
     Rule.TOPOLOGY_KEY_MISSING: "name a node label, such as topology.kubernetes.io/zone or kubernetes.io/hostname",
-    Rule.WHEN_UNSATISFIABLE_MISSING: "it has no default: write DoNotSchedule (a rule) or ScheduleAnyway (a preference)",
-    Rule.DUPLICATE_CONSTRAINT: "merge the two constraints, or let one be DoNotSchedule and the other ScheduleAnyway",
-    Rule.MIN_DOMAINS_NOT_POSITIVE: "leave minDomains out, which means 1",
+    Rule.WHEN_UNSATISFIABLE_MISSING: "write DoNotSchedule (pods wait) or ScheduleAnyway (a preference)",
+    Rule.DUPLICATE_CONSTRAINT: "merge them, or use DoNotSchedule for one and ScheduleAnyway for the other",
+    Rule.MIN_DOMAINS_NOT_POSITIVE: "remove minDomains, which means 1",
     Rule.MIN_DOMAINS_ON_SOFT: "remove minDomains, or use whenUnsatisfiable: DoNotSchedule",
     Rule.MATCH_KEYS_WITHOUT_SELECTOR: "add a labelSelector; without one the constraint counts no pods",
     Rule.MATCH_KEY_IN_SELECTOR: "remove the key from matchLabelKeys: the selector already has it",
@@ -31,12 +34,12 @@ _FIXED = {
 
 
 def for_rule(rule: Rule, value: Any) -> str:
-    """The hint for a broken rule; `value` is what stands at its place."""
+    """Return the hint for a broken rule of the API server; `value` is the value at its place."""
     if rule in _FIXED:
         return _FIXED[rule]
     if rule is Rule.MAX_SKEW_NOT_POSITIVE:
-        what = "maxSkew has no default" if value is None else "use 1 or more"
-        return f"{what}; 1 is the evenest"
+        what = "maxSkew has no default" if value is None else "write 1 or more"
+        return f"{what}; 1 spreads most evenly"
     if rule is Rule.WHEN_UNSATISFIABLE_INVALID:
         return did_you_mean(value, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
     if rule is Rule.INCLUSION_POLICY_INVALID:
@@ -46,20 +49,24 @@ def for_rule(rule: Rule, value: Any) -> str:
     return did_you_mean(value, _OPERATORS, cutoff=0.5)
 
 
-def for_type(message: str, value: Any, *, written: str) -> str:
-    """The hint for a value that does not decode.
+def for_type(problem: decode.Problem, value: Any, *, written: str) -> str:
+    """Return the hint for a value that does not decode; empty if there is none.
 
     Args:
-        message: what the decoder says.
-        value: what stands at its place.
-        written: the text there.
+        problem: the type of the value and of the field.
+        value: the value in the text.
+        written: the text of the value.
     """
-    what, _, wanted = message.partition(" of type ")
-    if wanted == "string" and ("unmarshal number" in what or "unmarshal bool" in what):
+    if needs_quotes(problem):
         return "put the value in quotes"
-    if wanted.startswith("int") and isinstance(value, str):
+    if problem.expected in INTEGERS and isinstance(value, str):
         return "write the number without quotes" if value.strip().lstrip("+-").isdecimal() else ""
-    return _for_shape(wanted, value, is_block=not written.startswith(("[", "{")))
+    return _for_shape(problem.expected, value, is_block=not written.startswith(("[", "{")))
+
+
+def needs_quotes(problem: decode.Problem) -> bool:
+    """Return whether a number or Boolean is written where a string is expected."""
+    return problem.expected is decode.Atom.STRING and problem.given in ("number", "bool")
 
 
 def for_field(name: str, route: Route, *, cutoff: float = 0.6) -> str:
@@ -75,23 +82,23 @@ def for_field(name: str, route: Route, *, cutoff: float = 0.6) -> str:
     return near or "labels to match go under `matchLabels`"
 
 
-def _for_shape(wanted: str, value: Any, *, is_block: bool) -> str:
-    """The hint for a list where a mapping must stand, and the reverse."""
-    if isinstance(value, list) and wanted.startswith(("v1.", "map[")):
+def _for_shape(expected: Optional[decode.Shape], value: Any, *, is_block: bool) -> str:
+    """Return the hint for a list in place of a mapping, and the reverse."""
+    if isinstance(value, list) and isinstance(expected, (decode.Struct, decode.MapOf)):
         return "remove the dash: it is a mapping, not a list" if is_block else "it is a mapping, not a list"
-    if isinstance(value, dict) and wanted.startswith("[]"):
+    if isinstance(value, dict) and isinstance(expected, decode.ListOf):
         return "make it a list: start with a dash" if is_block else "make it a list: put it in brackets"
     return ""
 
 
 def did_you_mean(word: Any, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """`did you mean X?` where one of the known words is near."""
+    """Return `did you mean X?`, or an empty text if no known word is near."""
     near = nearest(word, known, cutoff=cutoff)
     return f"did you mean `{near}`?" if near else ""
 
 
 def nearest(word: Any, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """The known word that is nearest, whatever its case; empty where none is near."""
+    """Return the known word that is nearest, ignoring case; empty if none is near."""
     if not isinstance(word, str) or not word:
         return ""
     by_lower = {name.lower(): name for name in known}

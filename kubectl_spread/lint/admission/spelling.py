@@ -18,7 +18,7 @@ _SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
 
 
 def as_meant(spec: Plain) -> Plain:
-    """A pod spec that decodes, with each unknown field of its constraints under the known name that is nearest.
+    """Return a pod spec that decodes, with each unknown field of its constraints under the known name that is nearest.
 
     A field stays away where no known one is near, where the near one is written too, or where its value does not fit.
     """

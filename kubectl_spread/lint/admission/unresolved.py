@@ -46,7 +46,7 @@ _WHERE_FILLED_IN = {
 
 
 def open_by(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Route) -> Open:
-    """Who decides about what a field error is about; `spec` is the route of the pod spec."""
+    """Return who has yet to decide about the field of an error; `spec` is the route of the pod spec."""
     route = (*spec, *error.route)
     if error.rule is Rule.MIN_DOMAINS_ON_SOFT:
         route = (*route[:-1], "whenUnsatisfiable")
@@ -64,22 +64,22 @@ def open_by(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Rou
 
 
 def is_beside(problem: decode.Problem) -> bool:
-    """Whether a value that does not decode has nothing to do with constraints: what containers ask for."""
+    """Return whether a value that does not decode has nothing to do with constraints: what containers ask for."""
     return any(step in ("containers", "initContainers", "resources", "volumes") for step in problem.route)
 
 
 def is_directive(problem: decode.Problem) -> bool:
-    """Whether an unknown field is a word to what merges a patch: `$patch`, `$setElementOrder/...`."""
+    """Return whether an unknown field is a word to what merges a patch: `$patch`, `$setElementOrder/...`."""
     return problem.kind is decode.Kind.UNKNOWN and str(problem.route[-1]).startswith("$")
 
 
 def is_open(manifest: Manifest, problem: decode.Problem) -> bool:
-    """Whether a value does not decode because a tool has yet to fill it in."""
+    """Return whether a value does not decode because a tool has yet to fill it in."""
     return problem.kind is decode.Kind.TYPE and has_placeholder(_written(manifest, problem.route))
 
 
 def without(manifest: Manifest, routes: Iterable[Route]) -> Manifest:
-    """The manifest with null in the place of values; null fits every type."""
+    """Return the manifest with null in the place of values; null fits every type."""
     found = manifest
     for route in routes:
         if found is manifest:
@@ -90,7 +90,7 @@ def without(manifest: Manifest, routes: Iterable[Route]) -> Manifest:
 
 
 def informing(finding: Finding) -> Finding:
-    """The finding as one about a value that is not what will be applied."""
+    """Return the finding as one about a value that is not what will be applied."""
     return finding._replace(rule=finding.rule._replace(severity=Severity.INFO), hint=hints.PLACEHOLDER, repair=None)
 
 

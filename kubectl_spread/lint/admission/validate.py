@@ -1,4 +1,4 @@
-"""What the API server says of one object, and of the pods that come of it."""
+"""The API server's errors for an object, and for the pods that its controller creates."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Refused = tuple[FieldError, Finding]
 
 
 class CheckedObject(NamedTuple):
-    """What the API server says of one object, and the workloads in it if it decodes."""
+    """The API server's errors for an object, and the workloads in it if it decodes."""
 
     findings: list[Finding]
     subjects: list[Subject]
@@ -56,9 +56,12 @@ class CheckedObject(NamedTuple):
 
 
 def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = None) -> CheckedObject:
-    """What the API server says of an object; `namespace` is that of one that names none.
+    """Check an object as the API server would.
 
-    `minor` is its minor version, where somebody names it.
+    Args:
+        manifest: the object.
+        namespace: the namespace of an object that names none.
+        minor: the API server's minor version, if it is known.
     """
     kind = manifest.workload_kind
     if kind is None:
@@ -99,7 +102,7 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
 def _lasting(
     errors: list[Refused], manifest: Manifest, owner: Workload, place: PodPlace, spec: Plain, minor: Optional[int]
 ) -> list[Refused]:
-    """The errors that a pod spec still has where its misspelt fields have the names that are meant."""
+    """Return the errors that remain once misspelt fields have the names that are meant."""
     meant = owner._replace(template={**owner.template, "spec": spec}, known_hash=owner.revision_hash)
     constraints = constraint_reader.constraints(spec)
     left = _field_errors(manifest, meant, place, constraints=constraints, minor=minor)
@@ -115,7 +118,7 @@ def _field_errors(
     constraints: tuple[TopologySpreadConstraint, ...],
     minor: Optional[int],
 ) -> list[Refused]:
-    """What the API server says of the object, and of the pods that its controller then creates."""
+    """Return the API server's errors for the object, and for the pods that its controller creates."""
     if not constraints:
         return []
     spec = place.spec
@@ -137,7 +140,7 @@ def _field_errors(
 
 
 def _own_labels(owner: Workload) -> Plain:
-    """The labels that a workload knows its pods by, else those it gives them; its selector may not decode."""
+    """Return the labels of a workload's selector, or else of its pod template; the selector may not decode."""
     selector: Any = owner.selector
     labels = selector.get("matchLabels") if isinstance(selector, dict) else None
     return (
@@ -157,7 +160,7 @@ def _later_errors(
     errors: list[FieldError],
     minor: Optional[int],
 ) -> list[FieldError]:
-    """Errors that only a created pod has: creating it merges matchLabelKeys into the selector."""
+    """Return the errors that only a created pod has: creating it merges matchLabelKeys into the selector."""
     if not any(constraint.match_label_keys for constraint in constraints):
         return []
     known = {(error.rule, error.route) for error in errors}
@@ -185,19 +188,19 @@ def _invalid(
 
 
 def _repetition(constraints: tuple[TopologySpreadConstraint, ...], first: int) -> int:
-    """The position of the constraint that repeats the first one's key and action."""
+    """Return the position of the constraint that repeats the first one's key and action."""
     pair = constraints[first].topology_key, constraints[first].when_unsatisfiable
     later = constraints[first + 1 :]
     return next(other.position for other in later if (other.topology_key, other.when_unsatisfiable) == pair)
 
 
 def _rejected_later(manifest: Manifest, spec: Route, error: FieldError) -> Finding:
-    """The object is accepted, and every pod its controller creates is refused."""
+    """Return the finding for an object that is accepted, while every pod its controller creates is refused."""
     return _finding(
         error.rule.value,
         manifest,
         (*spec, *error.route),
-        message=f"the {manifest.kind} is accepted, but every pod it creates is rejected: {error.text()}",
+        message=f"no pod is created: the {manifest.kind} is accepted, but each of its pods is rejected: {error.text()}",
         path=f"spec.{error.path}",
         hint=hints.for_rule(error.rule, None),
     )
@@ -224,16 +227,16 @@ def _undecodable(manifest: Manifest, problem: decode.Problem, *, is_open: bool) 
         problem.route,
         message=_cannot_be_handled(manifest, problem.message),
         path=path,
-        hint=hints.for_type(problem.message, value, written=written),
+        hint=hints.for_type(problem, value, written=written),
     )
     if is_open:
         return unresolved.informing(finding)
-    fix = fixes.for_type(problem.route, problem.message, value=value, written=written)
+    fix = fixes.for_type(problem, value=value, written=written)
     return _with_fix(finding, fix, manifest)._replace(is_unreadable=True)
 
 
 def _cannot_be_handled(manifest: Manifest, why: str) -> str:
-    """As the API server says it of its own kinds; of others it is their pods that fail."""
+    """Return the API server's message for its own kinds; for other kinds their pods fail."""
     if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
         return f"no pod of this {manifest.kind} can be created: {why}"
     version = manifest.api_version.rpartition("/")[2]
@@ -241,22 +244,22 @@ def _cannot_be_handled(manifest: Manifest, why: str) -> str:
 
 
 def _unknown_field(manifest: Manifest, path: str) -> str:
-    """As kubectl shows it; Helm and others do not ask for strict decoding."""
+    """Return kubectl's message; Helm and others do not ask for strict decoding."""
     if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
-        return f'unknown field "{path}": refused where fields are validated strictly, else dropped'
+        return f'unknown field "{path}": strict validation refuses it, otherwise it is dropped'
     refusal = _cannot_be_handled(manifest, f'strict decoding error: unknown field "{path}"')
     return f"{refusal}; without strict decoding it is dropped, with a warning from 1.27 on"
 
 
 def _misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> list[Finding]:
-    """Constraints at a place where the API server drops or refuses them."""
+    """Return findings for constraints in a place where the API server drops or refuses them."""
     right = {(*place.spec, FIELD) for place in places}
     if not manifest.route and _is_named_rightly(manifest, right):
         return []
     findings = []
     for route in _routes_of_constraints(manifest.plain, ()):
         if route in right or (kind.is_foreign and not any(_is_in(route, place) for place in places)):
-            continue  # what a foreign kind has outside its pods is its own business
+            continue  # outside its pods a foreign kind may use the name for something else
         home = next((place for place in places if _is_in(route, place)), kind.usual_place())
         field = decode.path_text(route)
         finding = _finding(
@@ -280,13 +283,13 @@ def _is_in(route: Route, place: PodPlace) -> bool:
 
 
 def _is_named_rightly(manifest: Manifest, right: set[Route]) -> bool:
-    """Whether the object's text names no constraints but those at the right places, if these."""
+    """Return whether the text of the object names constraints only in the right places."""
     text = manifest.document.text.lower()
     return text.count(_NAMES[1]) == sum(_has(manifest.plain, route) for route in right)
 
 
 def _has(plain: Any, route: Route) -> bool:
-    """Whether something is written at a route, be it null."""
+    """Return whether something is written at a route, null included."""
     for step in route[:-1]:
         plain = plain[step] if isinstance(step, int) else fields(plain).get(step)
     return route[-1] in fields(plain)
@@ -310,7 +313,7 @@ def _value_at(manifest: Manifest, route: Route) -> Any:
 
 
 def _text_at(manifest: Manifest, route: Route) -> str:
-    """What is written at the place of a route."""
+    """Return the text at a route."""
     span = manifest.place(route)
     return manifest.document.source.text[span.start : span.end]
 

@@ -17,7 +17,7 @@ from kubectl_spread.objects.workload import Workload
 
 
 def accounts(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, Account]]:
-    """The constraints of a workload that the API server takes, as the cluster sees them."""
+    """Yield the constraints of a workload that the API server takes, as the cluster sees them."""
     if project.facts is None or subject.refusals:
         return
     for constraint in subject.constraints:
@@ -27,7 +27,7 @@ def accounts(subject: Subject, project: Project) -> Iterator[tuple[TopologySprea
 
 
 def hard_accounts(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, Account]]:
-    """Those of the constraints that are DoNotSchedule and count the workload's own pods.
+    """Yield those of the constraints that are DoNotSchedule and count the workload's own pods.
 
     None where some label is on no node that the pod may use: then nothing else matters.
     """
@@ -37,23 +37,23 @@ def hard_accounts(subject: Subject, project: Project) -> Iterator[tuple[Topology
 
 
 def lacks_nowhere(account: Account) -> bool:
-    """Whether some node that the pod may use has the label; or there is no such node at all."""
+    """Return whether some node that the pod may use has the label; or there is no such node at all."""
     return account.nodes_with_key > 0 and (not account.candidates or len(account.without_key) < account.candidates)
 
 
 def sized(subject: Subject, project: Project) -> Workload:
-    """The workload with the fewest replicas it may have; 1 where nobody says it."""
+    """Return the workload with its fewest replicas; 1 if no number is written."""
     least = project.replicas(subject).minimum
     return subject.workload if least is None else subject.workload._replace(replicas=least)
 
 
 def outcome(subject: Subject, project: Project) -> Optional[Outcome]:
-    """What becomes of the fewest pods that the workload may have; None where nobody can tell."""
+    """Return how many of the fewest pods that the workload may have find a node; None if unpredictable."""
     return None if project.facts is None else project.facts.outcome(sized(subject, project))
 
 
 def with_field(workload: Workload, constraint: TopologySpreadConstraint, **fields: Any) -> Workload:
-    """The workload if its constraint had other fields."""
+    """Return the workload if its constraint had other fields."""
     spec = workload.template.get("spec") or {}
     written = list(mappings(spec.get(FIELD)))
     written[constraint.position] = {**written[constraint.position], **fields}

@@ -12,12 +12,12 @@ from kubectl_spread.text.node import Route
 
 
 def narrowest(subject: Subject, project: Project) -> Optional[AntiAffinity]:
-    """The anti-affinity that lets the fewest pods in."""
+    """Return the anti-affinity that lets the fewest pods in."""
     if project.facts is None or subject.refusals:
         return None
     return min(project.facts.anti_affinities(subject.workload), key=lambda bound: bound.room, default=None)
 
 
 def route_of(subject: Subject, bound: AntiAffinity) -> Route:
-    """Where the topologyKey of the term stands."""
+    """Return where the topologyKey of the term stands."""
     return (*subject.spec_route, "affinity", "podAntiAffinity", REQUIRED, bound.position, "topologyKey")

@@ -44,12 +44,12 @@ class Budget(NamedTuple):
 
     @property
     def wanted(self) -> Optional[int]:
-        """The number that the value comes to; shares are rounded up for either field."""
+        """Return the number that the value comes to; shares are rounded up for either field."""
         return scaled(self.value, 1 if self.pods is None else self.pods, round_up=True)
 
     @property
     def disruptions(self) -> Optional[int]:
-        """How many pods may be evicted while all are healthy; None where that hangs on what nobody knows."""
+        """Return how many pods may be evicted while all are healthy; None if unknown."""
         wanted = self.wanted
         if wanted is None:
             return None
@@ -61,7 +61,7 @@ class Budget(NamedTuple):
 
 
 def budget(manifest: Manifest, project: Project) -> Optional[Budget]:
-    """A budget over workloads in the input; None for one that the API server would refuse, or about other pods.
+    """Return a budget over workloads in the input; None for one that the API server would refuse, or about other pods.
 
     The controller asks for the scale of what owns the pods: a Job or a DaemonSet has none.
     """
@@ -86,13 +86,13 @@ def _covered(manifest: Manifest, project: Project) -> list[Subject]:
 
 
 def _is_everything(spec: dict[str, Any]) -> bool:
-    """Whether the budget is about all pods of a namespace, of which the input seldom has all."""
+    """Return whether the budget is about all pods of a namespace, of which the input seldom has all."""
     selector = fields(spec.get("selector"))
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
 
 
 def _fewest(covered: list[Subject], project: Project) -> Optional[int]:
-    """The fewest pods of the workloads; of one that is written several times, the most it is written with."""
+    """Return the fewest pods of the workloads; of one that is written several times, the most it is written with."""
     fewest: dict[str, int] = {}
     for item in covered:
         minimum = project.replicas(item).minimum

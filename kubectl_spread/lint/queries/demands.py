@@ -32,7 +32,7 @@ class OwnTerm(NamedTuple):
 
 
 def tolerates_all(subject: Subject) -> bool:
-    """Whether the pods tolerate every NoSchedule taint, that of a cordoned node included."""
+    """Return whether the pods tolerate every NoSchedule taint, that of a cordoned node included."""
     return any(
         entry.get("operator") == "Exists" and not entry.get("key") and entry.get("effect") in (None, "", "NoSchedule")
         for entry in mappings(subject.spec.get("tolerations"))
@@ -40,7 +40,7 @@ def tolerates_all(subject: Subject) -> bool:
 
 
 def node_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
-    """The values of a node label that nodeSelector and required node affinity allow; None where they allow any."""
+    """Return the values of a node label that nodeSelector and node affinity allow; None for any."""
     named = (subject.spec.get("nodeSelector") or {}).get(key)
     selected = None if named is None else frozenset({named})
     affine = _affine_values(subject, key)
@@ -50,13 +50,13 @@ def node_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
 
 
 def has_one_domain(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
-    """Whether the pods accept one value of a constraint's key only, and no other domain is counted."""
+    """Return whether the pods accept one value of a constraint's key only, and no other domain is counted."""
     values = None if constraint.node_affinity_policy == IGNORE else node_values(subject, constraint.topology_key)
     return values is not None and len(values) < 2
 
 
 def own_terms(subject: Subject, kind: str) -> Iterator[OwnTerm]:
-    """The required terms of `podAffinity` or `podAntiAffinity` that are about the workload's own pods.
+    """Yield the required terms of `podAffinity` or `podAntiAffinity` that are about the workload's own pods.
 
     One with mismatchLabelKeys is about others.
     """
@@ -95,7 +95,7 @@ def terms(subject: Subject) -> Iterator[Term]:
 
 
 def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[OwnTerm]:
-    """The required anti-affinity, over a constraint's key, to all the pods that it counts, and perhaps to others.
+    """Return a required anti-affinity over a constraint's key to at least the pods that it counts.
 
     Where there is one, each domain that it leaves holds 0 of them, so that the constraint refuses none.
     """
@@ -107,7 +107,7 @@ def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optio
 
 
 def _is_about_its_namespace(subject: Subject, term: Plain) -> bool:
-    """Whether a term is about the workload's own namespace, as far as the manifest tells: labels are not known."""
+    """Return whether a term is about the workload's own namespace; labels of namespaces are unknown."""
     named, by_label = strings(term.get("namespaces")), term.get("namespaceSelector")
     if not named and by_label is None:
         return True
@@ -121,7 +121,7 @@ def _term_selector(subject: Subject, term: Plain) -> Selector:
 
 
 def _affine_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
-    """The values that one of the terms of required node affinity allows."""
+    """Return the values that one of the terms of required node affinity allows."""
     affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
     terms = mappings((affinity.get(REQUIRED) or {}).get("nodeSelectorTerms"))
     allowed: set[str] = set()
@@ -134,7 +134,7 @@ def _affine_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
 
 
 def _term_values(term: Plain, key: str) -> Optional[set[str]]:
-    """The values that the expressions of a term, which must all hold, allow."""
+    """Return the values that the expressions of a term, which must all hold, allow."""
     values: Optional[set[str]] = None
     for requirement in map(constraint_reader.requirement, mappings(term.get("matchExpressions"))):
         if requirement.key == key and requirement.operator == "In":
@@ -146,7 +146,7 @@ def _term_values(term: Plain, key: str) -> Optional[set[str]]:
 
 
 def host_ports(subject: Subject) -> Iterator[Route]:
-    """Where the containers ask for a port of the node, of which a node has one; with hostNetwork every port is such."""
+    """Yield where containers ask for a port of the node; with hostNetwork every port is one."""
     field = "containerPort" if subject.spec.get("hostNetwork") else "hostPort"
     for index, container in enumerate(mappings(subject.spec.get("containers"))):
         for number, port in enumerate(mappings(container.get("ports"))):

@@ -11,13 +11,13 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 
 def stays_pending(subject: Subject) -> bool:
-    """Whether a pod that finds no room waits for good: those of a Job end, and other schedulers may not refuse it."""
+    """Return whether a pod without room waits for good: pods of Jobs end, other schedulers may differ."""
     is_job = subject.workload.kind in ("Job", "CronJob")
     return not is_job and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
 
 
 def allowed(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> frozenset[str]:
-    """The values that node affinity allows, where they are fewer than minDomains; empty where they are not."""
+    """Return the values that node affinity allows, where they are fewer than minDomains; empty where they are not."""
     if (
         subject.workload.kind == "DaemonSet"
         or subject.spec.get("nodeName")  # SPR210

@@ -12,20 +12,22 @@ from kubectl_spread.text.node import Route
 
 
 def too_new(subject: Subject, minor: int) -> Iterator[tuple[str, list[Route]]]:
-    """The fields that an API server 1.`minor` does not keep, and where they stand."""
+    """Yield the fields that an API server 1.`minor` does not keep, and where they are written."""
     for name in FIELD_SINCE:
         places = [subject.route(item, name) for item in subject.constraints if name in field_versions.lost(item, minor)]
         if places:
             yield name, places
 
 
-def fate(name: str, minor: int) -> str:
-    """What becomes of a field in such an API server."""
+def effect(name: str, minor: int, *, server: str) -> str:
+    """Return what happens to the pods because an API server 1.`minor`, called `server`, does not keep a field."""
+    without = f"the pods are scheduled as if `{name}` were not set"
+    since = FIELD_SINCE[name]
     if minor < field_versions.KNOWN_SINCE[name]:
-        return f"1.{minor} does not know it, and refuses it or drops it in silence"
-    return f"1.{minor} drops it in silence, as its feature gate is off"
+        return f"{without}, or the object is refused: {server} does not know the field, which works from 1.{since} on"
+    return f"{without}: {server} silently drops the field, whose feature gate is off until 1.{since}"
 
 
 def again(subject: Subject, places: list[Route]) -> tuple[Label, ...]:
-    """The other constraints that have the field."""
-    return tuple(Label(subject.place(route, key=True), "this one, too") for route in places)
+    """Return labels for the other constraints with the field."""
+    return tuple(Label(subject.place(route, key=True), "also here") for route in places)

@@ -12,7 +12,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 
 def shadowed(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, TopologySpreadConstraint]]:
-    """The soft constraints that prefer nothing, each with the hard one that leaves no choice."""
+    """Yield the soft constraints that prefer nothing, each with the hard one that leaves no choice."""
     strict = [item for item in subject.hard if item.max_skew == 1 and subject.is_in_its_group(item)]
     for soft in subject.soft:
         for hard in strict:
@@ -24,7 +24,7 @@ def shadowed(subject: Subject, project: Project) -> Iterator[tuple[TopologySprea
 
 
 def _counts(subject: Subject, constraint: TopologySpreadConstraint) -> tuple[object, ...]:
-    """What is counted, and where."""
+    """Return which pods a constraint counts, and in which domains."""
     return (
         constraint.topology_key,
         frozenset(subject.selector(constraint).requirements or ()),

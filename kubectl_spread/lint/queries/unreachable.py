@@ -27,7 +27,7 @@ class Unreachable(NamedTuple):
 
 
 def unreachable(subject: Subject, project: Project) -> Iterator[Unreachable]:
-    """Counted domains out of reach; those outside the pod's own node affinity are another rule's."""
+    """Yield counted domains that no pod can go to; SPR307 reports those outside the pod's node affinity."""
     for constraint, account in hard_accounts(subject, project):
         domains = [domain for domain in account.unreachable if domain.chosen]
         if not domains or len(account.unreachable) == len(account.counted) or account.is_below_min_domains:
@@ -40,7 +40,7 @@ def unreachable(subject: Subject, project: Project) -> Iterator[Unreachable]:
 def _severity(
     subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, account: Account
 ) -> Optional[Severity]:
-    """An error where pods are left over because of it; a warning where a rolling update or an autoscaler would."""
+    """Return error if pods stay Pending because of it, warning if those of an update or autoscaler would."""
     became = outcome(subject, project)
     if became is not None and became.is_preempting:
         return None  # who is evicted makes room there, perhaps

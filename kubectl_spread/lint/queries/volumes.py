@@ -41,13 +41,13 @@ class ClaimTemplate(NamedTuple):
 
     @property
     def is_shared(self) -> bool:
-        """Whether many nodes may use the volume at a time, as network file systems allow and disks do not."""
+        """Return whether many nodes may use the volume at a time, as network file systems allow and disks do not."""
         modes = self.spec.get("accessModes")
         return isinstance(modes, list) and bool(modes) and set(map(str, modes)) <= {"ReadWriteMany", "ReadOnlyMany"}
 
 
 def claim_templates(subject: Subject) -> Iterator[ClaimTemplate]:
-    """The claims of a StatefulSet."""
+    """Yield the claims of a StatefulSet."""
     if subject.workload.kind == "StatefulSet":
         for index, item in enumerate(subject.controller.get("volumeClaimTemplates") or ()):
             spec = fields(fields(item).get("spec"))
@@ -55,7 +55,7 @@ def claim_templates(subject: Subject) -> Iterator[ClaimTemplate]:
 
 
 def ephemeral_claims(subject: Subject) -> Iterator[ClaimTemplate]:
-    """The claims of generic ephemeral volumes."""
+    """Yield the claims of generic ephemeral volumes."""
     for index, volume in enumerate(subject.spec.get("volumes") or ()):
         template = fields(fields(fields(volume).get("ephemeral")).get("volumeClaimTemplate"))
         if template:
@@ -64,7 +64,7 @@ def ephemeral_claims(subject: Subject) -> Iterator[ClaimTemplate]:
 
 
 def class_of(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
-    """The StorageClass of a claim, None where the input does not have it."""
+    """Return the StorageClass of a claim, None where the input does not have it."""
     classes = project.of_kind("StorageClass")
     name = claim.spec.get("storageClassName")
     found = [item for item in classes if (_is_default(item) if name is None else item.name == name)]
@@ -72,7 +72,7 @@ def class_of(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
 
 
 def is_zonal(storage_class: Manifest) -> bool:
-    """Whether volumes of a class are known to be usable in one zone only."""
+    """Return whether volumes of a class are known to be usable in one zone only."""
     parameters = fields(storage_class.plain.get("parameters"))
     if any(str(value).lower().endswith(_REDUNDANT) for value in parameters.values()):
         return False
@@ -84,7 +84,7 @@ def is_zonal(storage_class: Manifest) -> bool:
 
 
 def is_zone(key: str) -> bool:
-    """Whether a label is the zone, be it by the name that a storage driver gives it."""
+    """Return whether a label is the zone, be it by the name that a storage driver gives it."""
     return key.endswith("/zone")
 
 

@@ -1,9 +1,16 @@
-"""Required pod affinity pulls together what a constraint holds apart.
+"""Required pod affinity contradicts a constraint over the same key.
 
-The affinity wants every pod in the domain where the others are, the constraint no more than `maxSkew` more there than
-elsewhere. The first pods start, the rest stay Pending as soon as there are two domains.
+## What it does
 
-Example:
+Reports a DoNotSchedule constraint and required pod affinity to the workload's own pods over the same topology key.
+
+## Why it matters
+
+The affinity wants all pods in one domain. The constraint allows at most `maxSkew` more pods there than in the emptiest
+domain. With two or more domains the first pods start and the rest stay Pending.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -31,7 +38,9 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Remove one of the two, or give the affinity a wider topology key than the constraint's.
+## Use instead
+
+Remove one of the two, or use a wider topology key in the affinity than in the constraint.
 """
 
 from __future__ import annotations
@@ -42,7 +51,9 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.text.wording import counted
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -55,12 +66,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue  # SPR207
         for term in demands.own_terms(subject, "podAffinity"):
             if term.topology_key == constraint.topology_key and term.selector.requirements:
-                route = subject.route(constraint, "topologyKey")
+                route, key = subject.route(constraint, "topologyKey"), constraint.topology_key
                 yield Found(
-                    f"required pod affinity wants all pods in one `{constraint.topology_key}`, the constraint at most "
-                    f"{constraint.max_skew} more in one than in another",
+                    f"all but {counted(constraint.max_skew, 'pod')} stay Pending once there are two "
+                    f"{domain(key, plural=True)}. Required pod affinity wants all pods in one {domain(key)}, and "
+                    "maxSkew "
+                    f"allows only {constraint.max_skew} more there than in the emptiest one",
                     subject.place(route),
                     subject.path(route),
-                    "remove one of the two",
+                    "remove the pod affinity or the constraint",
                     (Label(subject.place(term.route), "the pod affinity"),),
                 )

@@ -1,14 +1,18 @@
-"""`nodeAffinityPolicy: Ignore` counts domains that the pod may not use.
+"""`nodeAffinityPolicy: Ignore` counts domains that the pod cannot use.
 
-The pod's nodeSelector or required node affinity may keep it out of some domains. With `Ignore` these count all the
-same, and as none of its pods ever runs there, the smallest domain stays at 0. Once each usable domain holds `maxSkew`
+## What it does
+
+Reports a DoNotSchedule constraint with `nodeAffinityPolicy: Ignore` on a pod with nodeSelector or required node
+affinity. It is an error if the affinity is about the topology key itself, or if the known nodes show such a domain.
+Otherwise it is a warning.
+
+## Why it matters
+
+Domains that the affinity excludes still count, and never get one of the pods. Once each usable domain holds `maxSkew`
 pods, the rest stay Pending.
 
-If the affinity is about the topology key itself, it names the domains that the pod may use, and this is an error. If it
-is about another label, it depends on the cluster whether a domain has no node with that label: this is a warning. With
-cluster facts the nodes decide.
+## Example
 
-Example:
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -33,7 +37,20 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Leave the field out, or write `Honor`, which is the default.
+## Use instead
+
+Remove the field, or write `Honor`, which is the default.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+      matchLabelKeys: [pod-template-hash]
+      nodeTaintsPolicy: Honor
+
+## Fix safety
+
+The fix is safe: it writes the default, so that only domains which the pod can use count.
 """
 
 from __future__ import annotations
@@ -46,11 +63,13 @@ from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import demands
 from kubectl_spread.lint.queries.accounts import accounts
+from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.text.edit import Put
+from kubectl_spread.text.wording import counted
 
 _FIELD = "nodeAffinityPolicy"
 
@@ -69,24 +88,30 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         if pods is not None and pods <= constraint.max_skew and subject.workload.kind != "Pod":
             continue  # SPR204; a single Pod may be counted with others that run
-        if constraint not in known or any(not domain.chosen for domain in known[constraint].counted):
+        if constraint not in known or any(not item.chosen for item in known[constraint].counted):
             is_certain = constraint in known or demands.node_values(subject, constraint.topology_key) is not None
             route = subject.route(constraint, _FIELD)
             yield Found(
-                (_CERTAIN if is_certain else _POSSIBLE).format(constraint.max_skew),
+                (_CERTAIN if is_certain else _POSSIBLE).format(
+                    domain=domain(constraint.topology_key),
+                    domains=domain(constraint.topology_key, plural=True).capitalize(),
+                    pods=counted(constraint.max_skew, "pod"),
+                ),
                 subject.place(route),
                 subject.path(route),
-                "remove it: Honor is the default",
+                "remove nodeAffinityPolicy: the default is Honor",
                 severity=None if is_certain else Severity.WARNING,
                 fix=Fix(f"write {HONOR}", (Put(route, HONOR),), is_safe=True),
             )
 
 
 _CERTAIN = (
-    "domains where the pod's node affinity admits no node are counted, and hold the minimum at 0: "
-    "every other domain gets at most {}"
+    "pods stay Pending once each {domain} that they can use has {pods}. {domains} that the pod's node affinity "
+    "excludes "
+    "count too, and always have 0"
 )
 _POSSIBLE = (
-    "a domain where the pod's node affinity admits no node would be counted, and would hold the minimum at 0: "
-    "every other domain would then get at most {}"
+    "pods stay Pending once each {domain} that they can use has {pods}, if the pod's node affinity excludes all nodes "
+    "of "
+    "a {domain}. Such a {domain} counts too, and always has 0"
 )

@@ -1,9 +1,18 @@
-"""An autoscaler may ask for more replicas than their anti-affinity leaves domains for.
+"""An autoscaler may ask for more replicas than anti-affinity has domains for.
 
-Required anti-affinity of pods to each other is one pod a domain. There is room for the fewest replicas that the
-autoscaler keeps, and not for the most: the pods that a peak asks for stay Pending.
+## What it does
 
-Example, with --topology zones=3,nodes=1:
+Reports required anti-affinity of the pods to each other with room for the autoscaler's minimum and not for its
+maximum, on the known nodes.
+
+## Why it matters
+
+Required anti-affinity allows one pod in each domain. The pods beyond that stay Pending under load, when they are
+needed.
+
+## Example
+
+With `--topology zones=3,nodes=1`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -28,7 +37,9 @@ Example, with --topology zones=3,nodes=1:
       minReplicas: 3
       maxReplicas: 9
 
-Write a spread constraint over the same key instead, with maxSkew 1, or a lower maximum.
+## Use instead
+
+Use a spread constraint over the same key with `maxSkew: 1`, or lower the maximum.
 """
 
 from __future__ import annotations
@@ -40,6 +51,8 @@ from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import anti_affinity
+from kubectl_spread.lint.wording import domain
+from kubectl_spread.lint.wording import domains
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.text.wording import counted
@@ -54,13 +67,13 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if bound is not None and replicas.minimum <= bound.room < replicas.maximum:
         route = anti_affinity.route_of(subject, bound)
         yield Found(
-            f"the pods keep each other out of their `{bound.topology_key}`, and "
-            f"{counted(bound.room, 'domain')} of it can take one: the {replicas.autoscaler.kind} may ask for "
-            f"{replicas.maximum}",
+            f"{counted(replicas.maximum - bound.room, 'replica')} would stay Pending if the {replicas.autoscaler.kind} "
+            f"asks for its maximum of {replicas.maximum}. Required pod anti-affinity allows one pod in each "
+            f"{domain(bound.topology_key)}, and {domains(bound.room, bound.topology_key)} can take one",
             subject.place(route),
             subject.path(route),
-            "use a spread constraint over this key with maxSkew 1: it places the others, too",
-            (Label(_maximum(replicas.autoscaler), "the most replicas"),),
+            "use a spread constraint over this key with maxSkew 1, which also places the other pods",
+            (Label(_maximum(replicas.autoscaler), "the maximum"),),
         )
 
 

@@ -1,13 +1,18 @@
-"""Required pod anti-affinity over the same key leaves a constraint nothing to do.
+"""A constraint has no effect next to pod anti-affinity over the same key.
 
-Anti-affinity to the workload's own pods admits one of them to a domain. Every domain that it leaves holds 0 of them,
-so a DoNotSchedule constraint never refuses one of these, and a ScheduleAnyway constraint finds them equal. The two read
-as if each added something; what counts is the anti-affinity, which never allows a second pod in a domain.
+## What it does
 
-What a DoNotSchedule constraint still does is to refuse nodes without the key, where anti-affinity admits any number. A
-constraint that counts pods which the anti-affinity does not name is not reported.
+Reports a constraint over a key for which required anti-affinity keeps the same pods apart. A constraint that counts
+pods which the anti-affinity does not name is not reported.
 
-Example:
+## Why it matters
+
+The anti-affinity allows one of the pods in each domain. Every domain that is left holds 0 of them, so a DoNotSchedule
+constraint refuses none, and a ScheduleAnyway constraint finds them equal. A DoNotSchedule constraint still refuses
+nodes without the key.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -33,7 +38,9 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Keep one: the anti-affinity for one pod a domain and no more, the constraint for an even spread of any number.
+## Use instead
+
+Keep one: the anti-affinity for at most one pod per domain, the constraint for an even spread of any number.
 """
 
 from __future__ import annotations
@@ -44,6 +51,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
 
 
@@ -58,10 +66,10 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if term is not None:
             route = subject.route(constraint, "topologyKey")
             yield Found(
-                f"pod anti-affinity admits 1 of the pods to each `{constraint.topology_key}`, "
-                "so the constraint changes nothing",
+                f"required pod anti-affinity already allows only one of the pods in each "
+                f"{domain(constraint.topology_key)}, so the constraint has no effect",
                 subject.place(route),
                 subject.path(route),
-                "keep one of the two",
+                "remove the constraint or the anti-affinity",
                 (Label(subject.place(term.route), "the pod anti-affinity"),),
             )

@@ -1,12 +1,17 @@
-"""cluster-autoscaler adds one node at a time.
+"""Cluster-autoscaler adds one node at a time for a hard zone constraint.
 
-With a hard constraint on the zone and maxSkew 1, no zone may be more than one pod ahead. cluster-autoscaler tries one
-node group at a time, and a second pod on its new node would break the rule: it adds one node, waits until it is there,
-and looks again. Many Pending pods take as many rounds.
+## What it does
 
-An opinion, followed by default where the manifests are for cluster-autoscaler.
+Reports a DoNotSchedule constraint over zones with `maxSkew` 1 on a workload with many pods. This rule is an opinion,
+on by default if the manifests are for cluster-autoscaler.
 
-Example:
+## Why it matters
+
+cluster-autoscaler tries one node group at a time, and a second pod on its new node would violate the constraint. It
+adds one node, waits for it, and looks again. Many Pending pods need as many rounds.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -28,7 +33,14 @@ Example:
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
 
-Let the zone be ScheduleAnyway, or raise `maxSkew`, where pods must start fast.
+## Use instead
+
+If pods must start fast, use ScheduleAnyway for the zone, or raise `maxSkew`.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app: web}}
 """
 
 from __future__ import annotations
@@ -51,11 +63,12 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     for constraint in subject.hard:
         if constraint.topology_key == ZONE and constraint.max_skew == 1:
             route = subject.route(constraint, "maxSkew")
-            pods = "its pods" if most is None else f"{most} pods"
+            pods = "the pods" if most is None else f"{most} pods"
             yield Found(
-                f"between zones that differ by 1 at most cluster-autoscaler adds nodes one after another: {pods} may "
-                "wait long",
+                f"{pods} may stay Pending for a long time: cluster-autoscaler adds one node at a time, because maxSkew "
+                "1 "
+                "allows a zone only one pod more than the emptiest zone",
                 subject.place(route),
                 subject.path(route),
-                "let the zone be ScheduleAnyway, or raise maxSkew",
+                "use ScheduleAnyway for the zone, or raise maxSkew",
             )

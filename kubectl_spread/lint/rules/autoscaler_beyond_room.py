@@ -1,14 +1,19 @@
-"""An autoscaler may ask for more pods than the constraints let in.
+"""An autoscaler may ask for more pods than the constraints allow.
 
-The files' own number of replicas finds room, and the maximum of the HorizontalPodAutoscaler or ScaledObject does not.
-With DoNotSchedule the smallest domain that is full holds back all others: no domain gets more than `maxSkew` beyond it,
-whatever room there is. It shows under load, when the pods are needed.
+## What it does
 
-The maximum is placed as `check` places replicas. Nodes that an autoscaler of nodes would add are not reckoned with, and
-nothing is said where the config, or `--autoscaler`, names one; nor where pods of the replicas that are written are
-Pending already.
+Reports a HorizontalPodAutoscaler or ScaledObject whose maximum does not fit, although its minimum does. The maximum is
+placed as `check` places replicas. Nothing is reported if the config or `--autoscaler` names a node autoscaler, or if
+pods are Pending already.
 
-Example, with --topology examples/scenarios/smallest-zone-limits-all-zones/cluster.yaml:
+## Why it matters
+
+No domain takes more than `maxSkew` pods more than the emptiest one, so a full domain limits all others. The pods stay
+Pending under load, when they are needed.
+
+## Example
+
+With `--topology examples/scenarios/smallest-zone-limits-all-zones/cluster.yaml`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -37,7 +42,9 @@ Example, with --topology examples/scenarios/smallest-zone-limits-all-zones/clust
       minReplicas: 3
       maxReplicas: 12
 
-Make room in the smallest domain, allow a larger `maxSkew`, or lower the maximum.
+## Use instead
+
+Make room in the fullest domain, raise `maxSkew`, or lower the maximum.
 """
 
 from __future__ import annotations
@@ -77,11 +84,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     then = project.facts.outcome(subject.workload._replace(replicas=min(most, _MOST)))
     if then is None or not then.falls_short or not any(text.startswith(FIELD) for text in then.conflict):
         return
-    route, are = (*subject.spec_route, FIELD), "is" if len(then.conflict) == 1 else "are"
+    route = (*subject.spec_route, FIELD)
     yield Found(
-        f"{replicas.autoscaler.kind} {replicas.autoscaler.name} may ask for {counted(most, 'pod')}, of which "
-        f"{then.placed} find a node as they are placed here; in the way {are} {', '.join(then.conflict)}",
+        f"only {then.placed} of {counted(most, 'pod')} find a node if {replicas.autoscaler.kind} "
+        f"{replicas.autoscaler.name} asks for its maximum. The rest stay Pending because of {', '.join(then.conflict)}",
         subject.place(route, key=True),
         subject.path(route),
-        "make room in the smallest domain, allow a larger maxSkew, or lower the maximum",
+        "make room in the fullest domain, raise maxSkew, or lower the maximum",
     )

@@ -1,10 +1,17 @@
-"""No way to place the replicas meets all constraints together.
+"""No placement of the replicas satisfies all constraints together.
 
-Each constraint can be met by itself, and no other rule says why the pods do not fit: it is their combination, or that
-of a constraint with the room that there is in a domain. Every way in which the scheduler could place the pods was
-looked at, not only the one it takes first. Where there are too many ways, nothing is said.
+## What it does
 
-Example, with --topology examples/scenarios/even-zones-and-even-nodes-conflict/cluster.yaml:
+Reports DoNotSchedule constraints that can each be satisfied alone, but not together. Every way in which the scheduler
+could place the pods was tried. If there are too many ways, nothing is reported.
+
+## Why it matters
+
+Some pods stay Pending, whatever the scheduler does.
+
+## Example
+
+With `--topology examples/scenarios/even-zones-and-even-nodes-conflict/cluster.yaml`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -28,7 +35,9 @@ Example, with --topology examples/scenarios/even-zones-and-even-nodes-conflict/c
             nodeTaintsPolicy: Honor
             labelSelector: {matchLabels: {app: db}}
 
-Let the constraint that the hint names be ScheduleAnyway, or raise its `maxSkew`; else change the nodes.
+## Use instead
+
+Use ScheduleAnyway for the constraint that the hint names, or raise its `maxSkew`. Otherwise change the nodes.
 """
 
 from __future__ import annotations
@@ -39,6 +48,7 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.impossible import unsatisfiable
+from kubectl_spread.lint.wording import stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.text.wording import counted
@@ -54,24 +64,28 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     blamed = helping[-1] if helping else hard[-1]
     route = subject.route(blamed, "topologyKey")
     others = [item for item in hard if item is not blamed]
-    conflict = f"; in the way are {', '.join(became.conflict)}" if became.conflict else ""
-    pods, most = counted(became.pods, "pod"), found.best.most
-    best = (
-        f"no placement of {pods} meets all constraints, the best one takes {most}"
-        if most
-        else "no node meets all constraints"
-    )
     yield Found(
-        f"{best}{conflict}",
+        _message(became.pods, found.best.most, conflict=became.conflict),
         subject.place(route),
         subject.path(route),
         _hint(helping),
-        tuple(Label(subject.place(subject.route(item, "topologyKey")), "together with this one") for item in others),
+        tuple(Label(subject.place(subject.route(item, "topologyKey")), "conflicts with this one") for item in others),
+    )
+
+
+def _message(pods: int, most: int, *, conflict: tuple[str, ...]) -> str:
+    because = f" (conflict: {', '.join(conflict)})" if conflict else ""
+    if not most:
+        return f"all pods stay Pending: no node satisfies all constraints together{because}"
+    left = pods - most
+    return (
+        f"{left} of {counted(pods, 'pod')} {stay(left)} Pending however the pods are placed: the constraints cannot be "
+        f"satisfied together{because}"
     )
 
 
 def _hint(helping: list[TopologySpreadConstraint]) -> str:
     keys = list(dict.fromkeys(f"`{item.topology_key}`" for item in helping))
     if keys:
-        return f"let {' or '.join(keys)} be ScheduleAnyway: then all find a node"
-    return "let every constraint be ScheduleAnyway: then all find a node"
+        return f"use ScheduleAnyway for {' or '.join(keys)}: then all pods find a node"
+    return "use ScheduleAnyway for every constraint: then all pods find a node"

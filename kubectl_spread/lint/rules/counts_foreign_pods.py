@@ -1,15 +1,20 @@
-"""A constraint counts running pods of other workloads, and these are spread unevenly.
+"""A hard constraint counts running pods of other workloads, which are unevenly spread.
 
-A selector of few labels, such as `app.kubernetes.io/instance` alone, matches what else a release runs: a DaemonSet, of
-whose pods the zone with more nodes has more, a canary, a cache. Their pods fill domains as the workload's own do. With
-DoNotSchedule the own ones go where the others are not, however uneven that makes them, and stay Pending where there is
-no room.
+## What it does
 
-It is a warning where the others alone are further apart than `maxSkew`, else information. Other workloads among the
-files read are another rule's (SPR502). Pods that are as many in each domain, and pods without a controller, are not
-reported.
+Reports a DoNotSchedule constraint that counts running pods of other workloads. It is a warning if these alone differ
+by more than `maxSkew`, otherwise info. Workloads in the files are SPR502. Pods that are even, and pods without a
+controller, are not reported.
 
-Example, with --snapshot examples/scenarios/selector-counts-a-daemonset/snapshot.yaml:
+## Why it matters
+
+A selector with few labels, such as `app.kubernetes.io/instance` alone, also matches a release's DaemonSet, canary or
+cache. Their pods count like the workload's own. The own pods go where the others are not, however uneven that makes
+them, and stay Pending if there is no room.
+
+## Example
+
+With `--snapshot examples/scenarios/selector-counts-a-daemonset/snapshot.yaml`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -31,8 +36,10 @@ Example, with --snapshot examples/scenarios/selector-counts-a-daemonset/snapshot
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {instance: foo}}
 
-Add a label that only this workload's pods have, often `app.kubernetes.io/component`. Where workloads are meant to be
-spread as one, ignore the rule.
+## Use instead
+
+Add a label that only this workload's pods have, often `app.kubernetes.io/component`. If the workloads should be spread
+as one, ignore the rule.
 """
 
 from __future__ import annotations
@@ -74,7 +81,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _numbers(others: list[Others], account: Account) -> Counter[str]:
-    """How many of their pods each domain has that is counted."""
+    """Return how many of their pods each domain has that is counted."""
     numbers = Counter({domain.value: 0 for domain in account.counted})
     for item in others:
         numbers.update(value for value in item.domains if value in numbers)
@@ -88,6 +95,7 @@ def _message(others: list[Others], numbers: Counter[str]) -> str:
     emptiest = min(numbers, key=lambda value: numbers[value])
     pods = counted(numbers.total(), "pod")
     return (
-        f"the constraint also counts {pods} of {names}{more}: `{fullest}` starts with {numbers[fullest]}, "
-        f"`{emptiest}` with {numbers[emptiest]}"
+        f"pods of other workloads keep these pods out of `{fullest}`. The constraint also counts {pods} of "
+        f"{names}{more}: "
+        f"`{fullest}` has {numbers[fullest]} of them and `{emptiest}` {numbers[emptiest]}"
     )

@@ -1,13 +1,18 @@
-"""A constraint selects pods that are in another namespace only.
+"""A constraint selects pods that are only in other namespaces.
 
-The scheduler counts the pods of the pod's own namespace. A selector that is wider than its workload, as one is that is
-to spread several workloads together, counts none of those that stand in another namespace: each namespace is
-spread by itself, and all their pods may share the domains that come first.
+## What it does
 
-A workload of the same name in another namespace is taken for the same one in another environment. With cluster facts
-the pods that run in other namespaces are looked at as well.
+Reports a selector whose only other matches are in another namespace of the input or of the cluster. This rule is an
+opinion, and off by default. A workload of the same name in another namespace is taken for the same workload in another
+environment.
 
-Example:
+## Why it matters
+
+The scheduler counts only pods of the pod's own namespace. Workloads in several namespaces are each spread on their
+own, so all their pods may share one domain.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web, namespace: shop}
@@ -39,7 +44,9 @@ Example:
         spec:
           containers: [{name: web, image: web}]
 
-Bring the workloads into one namespace, or select the own pods only.
+## Use instead
+
+Move the workloads to one namespace, or select only the workload's own pods.
 """
 
 from __future__ import annotations
@@ -63,7 +70,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _among_pods(subject: Subject, project: Project) -> Iterator[Found]:
-    """Selectors of which only pods of other namespaces are selected beside the own."""
+    """Yield selectors whose only other matches are pods of other namespaces in the cluster."""
     for constraint in subject.constraints if project.facts is not None and not subject.refusals else ():
         elsewhere = project.facts.elsewhere(subject.workload, constraint) if project.facts is not None else ()
         if not elsewhere or (project.facts is not None and project.facts.others(subject.workload, constraint)):
@@ -72,7 +79,8 @@ def _among_pods(subject: Subject, project: Project) -> Iterator[Found]:
         pods = ", ".join(f"{counted(number, 'pod')} of namespace `{namespace}`" for namespace, number in elsewhere)
         is_or_are = "is" if sum(number for _, number in elsewhere) == 1 else "are"
         yield Found(
-            f"{pods} {is_or_are} selected, and only pods of `{subject.workload.namespace}` are counted",
+            f"{pods} {is_or_are} not counted, although the selector matches: only pods of namespace "
+            f"`{subject.workload.namespace}` count",
             subject.place(route, key=True),
             subject.path(route),
             _HINT,
@@ -80,7 +88,7 @@ def _among_pods(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _among_files(subject: Subject, project: Project) -> Iterator[Found]:
-    """Selectors whose only other matches are in another namespace of the input."""
+    """Yield selectors whose only other matches are in another namespace of the input."""
     own = subject.workload.namespace
     others = [namespace for namespace in project.namespaces if namespace != own]
     for constraint in subject.constraints if others else ():
@@ -97,9 +105,10 @@ def _among_files(subject: Subject, project: Project) -> Iterator[Found]:
             first = found[0].workload
             route = subject.route(constraint, "labelSelector")
             yield Found(
-                f"{called(first)} is in namespace `{first.namespace}`, and only pods of `{own}` are counted",
+                f"the pods of {called(first)} are not counted, although the selector matches: they are in namespace "
+                f"`{first.namespace}`, and only pods of namespace `{own}` count",
                 subject.place(route, key=True),
                 subject.path(route),
                 _HINT,
-                tuple(Label(item.place(("metadata",), key=True), "selected, but elsewhere") for item in found),
+                tuple(Label(item.place(("metadata",), key=True), "in another namespace") for item in found),
             )

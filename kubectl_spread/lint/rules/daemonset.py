@@ -1,10 +1,17 @@
 """Constraints on a DaemonSet spread nothing.
 
-The DaemonSet controller makes one pod for each node and ties it to that node by node affinity. With the default
-nodeAffinityPolicy that node's domain is the only one counted, so the skew never exceeds 1; with `Ignore` a
-constraint can keep the pod Pending, as no other node will do.
+## What it does
 
-Example:
+Reports constraints in the pod template of a DaemonSet.
+
+## Why it matters
+
+The DaemonSet controller creates one pod for each node and ties it to that node. By default only that node's domain
+counts, so the constraint refuses nothing. With `nodeAffinityPolicy: Ignore` it can keep the pod Pending, as no other
+node will do.
+
+## Example
+
     apiVersion: apps/v1
     kind: DaemonSet
     metadata: {name: agent}
@@ -24,7 +31,13 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: agent}}
 
+## Use instead
+
 Remove the constraints.
+
+## Fix safety
+
+The fix is unsafe: it removes the constraints.
 """
 
 from __future__ import annotations
@@ -43,7 +56,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if subject.constraints:
         route = (*subject.spec_route, FIELD)
         yield Found(
-            "a DaemonSet's pods are tied to one node each, so constraints spread nothing",
+            "each pod of a DaemonSet is tied to one node, so the constraints have no effect",
             subject.place(route, key=True),
             subject.path(route),
             f"remove {FIELD}",

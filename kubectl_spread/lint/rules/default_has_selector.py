@@ -1,9 +1,16 @@
 """A default constraint has a `labelSelector`.
 
-Default constraints count, for each pod, the pods of its own Service and controllers; a selector of their own is
-forbidden, an empty one too, and kube-scheduler does not start with it.
+## What it does
 
-Example:
+Reports a `labelSelector` in the `defaultConstraints` of a KubeSchedulerConfiguration, even an empty one.
+
+## Why it matters
+
+kube-scheduler does not start with it. A default constraint counts, for each pod, the pods of its own Service and
+controllers.
+
+## Example
+
     apiVersion: kubescheduler.config.k8s.io/v1
     kind: KubeSchedulerConfiguration
     profiles:
@@ -18,7 +25,13 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Remove it.
+## Use instead
+
+Remove the selector.
+
+## Fix safety
+
+The fix is safe: kube-scheduler does not start with the field.
 """
 
 from __future__ import annotations
@@ -38,4 +51,4 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
     """Find selectors of default constraints."""
     for error in scheduler_args.errors(manifest, spread_args.Rule.DEFAULT_HAS_SELECTOR):
         fix = Fix("remove labelSelector", (Drop(error.route),), is_safe=True)
-        yield scheduler_args.found(manifest, error, hint="remove it", key=True)._replace(fix=fix)
+        yield scheduler_args.found(manifest, error, hint="remove labelSelector", key=True)._replace(fix=fix)

@@ -1,10 +1,17 @@
 """kube-scheduler does not start with its default constraints.
 
-A default constraint needs a positive `maxSkew`, a `topologyKey` that is a label key, and DoNotSchedule or
-ScheduleAnyway; two may not share key and action, and `defaultingType` is System or List. In v1 an unknown field is
-refused, too. The message is the scheduler's, and so is the path in it.
+## What it does
 
-Example:
+Reports `defaultConstraints` that kube-scheduler refuses, with its own message and path.
+
+## Why it matters
+
+A default constraint needs a positive `maxSkew`, a `topologyKey` that is a label key, and DoNotSchedule or
+ScheduleAnyway. Two may not have the same key and action, and `defaultingType` is System or List. In v1 unknown fields
+are refused too.
+
+## Example
+
     apiVersion: kubescheduler.config.k8s.io/v1
     kind: KubeSchedulerConfiguration
     profiles:
@@ -17,6 +24,8 @@ Example:
           - maxSkew: 0
             topologyKey: topology.kubernetes.io/zone
             whenUnsatisfiable: ScheduleAnyway
+
+## Use instead
 
 Write what the message asks for.
 """

@@ -1,9 +1,16 @@
-"""The constraints switch off default constraints that this cluster's scheduler is configured with.
+"""Constraints switch off defaults that the scheduler is configured with.
 
-A pod with a constraint of its own gets none of the defaults. The `defaultConstraints` of the given configuration spread
-over a label that none of the workload's constraints names, so that nothing spreads its pods over it any more.
+## What it does
 
-Example, with --topology zones=3,nodes=2 --scheduler-config examples/scheduler-configs/zone-by-default.yaml:
+Reports constraints that leave out a key of the `defaultConstraints` in the given scheduler configuration.
+
+## Why it matters
+
+A pod with a constraint of its own gets none of the defaults. Nothing spreads its pods over that key any more.
+
+## Example
+
+With `--topology zones=3,nodes=2 --scheduler-config examples/scheduler-configs/zone-by-default.yaml`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -21,7 +28,9 @@ Example, with --topology zones=3,nodes=2 --scheduler-config examples/scheduler-c
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Add a constraint over that label, if the pods are to be spread over it.
+## Use instead
+
+Add a constraint over that key, if the pods should be spread over it.
 """
 
 from __future__ import annotations
@@ -47,8 +56,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             f"`{item.topology_key}` (maxSkew {item.max_skew}, {item.when_unsatisfiable})" for item in lost
         )
         yield Found(
-            f"a pod with constraints of its own gets none of the scheduler's configured defaults: {listed}",
+            f"the pods are no longer spread by these defaults of the scheduler, because they have constraints of their "
+            f"own: {listed}",
             subject.place(route, key=True),
             subject.path(route),
-            "add it here, if the pods are to be spread over it",
+            "add a constraint over the key, if the pods should be spread over it",
         )

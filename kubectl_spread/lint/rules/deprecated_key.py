@@ -1,9 +1,16 @@
 """`topologyKey` is a deprecated label.
 
-`failure-domain.beta.kubernetes.io/zone` and `/region` gave way to `topology.kubernetes.io/zone` and `/region` in 1.17.
-Cloud providers stop setting the old ones; a node without the label is refused by DoNotSchedule.
+## What it does
 
-Example:
+Reports `failure-domain.beta.kubernetes.io/zone` and `/region`, deprecated since 1.17.
+`beta.kubernetes.io/instance-type` (1.17), `/os` and `/arch` (1.14) are info, as nodes still have them.
+
+## Why it matters
+
+Cloud providers stop setting the old labels. DoNotSchedule refuses a node without the label.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -24,10 +31,13 @@ Example:
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
 
-`beta.kubernetes.io/instance-type` (1.17), `/os` and `/arch` (1.14) are deprecated, too, but nodes still have them next
-to the new labels. This is an info.
+## Use instead
 
 Write the new label.
+
+## Fix safety
+
+The fix is safe: nodes with the old label have the new one as well.
 """
 
 from __future__ import annotations
@@ -40,6 +50,7 @@ from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.topology_keys import SUCCESSORS
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 
@@ -55,11 +66,17 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             is_set = now not in (ZONE, REGION)
             route = subject.route(constraint, "topologyKey")
             yield Found(
-                f"the label `{constraint.topology_key}` is deprecated since {_SINCE.get(now, '1.17')}"
-                + (", and nodes still have it" if is_set else ""),
+                _message(constraint, since=_SINCE.get(now, "1.17"), is_set=is_set),
                 subject.place(route),
                 subject.path(route),
                 f"use `{now}`",
                 severity=Severity.INFO if is_set else None,
                 fix=fix_builders.with_key(subject, constraint, now),
             )
+
+
+def _message(constraint: TopologySpreadConstraint, *, since: str, is_set: bool) -> str:
+    if is_set:
+        return f"the label `{constraint.topology_key}` is deprecated since {since}; nodes still have it"
+    then = "the pods cannot run there" if constraint.is_hard else "the constraint has no effect there"
+    return f"nodes may lack the label `{constraint.topology_key}`, deprecated since {since}: {then}"

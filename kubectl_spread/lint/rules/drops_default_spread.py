@@ -1,11 +1,18 @@
-"""Constraining zones or nodes alone ends the built-in spreading over the other.
+"""Constraints over only zones or only nodes switch off the default spreading over the other.
 
-The scheduler spreads a pod without constraints by two soft ones of its own, over `kubernetes.io/hostname` and
-`topology.kubernetes.io/zone`. Any constraint in the pod takes the place of both (an empty list does not): with one over
-zones only, nothing but the load of the nodes keeps the pods of a zone from sharing one node; with one over nodes
-only, all of them may be in one zone. A scheduler with other defaults (`--scheduler-config`) is SPR910's matter.
+## What it does
 
-Example:
+Reports a workload with constraints over zones and none over nodes, or the reverse. A scheduler with other defaults
+(`--scheduler-config`) is SPR910.
+
+## Why it matters
+
+The scheduler spreads a pod without constraints by two preferences of its own, over `kubernetes.io/hostname` and
+`topology.kubernetes.io/zone`. A single constraint in the pod replaces both; an empty list does not. With zones alone,
+the pods of a zone may share one node. With nodes alone, all pods may be in one zone.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -24,7 +31,13 @@ Example:
           containers:
           - {name: web, image: registry.example/web:1.25}
 
-Add a soft constraint over the other key.
+## Use instead
+
+Add a ScheduleAnyway constraint over the other key.
+
+## Fix safety
+
+The fix is unsafe: it adds a constraint.
 """
 
 from __future__ import annotations
@@ -69,18 +82,22 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if _is_kept_apart(subject, missing) or _is_moot(subject, missing, project):
         return
     route = (*subject.spec_route, FIELD)
-    what = "nodes: pods of one zone may share one" if missing == HOSTNAME else "zones: all pods may be in one"
+    is_node = missing == HOSTNAME
+    what = "pods of one zone may share a node" if is_node else "all pods may end up in one zone"
     yield Found(
-        f"with these constraints the scheduler no longer spreads over {what}",
+        f"{what}: with these constraints the scheduler no longer spreads over {'nodes' if is_node else 'zones'} by "
+        "default",
         subject.place(route, key=True),
         subject.path(route),
-        f"add a constraint over {missing}, whenUnsatisfiable: {SCHEDULE_ANYWAY}",
-        fix=Fix(f"spread softly over `{missing}`, too", (Append(route, _soft(subject, own[0], missing)),)),
+        f"add a {SCHEDULE_ANYWAY} constraint over {missing}",
+        fix=Fix(
+            f"add a {SCHEDULE_ANYWAY} constraint over `{missing}`", (Append(route, _soft(subject, own[0], missing)),)
+        ),
     )
 
 
 def _has_defaults(subject: Subject, project: Project) -> bool:
-    """Whether the pods would be spread by the built-in constraints if they had none.
+    """Return whether the pods would be spread by the built-in constraints if they had none.
 
     These select by the controller; of pods with another kind of controller only those that a Service selects.
     """
@@ -98,7 +115,7 @@ def _has_defaults(subject: Subject, project: Project) -> bool:
 
 
 def _is_kept_apart(subject: Subject, key: str) -> bool:
-    """Whether anti-affinity, or on a node a port, does for a key what a constraint would."""
+    """Return whether anti-affinity, or on a node a port, does for a key what a constraint would."""
     terms: list[dict[str, Any]] = []
     anti_affinity = (subject.spec.get("affinity") or {}).get("podAntiAffinity") or {}
     terms += mappings(anti_affinity.get(REQUIRED))
@@ -110,7 +127,7 @@ def _is_kept_apart(subject: Subject, key: str) -> bool:
 
 
 def _is_moot(subject: Subject, key: str, project: Project) -> bool:
-    """Whether spreading over a key would change nothing: it is pinned, or no node has it, or each pod has its zone."""
+    """Return whether spreading over a key would change nothing."""
     if project.facts is not None and key not in project.facts.node_keys:
         return True
     most = project.replicas(subject).maximum
@@ -123,7 +140,7 @@ def _is_moot(subject: Subject, key: str, project: Project) -> bool:
 
 
 def _soft(subject: Subject, like: TopologySpreadConstraint, key: str) -> dict[str, Any]:
-    """A soft constraint over a key that counts what another counts."""
+    """Return a soft constraint over a key that counts what another counts."""
     written = mappings(subject.spec.get(FIELD))[like.position]
     return {
         "maxSkew": 1,

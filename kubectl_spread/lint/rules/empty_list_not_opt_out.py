@@ -1,13 +1,17 @@
 """An empty list of constraints does not switch the defaults off.
 
-kube-scheduler gives pods without constraints its default ones, which prefer nodes and zones with fewer pods of the same
-Service, ReplicaSet or StatefulSet. Whether a pod has none or an empty list makes no difference to it.
-`topologySpreadConstraints: []` thus says nothing, though it looks like a decision against spreading.
+## What it does
 
-Reported are Deployments, ReplicaSets, ReplicationControllers and StatefulSets of more than one replica, for a scheduler
-of 1.20 or later.
+Reports `topologySpreadConstraints: []` in a Deployment, ReplicaSet, ReplicationController or StatefulSet with more
+than one replica, for a scheduler of 1.20 or later.
 
-Example:
+## Why it matters
+
+A pod with an empty list is treated like a pod without the field: kube-scheduler applies its default constraints. The
+list looks like a decision against spreading and has no effect.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -20,7 +24,9 @@ Example:
           containers: [{name: web, image: web}]
           topologySpreadConstraints: []
 
-Leave the list out. Only a constraint of its own replaces the defaults.
+## Use instead
+
+Remove the list. Only a constraint replaces the defaults.
 """
 
 from __future__ import annotations
@@ -44,8 +50,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if subject.spec.get(FIELD) == [] and (minor is None or minor >= _DEFAULTS_SINCE):
         route = (*subject.spec_route, FIELD)
         yield Found(
-            "an empty list does not switch the scheduler's default constraints off",
+            "the scheduler's default constraints still apply to the pods: an empty list does not switch them off",
             subject.place(route),
             subject.path(route),
-            "leave it out; only a constraint of its own replaces the defaults",
+            "remove the list; only a constraint replaces the defaults",
         )

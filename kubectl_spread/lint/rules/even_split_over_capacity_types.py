@@ -1,10 +1,18 @@
-"""A hard constraint over the kind of capacity asks for as many pods on demand as on spot.
+"""A hard constraint asks for as many on-demand as spot pods.
 
-`karpenter.sh/capacity-type` and `eks.amazonaws.com/capacityType` have two values on most clusters, which makes two
-domains. With DoNotSchedule neither gets more than `maxSkew` pods beyond the other: it is a rule of halves, not a share
-of spot capacity. Where the nodes on demand are full, pods stay Pending beside free spot nodes, and the other way round.
+## What it does
 
-Example:
+Reports a DoNotSchedule constraint over `karpenter.sh/capacity-type` or `eks.amazonaws.com/capacityType`. This rule is
+an opinion, and off by default.
+
+## Why it matters
+
+Most clusters have two values of this label, so there are two domains. Neither takes more than `maxSkew` pods more than
+the other: the constraint splits the pods in half and cannot ask for another share. If the on-demand nodes are full,
+pods stay Pending next to free spot nodes.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: db}
@@ -21,7 +29,10 @@ Example:
             whenUnsatisfiable: DoNotSchedule
             labelSelector: {matchLabels: {app: db}}
 
-Let it be ScheduleAnyway; for a share other than half, give nodes a label of their own with as many values as it takes.
+## Use instead
+
+Use ScheduleAnyway. For another share than half, give the nodes a label of your own with as many values as the share
+needs.
 """
 
 from __future__ import annotations
@@ -50,9 +61,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(
-            f"no value of `{constraint.topology_key}` gets more than {constraint.max_skew} beyond the smallest, "
-            f"whatever room it has: the pods are shared out evenly",
+            f"pods stay Pending if the nodes of one `{constraint.topology_key}` are full, even if others have room. No "
+            f"value can have more than {constraint.max_skew} above the emptiest one, so the pods are split evenly",
             subject.place(route),
             subject.path(route),
-            "let it be ScheduleAnyway, or spread over a label with as many values as the share takes",
+            "use ScheduleAnyway, or spread over a label with as many values as the share needs",
         )

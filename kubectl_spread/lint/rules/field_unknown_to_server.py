@@ -1,10 +1,18 @@
-"""A field of a constraint is newer than the API server.
+"""A field is newer than the API server, which drops it.
 
-An API server drops a field that it does not know, or whose feature gate is off: the object is accepted, and the
-constraint works without it. The version is that of the control plane's kubelets; where none is among the nodes, that of
-the newest kubelet, and it is a warning, for the server may be up to three minor versions newer.
+## What it does
 
-Example, with --snapshot examples/clusters/control-plane-1.25.yaml:
+Reports a field that the cluster's API server does not keep. Its version is that of the control-plane kubelets. Without
+them it is that of the newest kubelet, and a warning, as the server may be up to three minor versions newer.
+
+## Why it matters
+
+An API server drops a field that it does not know, or whose feature gate is off. The object is accepted, and the
+constraint works without the field.
+
+## Example
+
+With `--snapshot examples/clusters/control-plane-1.25.yaml`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -23,7 +31,9 @@ Example, with --snapshot examples/clusters/control-plane-1.25.yaml:
             labelSelector: {matchLabels: {app: db}}
             nodeTaintsPolicy: Honor
 
-Upgrade the cluster, or do without the field. `--kubernetes-version` says another version.
+## Use instead
+
+Upgrade the cluster, or remove the field. `--kubernetes-version` overrides the version.
 """
 
 from __future__ import annotations
@@ -43,15 +53,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     server = project.facts.server if project.facts is not None else None
     if server is None or project.target.minor is not None:
         return
-    of = "the control plane is" if server.is_certain else "the newest kubelet is"
+    minor = f"1.{server.minor}"
+    api_server = f"the API server ({minor})" if server.is_certain else f"an API server as old as its kubelets ({minor})"
     for name, places in new_fields.too_new(subject, server.minor):
-        since = FIELD_SINCE[name]
         yield Found(
-            f"`{name}` counts from Kubernetes 1.{since} on, and {of} 1.{server.minor}: "
-            f"{new_fields.fate(name, server.minor)}",
+            new_fields.effect(name, server.minor, server=api_server),
             subject.place(places[0], key=True),
             subject.path(places[0]),
-            f"leave it out, or upgrade to 1.{since}",
+            f"remove the field, or upgrade to 1.{FIELD_SINCE[name]}",
             new_fields.again(subject, places[1:]),
             severity=None if server.is_certain else Severity.WARNING,
         )

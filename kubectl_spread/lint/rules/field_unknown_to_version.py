@@ -1,11 +1,20 @@
-"""A field of a constraint is newer than the cluster.
+"""A field is newer than the target version of Kubernetes.
 
-An API server whose feature gate is off drops the field in silence; an older one does not know it, and refuses it under
-strict decoding. Either way the constraint works without it. `minDomains` is known since 1.24 and on since 1.27,
-`matchLabelKeys` since 1.25 and 1.27, `nodeAffinityPolicy` and `nodeTaintsPolicy` since 1.25 and 1.26. A value that is
-the older behaviour anyway is not reported where it is dropped, nor anything where no `--kubernetes-version` is named.
+## What it does
 
-Example, with --kubernetes-version 1.26:
+Reports a field that an API server of `--kubernetes-version` does not keep. A value that is the older behavior anyway
+is not reported.
+
+## Why it matters
+
+An API server drops a field whose feature gate is off. An older one does not know the field, and refuses it under
+strict decoding. Either way the constraint works without it. `minDomains` exists since 1.24 and is on since 1.27,
+`matchLabelKeys` since 1.25 and 1.27, `nodeAffinityPolicy` and `nodeTaintsPolicy` since 1.25 and 1.26.
+
+## Example
+
+With `--kubernetes-version 1.26`:
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -28,6 +37,8 @@ Example, with --kubernetes-version 1.26:
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
 
+## Use instead
+
 Leave the field out for such clusters, or upgrade them.
 """
 
@@ -39,7 +50,6 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import new_fields
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.version import FIELD_SINCE
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -49,9 +59,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return
     for name, places in new_fields.too_new(subject, minor):
         yield Found(
-            f"`{name}` counts from Kubernetes 1.{FIELD_SINCE[name]} on; {new_fields.fate(name, minor)}",
+            new_fields.effect(name, minor, server=f"Kubernetes 1.{minor}"),
             subject.place(places[0], key=True),
             subject.path(places[0]),
-            "leave it out, or keep the manifest for newer clusters",
+            "remove the field, or use this manifest only for newer clusters",
             new_fields.again(subject, places[1:]),
         )

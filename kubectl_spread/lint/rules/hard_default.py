@@ -1,10 +1,18 @@
 """A default constraint is DoNotSchedule.
 
-It holds for every pod that has a Service or a controller and no constraints of its own. cluster-autoscaler simulates
-with the built-in defaults, and Karpenter only where it is told to: both see no reason why such a pod is Pending, or add
-nodes that do not help. A default on a label that some nodes lack keeps all pods off these.
+## What it does
 
-Example:
+Reports DoNotSchedule in the `defaultConstraints` of a KubeSchedulerConfiguration.
+
+## Why it matters
+
+The constraint applies to every pod that has a Service or a controller and no constraints of its own.
+cluster-autoscaler simulates with the built-in defaults, and Karpenter uses others only if configured. Neither sees why
+such a pod is Pending: they add no node, or one that does not help. If some nodes lack the label, no such pod goes
+there.
+
+## Example
+
     apiVersion: kubescheduler.config.k8s.io/v1
     kind: KubeSchedulerConfiguration
     profiles:
@@ -18,7 +26,9 @@ Example:
             topologyKey: topology.kubernetes.io/zone
             whenUnsatisfiable: DoNotSchedule
 
-Let it be ScheduleAnyway, and write hard constraints where they are needed.
+## Use instead
+
+Use ScheduleAnyway, and write hard constraints into the workloads that need them.
 """
 
 from __future__ import annotations
@@ -43,9 +53,10 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
             if (constraint or {}).get("whenUnsatisfiable") == DO_NOT_SCHEDULE:
                 route = here.child("defaultConstraints", index, "whenUnsatisfiable").route
                 yield Found(
-                    "a hard default holds for every pod without constraints of its own, and cluster-autoscaler does "
-                    "not know it",
+                    "pods without constraints of their own may stay Pending, and cluster-autoscaler adds no node for "
+                    "them: "
+                    "it does not know this default",
                     scheduler_args.place(manifest, route),
                     decode.path_text(route),
-                    "let it be ScheduleAnyway",
+                    "use ScheduleAnyway",
                 )

@@ -1,10 +1,18 @@
-"""Zone and hostname are both DoNotSchedule with maxSkew 1.
+"""Zone and hostname are both DoNotSchedule with `maxSkew` 1.
 
-Each rule alone can be met where both cannot: two zones with 1 and 3 nodes and six pods want 3 in each zone, so 3 on
-the one node, whose skew is then 2 or more. Such pods stay Pending although there is room. Up to three pods, those of
-a rolling update included, find nodes in any case.
+## What it does
 
-Example:
+Reports two DoNotSchedule constraints with `maxSkew` 1, one over zones and one over hostnames, for more than three
+pods.
+
+## Why it matters
+
+Each can be satisfied alone and both together may not. Take six pods and two zones with 1 and 3 nodes. The zones need 3
+pods each, so one node gets 3 and others get 1: a difference of 2. Pods stay Pending although nodes have room. Up to
+three pods always find nodes.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -29,7 +37,19 @@ Example:
             matchLabelKeys: [pod-template-hash]
             nodeTaintsPolicy: Honor
 
-Let one of the two be ScheduleAnyway, most often that of the hostname.
+## Use instead
+
+Use ScheduleAnyway for one of the two, usually for the hostname.
+
+    - maxSkew: 1
+      topologyKey: kubernetes.io/hostname
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app: web}}
+      matchLabelKeys: [pod-template-hash]
+
+## Fix safety
+
+The fix is unsafe: it turns the hostname constraint into a preference.
 """
 
 from __future__ import annotations
@@ -60,18 +80,19 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         route = subject.route(by_key[HOSTNAME], "whenUnsatisfiable")
         other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
         yield Found(
-            "zone and hostname are both DoNotSchedule with maxSkew 1: where zones differ in nodes, "
-            "no placement may satisfy both",
+            "pods may stay Pending although nodes have room. Zone and hostname are both DoNotSchedule with maxSkew 1, "
+            "which "
+            "cannot be satisfied together if zones have different numbers of nodes",
             subject.place(route),
             subject.path(route),
-            "let this one be ScheduleAnyway",
+            "use ScheduleAnyway for this one",
             (Label(other, "the zone's constraint"),),
             fix=fix_builders.softened(subject, by_key[HOSTNAME]),
         )
 
 
 def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    """Whether a constraint counts enough of the pods to be at odds with another."""
+    """Return whether a constraint counts enough of the pods to be at odds with another."""
     most, pods = project.replicas(subject).likely, project.likely_group_size(subject, constraint)
     if most is None or pods is None or subject.workload.kind == "Pod":
         return True  # a single Pod may be counted with others that run

@@ -1,12 +1,18 @@
-"""A hard constraint has no `minDomains` where nodes come and go.
+"""One zone or node satisfies a hard constraint, so no autoscaler adds another.
 
-A zone or node is a domain only once a node is there. Without `minDomains` a cluster with nodes in one zone has one
-domain, which is its own minimum: all pods may go there, none stays Pending, and the autoscaler has no reason to add a
-node in another zone. With `minDomains: 3` pods beyond `maxSkew` in each of fewer zones stay Pending until it does.
+## What it does
 
-An opinion, followed by default where the manifests are for cluster-autoscaler or Karpenter.
+Reports a DoNotSchedule constraint over zones or hostnames without `minDomains`. This rule is an opinion, on by default
+if the manifests are for cluster-autoscaler or Karpenter.
 
-Example:
+## Why it matters
+
+A zone or node is a domain only once it has a node. If all nodes are in one zone, there is one domain and it is
+compared with itself. All pods may go there, none stays Pending, and the autoscaler has no reason to add a node in
+another zone. With `minDomains: 3`, pods beyond `maxSkew` in each of fewer zones stay Pending until it does.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -28,7 +34,20 @@ Example:
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
 
-Add `minDomains`, no more than the zones that the pods may use: with more, only `maxSkew` pods start in each.
+## Use instead
+
+Add `minDomains`, at most the number of zones that the pods may use. With more, only `maxSkew` pods start in each zone.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+      minDomains: 3
+      nodeTaintsPolicy: Honor
+
+## Fix safety
+
+The fix is unsafe: pods stay Pending while the cluster has nodes in fewer than three zones.
 """
 
 from __future__ import annotations
@@ -58,16 +77,18 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     for constraint in subject.hard:
         if constraint.topology_key in (ZONE, HOSTNAME) and constraint.min_domains is None:
             route = subject.route(constraint)
-            what = "zone" if constraint.topology_key == ZONE else "node"
+            is_zone = constraint.topology_key == ZONE
+            where = "in one zone" if is_zone else "on one node"
             yield Found(
-                f"without minDomains one {what} is enough for all pods, and no pod waits for the autoscaler to add "
-                "another",
+                f"all pods may end up {where}: without minDomains the constraint allows it, and no pod stays Pending "
+                "to "
+                "make the autoscaler add another",
                 subject.place((*route, "topologyKey")),
                 subject.path(route),
                 f"add minDomains: {_ZONES}"
-                if what == "zone"
-                else "add minDomains: the number of nodes that there should be",
-                fix=_fix(subject, constraint) if what == "zone" else None,
+                if is_zone
+                else "add minDomains with the number of nodes that there should be",
+                fix=_fix(subject, constraint) if is_zone else None,
             )
 
 

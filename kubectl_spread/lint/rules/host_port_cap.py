@@ -1,13 +1,17 @@
-"""A port of the node allows one pod on each node.
+"""A host port allows only one pod on each node.
 
-A container with a `hostPort`, or with a `containerPort` under `hostNetwork`, takes that port of its node, and a second
-pod that asks for it is refused there. The nodes that are free of it are then all that counts: a
-constraint over hostnames changes nothing, and pods beyond the number of nodes stay Pending, those of a rolling update
-included.
+## What it does
 
-Reported are workloads with constraints and two or more replicas, other than DaemonSets.
+Reports workloads with constraints, two or more replicas, and a `hostPort` or a `containerPort` with `hostNetwork`.
+DaemonSets are not reported. This rule is an opinion, and off by default.
 
-Example:
+## Why it matters
+
+A second pod that asks for the same port of a node is refused there. A constraint over hostnames has no effect, and
+pods beyond the number of nodes stay Pending, also during a rolling update.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -31,7 +35,9 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Put a Service in front of the pods instead of a port of the node, or use a DaemonSet.
+## Use instead
+
+Use a Service instead of a host port, or a DaemonSet.
 """
 
 from __future__ import annotations
@@ -52,8 +58,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     route = next(demands.host_ports(subject), None)
     if route is not None:
         yield Found(
-            f"a node's port goes to 1 of the {pods} pods, so there is room for as many pods as nodes",
+            f"pods beyond the number of nodes stay Pending: each node can give this port to only one of the {pods} "
+            "pods",
             subject.place(route),
             subject.path(route),
-            "use a Service, or a DaemonSet",
+            "use a Service or a DaemonSet",
         )

@@ -1,10 +1,17 @@
-"""An autoscaler goes below the domains that a constraint asks for.
+"""An autoscaler's minimum is below `minDomains`.
 
-`minDomains` says over how many domains the pods are to be spread. An autoscaler that goes down to fewer replicas
-leaves some of these domains without a pod in quiet hours, which is when a zone's failure is noticed last. Scaling to
-zero is not meant.
+## What it does
 
-Example:
+Reports an autoscaler whose minimum, if not 0, is lower than the `minDomains` of its workload. This rule is an opinion,
+and off by default.
+
+## Why it matters
+
+`minDomains` says over how many domains to spread the pods. With fewer replicas some of these domains have no pod at
+quiet times, when a failing zone is noticed last.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -36,6 +43,8 @@ Example:
       minReplicas: 2
       maxReplicas: 9
 
+## Use instead
+
 Raise the autoscaler's minimum to `minDomains`.
 """
 
@@ -49,6 +58,7 @@ from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.wording import called
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.text.wording import counted
 
 
 def check(manifest: Manifest, project: Project) -> Iterator[Found]:
@@ -61,14 +71,15 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
     if most is not None and (most.min_domains or 1) > replicas.minimum:
         field = "minReplicas" if manifest.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
         yield Found(
-            f"{replicas.minimum} replicas are fewer than the {most.min_domains} domains to spread over",
+            f"some of the {most.min_domains} domains have no pod when the autoscaler scales down to "
+            f"{counted(replicas.minimum, 'replica')}: its minimum is lower than minDomains",
             Place(manifest.document.source, manifest.place(("spec", field))),
             f"spec.{field}",
-            f"write {field}: {most.min_domains}",
+            f"set {field}: {most.min_domains}",
             (
                 Label(
                     subject.place(subject.route(most, "minDomains")),
-                    f"of {called(subject.workload)}",
+                    f"minDomains of {called(subject.workload)}",
                 ),
             ),
         )

@@ -1,13 +1,18 @@
-"""The zone of the volumes is chosen before the pods are scheduled.
+"""The zone of a volume is chosen before its pod is scheduled.
 
-With `volumeBindingMode: Immediate`, which is the default of a StorageClass, a volume is made as soon as its claim is
-there, in a zone that the provisioner picks. The pod can only follow. A ScheduleAnyway constraint over zones then has no
-choice left; a DoNotSchedule one leaves the pod Pending for ever if the volume lies in a zone that is full.
+## What it does
 
-Reported are claims of a StatefulSet and of ephemeral volumes whose StorageClass is in the input and is known to make
-volumes of one zone: by its provisioner, or by zones in its `allowedTopologies`.
+Reports claims of a StatefulSet and of ephemeral volumes whose StorageClass is in the input, binds immediately, and is
+known to create zonal volumes. The rule knows zonal classes by their provisioner, or by zones in `allowedTopologies`.
 
-Example:
+## Why it matters
+
+With `volumeBindingMode: Immediate`, the default, the volume is created with its claim, in a zone that the provisioner
+picks. The pod must follow. A ScheduleAnyway constraint over zones has no effect; a DoNotSchedule one leaves the pod
+Pending for good if that zone has too many pods.
+
+## Example
+
     apiVersion: storage.k8s.io/v1
     kind: StorageClass
     metadata: {name: fast}
@@ -40,7 +45,9 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; the field of an existing one cannot be changed.
+## Use instead
+
+Use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`. The field of an existing class cannot be changed.
 """
 
 from __future__ import annotations
@@ -73,17 +80,17 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             route = (*claim.route, "storageClassName")
             mode = storage_class.place((_MODE,))
             yield Found(
-                f"StorageClass `{storage_class.name}` makes the volume before the pod is scheduled: "
-                "its zone decides, not the constraint",
+                f"the pod must go to the zone of its volume, whatever the constraint says: StorageClass "
+                f"`{storage_class.name}` creates the volume before the pod is scheduled",
                 subject.place(route),
                 subject.path(route),
                 f"use a class with {_MODE}: WaitForFirstConsumer",
-                (Label(Place(storage_class.document.source, mode), "binds at once"),),
+                (Label(Place(storage_class.document.source, mode), "binds immediately"),),
             )
 
 
 def _immediate(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
-    """The class of a claim, if its volumes are made at once and in one zone."""
+    """Return the class of a claim, if its volumes are made at once and in one zone."""
     found = volumes.class_of(claim, project)
     if found is None or found.plain.get(_MODE) not in (None, "Immediate") or not volumes.is_zonal(found):
         return None

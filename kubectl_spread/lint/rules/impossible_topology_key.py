@@ -1,11 +1,17 @@
-"""`topologyKey` cannot be the key of a label.
+"""`topologyKey` cannot be a label key.
 
-The API server only asks that it is not empty, so a space, a second slash or a trailing hyphen is accepted. No node can
-have such a label: DoNotSchedule refuses every node and all pods stay Pending, ScheduleAnyway scores none.
+## What it does
 
-A key that is nearly a well-known one is SPR302.
+Reports a `topologyKey` with a space, a second slash, a trailing hyphen or the like. A key that is nearly a well-known
+one is SPR302.
 
-Example:
+## Why it matters
+
+The API server only asks that the key is not empty. No node can have such a label: DoNotSchedule refuses every node, so
+all pods stay Pending, and ScheduleAnyway has no effect.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -30,7 +36,10 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Write the key of a label that the nodes have: a name of up to 63 characters, after a prefix and one slash if it has one.
+## Use instead
+
+Write the key of a label that the nodes have: a name of up to 63 characters, with an optional prefix and a slash before
+it.
 """
 
 from __future__ import annotations
@@ -51,9 +60,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         errors = key_errors(key) if key else []
         if errors and not meant(key):
             route = subject.route(constraint, "topologyKey")
-            then = "every node is refused" if constraint.is_hard else "no node is scored"
+            then = "all pods stay Pending" if constraint.is_hard else "the constraint has no effect"
             yield Found(
-                f"no node can have a label `{key}`, so {then}: {errors[0]}",
+                f"{then}: no node can have a label `{key}` ({errors[0]})",
                 subject.place(route),
                 subject.path(route),
                 "write the key of a label that the nodes have",

@@ -1,11 +1,17 @@
 """Workloads that are counted together have different constraints.
 
-Each pod is placed by its own constraints. Where two workloads share a selector, so that the pods of both are counted,
-but not `maxSkew` or another field, pods of the one may go where the other's rule is then broken: nothing is placed
-wrongly by its own rule, and the group as a whole keeps neither. In a directory that is searched, workloads in
-unrelated directories are not compared, unless both name the same namespace.
+## What it does
 
-Example:
+Reports workloads whose constraints count the same pods and differ in `maxSkew` or another field. In a directory that
+is searched, workloads in unrelated directories are not compared, unless both name the same namespace.
+
+## Why it matters
+
+Each pod is placed by its own constraints. A pod of one workload may go where the other's constraint is then violated,
+so the pods as a group satisfy neither.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: stable}
@@ -50,7 +56,9 @@ Example:
           containers:
           - {name: web, image: registry.example/web:1.26}
 
-Give them the same constraints, or each a selector of its own.
+## Use instead
+
+Give the workloads the same constraints, or give each a selector of its own.
 """
 
 from __future__ import annotations
@@ -105,7 +113,7 @@ def _there(other: Subject, twin: TopologySpreadConstraint, *, name: str) -> Labe
 def _counterpart(
     constraint: TopologySpreadConstraint, subject: Subject, other: Twin
 ) -> Optional[TopologySpreadConstraint]:
-    """The other workload's constraint over the same key and pods: the one as hard, else one that stands alone."""
+    """Return the other workload's constraint over the same key and pods, with the same action if there is one."""
     theirs = other.constraints
     if constraint.when_unsatisfiable in theirs:
         return theirs[constraint.when_unsatisfiable]

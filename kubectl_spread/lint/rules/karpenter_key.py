@@ -1,14 +1,18 @@
 """Karpenter gives no node the label of `topologyKey`.
 
-Karpenter spreads over `topology.kubernetes.io/zone`, `kubernetes.io/hostname` and `karpenter.sh/capacity-type`, over
-what tells its types of instances apart, and over labels that a NodePool names, in `spec.template.metadata.labels` or
-as the key of a requirement. For any other key it finds no domain: it adds no node, and with DoNotSchedule the pods stay
-Pending.
+## What it does
 
-An opinion, followed by default where the manifests are for Karpenter. The NodePools are those among the manifests of
-the run; without any it is said as an information.
+Reports a key that Karpenter does not spread over and no NodePool in the input names. Without a NodePool in the input
+it is info. This rule is an opinion, on by default if the manifests are for Karpenter.
 
-Example:
+## Why it matters
+
+Karpenter spreads over `topology.kubernetes.io/zone`, `kubernetes.io/hostname`, `karpenter.sh/capacity-type`, the
+labels of its instance types, and labels that a NodePool names in `spec.template.metadata.labels` or as the key of a
+requirement. For any other key it finds no domain and adds no node. With DoNotSchedule the pods stay Pending.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -43,7 +47,9 @@ Example:
           requirements:
           - {key: kubernetes.io/arch, operator: In, values: [amd64]}
 
-Name the label in a NodePool with the values that there are, or use the zone.
+## Use instead
+
+Name the label and its values in a NodePool, or use the zone.
 """
 
 from __future__ import annotations
@@ -79,7 +85,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(
-            f"Karpenter knows the label `{key}` only from a NodePool, and {_where(len(pools))}",
+            f"Karpenter adds no node for these pods: it knows the label `{key}` only from a NodePool, and "
+            f"{_where(len(pools))}",
             subject.place(route),
             subject.path(route),
             f"add it to spec.template.metadata.labels or to the requirements of a NodePool, or use {ZONE}",
@@ -94,12 +101,12 @@ def _is_reported(key: str) -> bool:
 
 def _where(pools: int) -> str:
     if not pools:
-        return "no NodePool is in the input"
-    return "that in the input does not name it" if pools == 1 else f"none of the {pools} in the input names it"
+        return "the input has none"
+    return "the one in the input does not name it" if pools == 1 else f"none of the {pools} in the input names it"
 
 
 def _keys(pool: Manifest) -> set[str]:
-    """The labels that the nodes of a pool can have."""
+    """Return the labels that the nodes of a pool can have."""
     template = fields(fields(pool.plain.get("spec")).get("template"))
     requirements = fields(template.get("spec")).get("requirements")
     named = {str(item.get("key")) for item in _items(requirements)}

@@ -1,12 +1,17 @@
-"""Karpenter takes a preference for a rule.
+"""Karpenter adds nodes for a ScheduleAnyway constraint.
 
-When Karpenter looks for nodes for a Pending pod it first takes ScheduleAnyway for DoNotSchedule, and adds a node rather
-than put two pods in one domain; only where that cannot be does it let the preference go. Consolidation does not undo
-it, so that small workloads keep nodes of their own.
+## What it does
 
-An opinion, followed by default where the manifests are for Karpenter.
+Reports ScheduleAnyway constraints. This rule is an opinion, on by default if the manifests are for Karpenter.
 
-Example:
+## Why it matters
+
+Karpenter first treats ScheduleAnyway like DoNotSchedule. It adds a node rather than put two pods in one domain, and
+drops the preference only if there is no other way. Consolidation does not undo this, so small workloads keep nodes of
+their own.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -27,7 +32,9 @@ Example:
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
 
-Raise `maxSkew` as far as the preference allows, or run Karpenter with the preference policy Ignore.
+## Use instead
+
+Raise `maxSkew` as far as you can accept, or run Karpenter with the preference policy Ignore.
 """
 
 from __future__ import annotations
@@ -49,9 +56,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     route = subject.route(first, "whenUnsatisfiable")
     others = (subject.place(subject.route(item, "whenUnsatisfiable")) for item in rest)
     yield Found(
-        "Karpenter first takes ScheduleAnyway for DoNotSchedule: it adds nodes for it, and keeps them",
+        "Karpenter adds a node rather than put two pods in one domain, and keeps it: it first treats ScheduleAnyway "
+        "like "
+        "DoNotSchedule",
         subject.place(route),
         subject.path(route),
         "raise maxSkew, or run Karpenter with the preference policy Ignore",
-        tuple(Label(place, "this one, too") for place in others),
+        tuple(Label(place, "also here") for place in others),
     )

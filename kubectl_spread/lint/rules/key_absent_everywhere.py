@@ -1,10 +1,17 @@
 """No node that the pods may use has the label of a hard constraint.
 
-The scheduler refuses a node that lacks the `topologyKey` of a DoNotSchedule constraint, whatever the other constraints
-say. Where no node has it, no pod ever finds one. Nodes that the pods may not use anyway do not help: those outside
-their node affinity, with a taint that they do not tolerate, or cordoned.
+## What it does
 
-Example, with --topology zones=3,nodes=2:
+Reports a DoNotSchedule constraint whose label is on no node that the pods may use. Nodes outside their node affinity,
+with a taint that they do not tolerate, or cordoned do not help.
+
+## Why it matters
+
+The scheduler refuses a node without the label, whatever the other constraints say. All pods stay Pending.
+
+## Example
+
+With `--topology zones=3,nodes=2`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -26,7 +33,9 @@ Example, with --topology zones=3,nodes=2:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Name a label that the nodes have, or label them.
+## Use instead
+
+Use a label that the nodes have, or label the nodes.
 """
 
 from __future__ import annotations
@@ -64,16 +73,16 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 def _message(key: str, account: Account) -> str:
     if not account.nodes_with_key:
-        return f"0 of {account.nodes} nodes have the label `{key}`: every one is refused"
+        return f"all pods stay Pending: 0 of {account.nodes} nodes have the label `{key}`"
     return (
-        f"0 of {account.candidates} nodes that the pod may use have the label `{key}`, "
-        f"only {account.nodes_with_key} that it may not use: every one is refused"
+        f"all pods stay Pending: 0 of {account.candidates} nodes that they can use have the label `{key}`, only "
+        f"{account.nodes_with_key} that they cannot use"
     )
 
 
 def _hint(key: str, account: Account, project: Project) -> str:
     if account.nodes_with_key:
-        return "label the nodes that the pod may use, or let it use others"
+        return "label the nodes that the pods can use, or let them use others"
     known = project.facts.node_keys if project.facts is not None else frozenset()
     alike = sorted(name for name in known if name.rpartition("/")[2] == key.rpartition("/")[2])
     return f"did you mean `{alike[0]}`?" if alike else hints.did_you_mean(key, sorted(known)) or "label the nodes"

@@ -1,14 +1,22 @@
 """Some nodes that the pods may use lack the label of a constraint.
 
-A DoNotSchedule constraint refuses a node without its `topologyKey`, so that the pods never use it. Where a
-ScheduleAnyway constraint's label is missing, the node gets no score from any of the pod's soft constraints, and its
-pods are not counted: most pods go elsewhere. Nodes that the pods may not use anyway are not looked at.
+## What it does
 
-A node that lacks the label of one DoNotSchedule constraint is counted by none of them. Where a whole zone lacks the
-rack label, the constraint over zones does not count that zone either: all pods may end up in one zone, none is Pending,
-and no event tells of it.
+Reports a constraint whose label some of the nodes that the pods may use lack.
 
-Example, with --topology examples/scenarios/missing-rack-label-hides-a-zone/cluster-three-zones.yaml:
+## Why it matters
+
+DoNotSchedule refuses a node without the label, so the pods never run there. Without the label of a ScheduleAnyway
+constraint a node gets no score from any of the pod's ScheduleAnyway constraints and its pods do not count, so most
+pods go elsewhere.
+
+A node that lacks the label of one DoNotSchedule constraint counts for none of them. If a whole zone lacks the rack
+label, a constraint over zones does not count that zone. All pods may end up in one zone, none is Pending, and no event
+shows it.
+
+## Example
+
+With `--topology examples/scenarios/missing-rack-label-hides-a-zone/cluster-three-zones.yaml`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -34,7 +42,9 @@ Example, with --topology examples/scenarios/missing-rack-label-hides-a-zone/clus
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Label the nodes, or keep the pods off them with a nodeSelector.
+## Use instead
+
+Label the nodes, or keep the pods away from them with a nodeSelector.
 """
 
 from __future__ import annotations
@@ -46,6 +56,7 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.accounts import accounts
 from kubectl_spread.lint.queries.accounts import lacks_nowhere
+from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.wording import named
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.account import Account
@@ -72,29 +83,36 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             _message(constraint, account, lacking) + (_hidden(known, constraint) if constraint.is_hard else ""),
             subject.place(route),
             subject.path(route),
-            f"label them: kubectl label node {lacking[0]} {key}=...",
+            f"label the nodes: kubectl label node {lacking[0]} {key}=...",
         )
 
 
 def _hidden(known: list[tuple[TopologySpreadConstraint, Account]], lacked: TopologySpreadConstraint) -> str:
-    """The domains of other hard constraints that are not counted for want of a label, where only one is."""
+    """Return which domains of other hard constraints do not count because of a missing label."""
     if sum(1 for constraint, account in known if constraint.is_hard and account.without_key) > 1:
         return ""
     told = [
-        f"; without it `{constraint.topology_key}` does not count {named(domain.value for domain in account.hidden)}"
+        _hides(constraint.topology_key, [item.value for item in account.hidden])
         for constraint, account in known
         if constraint.is_hard and constraint.topology_key not in (lacked.topology_key, HOSTNAME) and account.hidden
     ]
     return "".join(told)
 
 
+def _hides(key: str, values: list[str]) -> str:
+    does, noun = ("does", f"a {domain(key)}") if len(values) == 1 else ("do", domain(key, plural=True))
+    return f". Because of this, {named(values)} {does} not count as {noun}"
+
+
 def _message(constraint: TopologySpreadConstraint, account: Account, lacking: list[str]) -> str:
     key = constraint.topology_key
     if len(account.without_key) == account.candidates:
-        return f"0 of {account.candidates} nodes that the pod may use have the label `{key}`: no node is scored"
-    then = "the pod never goes there" if constraint.is_hard else "no constraint scores them"
+        return (
+            f"the constraint has no effect: 0 of {account.candidates} nodes that the pod can use have the label `{key}`"
+        )
+    then = "the pods never run on" if constraint.is_hard else "ScheduleAnyway constraints give no score to"
     lack = "lacks" if len(lacking) == 1 else "lack"
     return (
-        f"{len(lacking)} of {account.candidates} nodes that the pod may use {lack} the label `{key}`, so {then}: "
-        f"{named(lacking)}"
+        f"{then} {named(lacking)}: {len(lacking)} of {account.candidates} nodes that the pod can use {lack} the label "
+        f"`{key}`"
     )

@@ -1,10 +1,17 @@
-"""`matchLabelKeys` has a label that the pods do not have.
+"""`matchLabelKeys` contains a label that the pods do not have.
 
-The scheduler leaves out a key that the pod lacks, without a word. `pod-template-hash` is the classic: a Deployment's
-ReplicaSets set it, a StatefulSet, a Job or a lone Pod does not have it; an Argo
-Rollout's have `rollouts-pod-template-hash` instead.
+## What it does
 
-Example:
+Reports a key in `matchLabelKeys` that neither the pod template nor the controller sets.
+
+## Why it matters
+
+The scheduler silently leaves out a key that the pod lacks. The usual case is `pod-template-hash`: only the pods of a
+Deployment have it, not those of a StatefulSet, a Job or a single Pod. The pods of an Argo Rollout have
+`rollouts-pod-template-hash`.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: db}
@@ -26,8 +33,15 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Remove the key. For a label of your own that the pods should have, add it to the template instead. A StatefulSet needs
-no revision key, as it replaces its pods in place (SPR404).
+## Use instead
+
+Remove the key, or add the label to the pod template. A StatefulSet needs no revision key, as it replaces its pods in
+place (SPR404).
+
+## Fix safety
+
+Removing the key is safe, as the scheduler leaves it out anyway. Replacing it by a similar label that the pods have is
+unsafe: it changes which pods count.
 """
 
 from __future__ import annotations
@@ -64,7 +78,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             if key not in subject.labels and not _is_of_another_controller(subject, key):
                 route = subject.route(constraint, "matchLabelKeys", index)
                 yield Found(
-                    f"the pods of this {subject.workload.kind} have no label `{key}`, so the key is left out",
+                    f"the key `{key}` has no effect: the pods of this {subject.workload.kind} do not have the label",
                     subject.place(route),
                     subject.path(route),
                     _hint(key),
@@ -73,11 +87,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _hint(key: str) -> str:
-    """What to do; a label that controllers set is not one for a template."""
+    """Return the hint; a label that controllers set does not belong in a template."""
     prefix = key.rpartition("/")[0]
     if key in REVISION_LABELS or key in PER_POD_LABELS or is_reserved(prefix):
         return "remove the key"
-    return "remove the key, or give the pods the label"
+    return "remove the key, or add the label to the pods"
 
 
 def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> Fix:
@@ -96,5 +110,5 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
 
 
 def _is_of_another_controller(subject: Subject, key: str) -> bool:
-    """Whether SPR403 says so, and what to write."""
+    """Return whether SPR403 reports the key."""
     return subject.workload.kind == "Rollout" and key == POD_TEMPLATE_HASH

@@ -1,12 +1,18 @@
-"""`maxSkew` is as large as the number of pods.
+"""`maxSkew` is so large that the constraint never refuses a node.
 
-A node is refused where the pods in its domain, the new one included, exceed the smallest domain by more than
-`maxSkew`. A domain never holds more than all pods, so a `maxSkew` of that number or more never refuses anything. The
-pods of a rolling update beyond `replicas` count too, unless `pod-template-hash` is among the matchLabelKeys.
+## What it does
 
-The number is known where the workload names `replicas`, or an autoscaler in the input names a maximum.
+Reports a DoNotSchedule constraint whose `maxSkew` is at least the number of pods. The number is known if the workload
+has `replicas`, or if an autoscaler in the input has a maximum. The extra pods of a rolling update count, unless
+`pod-template-hash` is in `matchLabelKeys`.
 
-Example:
+## Why it matters
+
+A node is refused if its domain would hold over `maxSkew` pods more than the emptiest one. No domain can hold more than
+all pods.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -29,7 +35,16 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Write a smaller `maxSkew`; 1 spreads evenest.
+## Use instead
+
+Write a smaller `maxSkew`. 1 spreads most evenly.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+      matchLabelKeys: [pod-template-hash]
+      nodeTaintsPolicy: Honor
 """
 
 from __future__ import annotations
@@ -39,6 +54,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.rollout import surge
+from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
 
 
@@ -55,8 +71,10 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if project.matching(selector, subject.workload.namespace) == [subject]:
             route = subject.route(constraint, "maxSkew")
             yield Found(
-                f"maxSkew {constraint.max_skew} never refuses a node: there are at most {pods} pods",
+                f"all pods may end up in one {domain(constraint.topology_key)}: maxSkew {constraint.max_skew} never "
+                "refuses "
+                f"a node, as there are at most {pods} pods",
                 subject.place(route),
                 subject.path(route),
-                f"write 1, which spreads evenest; anything below {pods} has an effect",
+                f"write 1, which spreads most evenly; any value below {pods} has an effect",
             )

@@ -1,10 +1,17 @@
-"""Two constraints share `topologyKey`.
+"""Two constraints have the same `topologyKey`, and tools may merge them into one.
 
-With different `whenUnsatisfiable` the API server takes both. But strategic merge, which `kubectl apply` without
-`--server-side`, `kubectl patch` and kustomize use, tells the constraints of a list apart by `topologyKey` alone: a
-patch for one of the two changes the first that it finds, or both become one. Server-side apply goes by both fields.
+## What it does
 
-Example:
+Reports a DoNotSchedule and a ScheduleAnyway constraint with the same `topologyKey`.
+
+## Why it matters
+
+The API server accepts both. But the strategic merge of `kubectl apply`, `kubectl patch` and kustomize identifies
+constraints by `topologyKey` alone. A patch for one of them changes the first one, or both become one. Server-side
+apply uses both fields.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -30,7 +37,9 @@ Example:
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
 
-Keep one of the two, or let only server-side apply touch the object.
+## Use instead
+
+Keep one of the two, or use only `kubectl apply --server-side` for this object.
 """
 
 from __future__ import annotations
@@ -61,10 +70,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if earlier.when_unsatisfiable != constraint.when_unsatisfiable:
             route = subject.route(constraint, "topologyKey")
             yield Found(
-                f"two constraints have the topologyKey `{constraint.topology_key}`: kubectl apply, kubectl patch and "
+                f"one of the two constraints over `{constraint.topology_key}` may get lost: kubectl apply, kubectl "
+                "patch and "
                 "kustomize take them for one",
                 subject.place(route),
                 subject.path(route),
-                "keep one of the two, or apply with --server-side",
-                (Label(subject.place(subject.route(earlier, "topologyKey")), "the first of them"),),
+                "keep one of the two, or use kubectl apply --server-side",
+                (Label(subject.place(subject.route(earlier, "topologyKey")), "the other constraint"),),
             )

@@ -1,13 +1,19 @@
 """`minDomains` is more than the number of pods.
 
-The minimum counts as 0 while there are fewer domains than `minDomains`, which makes pods wait until there are enough.
-With more domains than pods one of them is empty anyway. So whichever number of domains the cluster has, the minimum
-is 0: the constraint does not compare domains, it caps each of them at `maxSkew` pods.
+## What it does
 
-The number of pods is known where the workload names `replicas`, or an autoscaler in the input names a maximum. The pods
-of a rolling update beyond that count too, unless `pod-template-hash` is among the matchLabelKeys.
+Reports a DoNotSchedule constraint with a `minDomains` above the number of pods. The number is known if the workload
+has `replicas`, or if an autoscaler in the input has a maximum. The extra pods of a rolling update count, unless
+`pod-template-hash` is in `matchLabelKeys`.
 
-Example:
+## Why it matters
+
+With fewer domains than `minDomains`, the emptiest domain counts as 0. With more domains than pods, one domain is empty
+anyway. So in every cluster each domain takes at most `maxSkew` pods: the constraint is a limit per domain and does not
+compare domains.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: db}
@@ -30,7 +36,9 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Write the number of domains that the pods are to be in; leave it if the cap is what you want, and say so beside it.
+## Use instead
+
+Write the number of domains that the pods should be in. If you want the limit, say so in a comment.
 """
 
 from __future__ import annotations
@@ -40,8 +48,10 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.rollout import surge
+from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
+from kubectl_spread.text.wording import counted
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -55,11 +65,12 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         pods = group + surge(subject, constraint, replicas)
         if constraint.min_domains > pods:
-            route = subject.route(constraint, "minDomains")
+            route, key = subject.route(constraint, "minDomains"), constraint.topology_key
             yield Found(
-                f"minDomains {constraint.min_domains} is more than the {pods} pods: the minimum is always 0, "
-                f"and each domain gets at most {constraint.max_skew}",
+                f"each {domain(key)} takes at most {counted(constraint.max_skew, 'pod')} in every cluster: minDomains "
+                f"{constraint.min_domains} is more than the {pods} pods, so the emptiest {domain(key)} always counts "
+                "as 0",
                 subject.place(route),
                 subject.path(route),
-                f"write {pods} or less, so that the domains are compared",
+                f"write {pods} or less, so that {domain(key, plural=True)} are compared with each other",
             )

@@ -1,14 +1,19 @@
-"""`minDomains` is more than the domains that node affinity allows.
+"""Node affinity allows fewer domains than `minDomains`.
 
-Only nodes that the pod's nodeSelector and required node affinity allow make domains (`nodeAffinityPolicy` is `Honor` by
-default). Where these name two zones and `minDomains` is 3, there are never enough: the minimum is 0 in every cluster,
-each zone gets at most `maxSkew` pods, and the rest stays Pending however many nodes are added.
+## What it does
 
-It is an error where the workload has more pods than that, and a warning where a rolling update or an autoscaler may
-have, or nobody says how many there are. A single value is SPR207's. The pods of a Job end and make room, and another
-scheduler may have other rules: there it is a warning, too.
+Reports a `minDomains` above the number of values that nodeSelector and required node affinity allow for the topology
+key. It is an error if the workload has more pods than then find room. It is a warning if only a rolling update or an
+autoscaler may have, if the number is unknown, for Jobs, and for other schedulers. A single allowed value is SPR207.
 
-Example:
+## Why it matters
+
+Only nodes that the pod may use make domains (`nodeAffinityPolicy` is Honor by default). With two allowed zones and
+`minDomains: 3` each zone takes at most `maxSkew` pods in any cluster. The rest stay Pending, however many nodes are
+added.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: db}
@@ -36,7 +41,9 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Lower `minDomains` to the number of values, or allow more of them.
+## Use instead
+
+Lower `minDomains` to the number of values, or allow more values.
 """
 
 from __future__ import annotations
@@ -49,6 +56,7 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import min_domains
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.text.wording import counted
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -64,8 +72,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         route = subject.route(constraint, "minDomains")
         yield Found(
-            f"node affinity allows {len(values)} values of `{constraint.topology_key}`, minDomains is "
-            f"{constraint.min_domains}: each gets at most {constraint.max_skew} in any cluster, room for {room} pods",
+            f"pods beyond {room} stay Pending in any cluster. Node affinity allows {len(values)} values of "
+            f"`{constraint.topology_key}`, fewer than minDomains {constraint.min_domains}, so each takes at most "
+            f"{counted(constraint.max_skew, 'pod')}",
             subject.place(route),
             subject.path(route),
             f"write minDomains: {len(values)}, or allow more values",

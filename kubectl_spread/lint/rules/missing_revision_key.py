@@ -1,14 +1,18 @@
-"""A rolling update counts the pods of the old revision.
+"""Old pods count during a rolling update.
 
-While a Deployment is updated its old pods still run and are counted with the new ones. The new ones are placed so that
-old and new together are even; when the old have gone, the new ones may not be, and nothing moves them. On a full
-cluster new pods may stay Pending for the sake of pods that are about to go.
+## What it does
 
-This applies if new pods start before old ones stop: `maxSurge` is above 0 (the default is 25 %), or an Argo Rollout is
-`blueGreen`. With `maxSurge: 0` each new pod fills the gap that an old one leaves, and counting both is right. With
-`type: Recreate` no old pod is left.
+Reports a DoNotSchedule constraint of a Deployment or Argo Rollout without the revision key in `matchLabelKeys`, if new
+pods start before old ones stop. That is the case with a `maxSurge` above 0 (25 % by default) and for a `blueGreen`
+Rollout. With `maxSurge: 0` each new pod fills the gap of an old one, and `type: Recreate` leaves no old pod.
 
-Example:
+## Why it matters
+
+The new pods are placed so that old and new pods together are even. When the old ones are gone, the new ones may not
+be, and nothing moves them. On a full cluster, new pods may stay Pending because of old pods that are about to stop.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -31,7 +35,20 @@ Example:
           containers:
           - {name: web, image: registry.example/web:1.25}
 
-`matchLabelKeys: [pod-template-hash]` (from 1.27) makes each revision count its own pods.
+## Use instead
+
+Add `matchLabelKeys: [pod-template-hash]` (from 1.27). Each revision then counts only its own pods.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+      matchLabelKeys: [pod-template-hash]
+      nodeTaintsPolicy: Honor
+
+## Fix safety
+
+The fix is unsafe: the constraint counts other pods than before.
 """
 
 from __future__ import annotations
@@ -75,13 +92,13 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             subject.place(route),
             subject.path(route),
             f"add matchLabelKeys: [{subject.revision_label}]",
-            tuple(Label(subject.place(subject.route(item)), "so does this one") for item in rest),
+            tuple(Label(subject.place(subject.route(item)), "also here") for item in rest),
             fix=Fix("let each revision count its own pods", tuple(_with_key(subject, item) for item in blind)),
         )
 
 
 def _is_misnamed(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
-    """Whether a Rollout's constraint has the key of a Deployment instead, which is SPR403's matter."""
+    """Return whether a Rollout's constraint has the key of a Deployment, which SPR403 reports."""
     return (
         subject.workload.kind == "Rollout"
         and POD_TEMPLATE_HASH in constraint.match_label_keys

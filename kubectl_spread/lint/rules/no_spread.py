@@ -1,10 +1,17 @@
 """Nothing spreads the replicas behind a Service.
 
-The pods have neither constraints nor anti-affinity. The scheduler's built-in defaults still apply: two soft
-constraints, maxSkew 3 over nodes and maxSkew 5 over zones, which other scores outweigh easily. That suits many
-workloads, hence this rule is an opinion.
+## What it does
 
-Example:
+Reports a workload with two or more replicas behind a Service of the input that has neither constraints nor pod
+anti-affinity. This rule is an opinion, and off by default.
+
+## Why it matters
+
+Only the scheduler's built-in defaults apply: two preferences, with `maxSkew` 3 over nodes and 5 over zones, that other
+scores easily outweigh. That is enough for many workloads.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -24,7 +31,13 @@ Example:
       selector: {app: web}
       ports: [{port: 80}]
 
-Constrain zones and nodes, softly to begin with.
+## Use instead
+
+Add constraints over zones and nodes, with ScheduleAnyway to begin with.
+
+## Fix safety
+
+The fix is unsafe: it adds constraints.
 """
 
 from __future__ import annotations
@@ -49,7 +62,7 @@ from kubectl_spread.text.edit import Put
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
-    """Find workloads of two or more replicas that a Service needs and nobody spreads."""
+    """Find workloads of two or more replicas behind a Service without any spreading."""
     if subject.workload.kind not in SCALED_KINDS or subject.constraints or subject.spec.get("nodeName"):
         return
     if (subject.spec.get("affinity") or {}).get("podAntiAffinity"):
@@ -61,7 +74,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     first = services[0]
     route = (*subject.spec_route, FIELD)
     yield Found(
-        f"{most} replicas behind Service `{first.name}`, and neither constraints nor anti-affinity to spread them",
+        f"the {most} replicas behind Service `{first.name}` may all run on one node or in one zone: they have neither "
+        "constraints nor pod anti-affinity",
         subject.place(route),
         subject.path(route),
         "add constraints over zones and nodes",
@@ -71,7 +85,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _fix(subject: Subject) -> Optional[Fix]:
-    """Soft constraints over zones and nodes, with the controller's own selector."""
+    """Return soft constraints over zones and nodes, with the controller's own selector."""
     labels = fields(fields(subject.controller.get("selector")).get("matchLabels"))
     if not labels:
         return None
@@ -84,4 +98,4 @@ def _fix(subject: Subject) -> Optional[Fix]:
         }
         for key in (ZONE, HOSTNAME)
     ]
-    return Fix("spread softly over zones and nodes", (Put((*subject.spec_route, FIELD), constraints),))
+    return Fix("add ScheduleAnyway constraints over zones and nodes", (Put((*subject.spec_route, FIELD), constraints),))

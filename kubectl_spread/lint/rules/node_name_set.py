@@ -1,10 +1,16 @@
-"""`nodeName` is set, so no scheduler sees the pod.
+"""`nodeName` is set, so the scheduler never sees the pod.
 
-A pod with a nodeName is bound when it is created: the kubelet of that node takes it, and no constraint is looked at.
-All replicas of a workload go to that one node. A pod read from a cluster has the name because it was scheduled; it is
-not reported.
+## What it does
 
-Example:
+Reports `spec.nodeName` in a pod template or a Pod with constraints. A pod read from a cluster has the name because it
+was scheduled; it is not reported.
+
+## Why it matters
+
+The pod is bound when it is created, and no constraint is evaluated. All replicas go to that one node.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -26,7 +32,9 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Remove nodeName; use nodeSelector or node affinity to name nodes.
+## Use instead
+
+Remove `nodeName`. Name nodes with nodeSelector or node affinity.
 """
 
 from __future__ import annotations
@@ -40,13 +48,14 @@ from kubectl_spread.lint.workload import Subject
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
-    """Find constraints that nobody reads."""
+    """Find constraints on pods that bypass the scheduler."""
     is_bound = subject.workload.kind == "Pod" and is_live(subject.manifest)  # the scheduler may have written it
     if subject.constraints and subject.spec.get("nodeName") and not is_bound:
         route = (*subject.spec_route, "nodeName")
         yield Found(
-            "nodeName binds the pod without a scheduler, so no constraint is looked at",
+            f"all pods go to node `{subject.spec['nodeName']}`, whatever the constraints say: nodeName bypasses the "
+            "scheduler",
             subject.place(route),
             subject.path(route),
-            "remove it; nodeSelector or node affinity name nodes to a scheduler",
+            "remove nodeName; nodeSelector or node affinity lets the scheduler choose",
         )

@@ -1,14 +1,17 @@
-"""A comment promises one pod per node, the constraint does not.
+"""A comment promises one pod per node, but the constraint does not ensure it.
 
-`maxSkew: 1` over hostnames compares nodes with one another: the second pod of a node is refused only while another
-node has none. When all have one, or when a single node can take the pods, more go to the same node. What limits a node
-to one pod of the workload is required anti-affinity, or `minDomains` of at least the number of pods, which keeps the
-minimum at 0 while there are fewer nodes.
+## What it does
 
-Looked at are comments and annotations of the object that say `one pod per node`, or nearly so, above a DoNotSchedule
-constraint over hostnames with `maxSkew` 1.
+Reports a DoNotSchedule constraint over hostnames with `maxSkew` 1, if a comment or annotation of the object says `one
+pod per node` or the like. This rule is an opinion, and off by default.
 
-Example:
+## Why it matters
+
+`maxSkew: 1` compares nodes with each other. A node gets a second pod once every other node has one, or if it is the
+only node that can take the pods.
+
+## Example
+
     # one pod per node
     apiVersion: apps/v1
     kind: Deployment
@@ -32,7 +35,17 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Use required pod anti-affinity over `kubernetes.io/hostname`, or raise `minDomains` to the number of pods.
+## Use instead
+
+Use required pod anti-affinity over `kubernetes.io/hostname`, or set `minDomains` to the number of pods.
+
+    - maxSkew: 1
+      topologyKey: kubernetes.io/hostname
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+      minDomains: 3
+      matchLabelKeys: [pod-template-hash]
+      nodeTaintsPolicy: Honor
 """
 
 from __future__ import annotations
@@ -61,7 +74,7 @@ _BOUNDARY = "\n---"
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
-    """Find hard constraints over hostnames that are said to do more than they do."""
+    """Find hard constraints over hostnames of which a comment promises too much."""
     strict = [item for item in subject.hard if item.topology_key == HOSTNAME and item.max_skew == 1]
     if not strict or _is_one_per_node(subject):
         return
@@ -72,22 +85,22 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if not _is_capped(subject, constraint, project):
             route = subject.route(constraint, "maxSkew")
             yield Found(
-                "maxSkew 1 is not one pod per node: a node gets a second one when every other node has one",
+                "a node can get a second pod: maxSkew 1 allows it as soon as every other node has one",
                 subject.place(route),
                 subject.path(route),
-                "use required pod anti-affinity, or minDomains of the number of pods",
-                (Label(promise, "says one per node"),),
+                "use required pod anti-affinity, or set minDomains to the number of pods",
+                (Label(promise, "promises one pod per node"),),
             )
 
 
 def _is_one_per_node(subject: Subject) -> bool:
-    """Whether something else keeps a second pod away."""
+    """Return whether something else keeps a second pod away."""
     is_apart = any(term.topology_key == HOSTNAME for term in demands.own_terms(subject, "podAntiAffinity"))
     return is_apart or subject.workload.kind == "DaemonSet" or any(demands.host_ports(subject))
 
 
 def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    """Whether the pods are one, or minDomains may keep the minimum at 0 until each has its node."""
+    """Return whether the pods are one, or minDomains may keep the minimum at 0 until each has its node."""
     pods = project.likely_group_size(subject, constraint)
     least = constraint.min_domains if field_versions.stores("minDomains", project.target.minor) else None
     if pods in (0, 1) or not subject.is_in_its_group(constraint):
@@ -96,7 +109,7 @@ def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: 
 
 
 def _promises(subject: Subject) -> Iterator[Place]:
-    """The comments of the object's text, those above it included, and its annotations."""
+    """Yield the comments of the object's text, those above it included, and its annotations."""
     source = subject.manifest.document.source
     for comment in _COMMENT.finditer(source.text, *_extent(subject)):
         found = _PROMISE.search(comment[0])
@@ -110,7 +123,7 @@ def _promises(subject: Subject) -> Iterator[Place]:
 
 
 def _extent(subject: Subject) -> tuple[int, int]:
-    """Where the text of the object begins and ends: an item of a List, or a document."""
+    """Return where the text of the object begins and ends: an item of a List, or a document."""
     manifest = subject.manifest
     text, span = manifest.document.source.text, manifest.place(())
     if manifest.route:

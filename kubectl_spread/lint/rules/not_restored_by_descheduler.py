@@ -1,12 +1,18 @@
-"""The descheduler does not restore what the constraint asks for.
+"""The descheduler does not restore the spread that a constraint asks for.
 
-Nothing moves a running pod, so that after nodes are lost or replicas removed the pods stay as uneven as they are. The
-descheduler's RemovePodsViolatingTopologySpreadConstraint evicts pods that are too many, but it knows no `minDomains`,
-and looks at ScheduleAnyway only where its `constraints` argument names it.
+## What it does
 
-This is an opinion, and off by default: select it where a descheduler runs.
+Reports `minDomains` and ScheduleAnyway constraints. This rule is an opinion, and off by default: select it if you run
+a descheduler.
 
-Example:
+## Why it matters
+
+Nothing moves running pods, so pods stay uneven after nodes were lost or replicas removed. The descheduler's
+`RemovePodsViolatingTopologySpreadConstraint` evicts surplus pods, but ignores `minDomains`, and ScheduleAnyway unless
+its `constraints` argument names it.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -27,7 +33,9 @@ Example:
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
 
-Name ScheduleAnyway in the arguments of the descheduler, or restart the rollout where the pods must be even again.
+## Use instead
+
+Name ScheduleAnyway in the descheduler's arguments, or restart the rollout when the pods must be even again.
 """
 
 from __future__ import annotations
@@ -46,11 +54,16 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find what the descheduler passes over; each kind once a workload."""
     counted = [item for item in subject.hard if item.min_domains is not None and item.min_domains > 1]
     if counted:
-        hint = "do not count on it for new domains: a restarted rollout fills them"
+        hint = "restart the rollout to fill new domains"
         routes = [subject.route(item, "minDomains") for item in counted]
-        yield _found(subject, routes, message="the descheduler does not know minDomains", hint=hint)
+        yield _found(
+            subject,
+            routes,
+            message="pods stay unevenly spread when a domain comes back: the descheduler ignores minDomains",
+            hint=hint,
+        )
     if subject.soft:
-        message = "the descheduler passes over ScheduleAnyway unless its arguments name it"
+        message = "pods stay unevenly spread: the descheduler ignores ScheduleAnyway unless its arguments name it"
         hint = "add ScheduleAnyway to `constraints` of RemovePodsViolatingTopologySpreadConstraint"
         routes = [subject.route(item, "whenUnsatisfiable") for item in subject.soft]
         yield _found(subject, routes, message=message, hint=hint)
@@ -58,5 +71,5 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 def _found(subject: Subject, routes: Sequence[Route], *, message: str, hint: str) -> Found:
     first, *rest = routes
-    related = tuple(Label(subject.place(route), "this one, too") for route in rest)
+    related = tuple(Label(subject.place(route), "also here") for route in rest)
     return Found(message, subject.place(first), subject.path(first), hint, related)

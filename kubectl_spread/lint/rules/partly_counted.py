@@ -1,10 +1,18 @@
-"""A constraint's selector matches only some of the workload's running pods.
+"""The selector matches only some of the workload's running pods.
 
-A label that is added to the template and to the selector at once is missing on the pods that run already. Until each
-of them is replaced, the scheduler counts only the new ones: it can put them beside the old ones, and the last of them
-may find no domain that the constraint allows and its volume can reach.
+## What it does
 
-Example, with --snapshot examples/scenarios/selector-counts-only-some-pods/snapshot.yaml:
+Reports a selector that matches some of the running pods and not others.
+
+## Why it matters
+
+A label that was added to the pod template and to the selector is missing on pods that already run. Until they are
+replaced, the scheduler counts only the new pods. It can put them next to old ones, and the last one may find no domain
+that both the constraint and its volume allow.
+
+## Example
+
+With `--snapshot examples/scenarios/selector-counts-only-some-pods/snapshot.yaml`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -26,7 +34,9 @@ Example, with --snapshot examples/scenarios/selector-counts-only-some-pods/snaps
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: etcd}}
 
-Select by labels that all pods of the workload have and keep. To count one revision only, use `matchLabelKeys`.
+## Use instead
+
+Select labels that all pods of the workload have and keep. To count only one revision, use `matchLabelKeys`.
 """
 
 from __future__ import annotations
@@ -36,6 +46,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.text.wording import counted
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -48,9 +59,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         route = subject.route(constraint, "labelSelector")
         yield Found(
-            found.sentence,
+            f"new pods are placed as if {counted(len(found.pods), 'running pod')} did not exist, because "
+            f"{found.sentence}",
             subject.place(route),
             subject.path(route),
-            "select by labels that all pods of the workload have and keep; until the others are replaced, "
-            "new pods are placed as if they did not exist",
+            "select labels that all pods of the workload have and keep",
         )

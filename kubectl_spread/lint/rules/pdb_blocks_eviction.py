@@ -1,13 +1,18 @@
-"""A PodDisruptionBudget lets no pod be evicted.
+"""A PodDisruptionBudget allows no eviction.
 
-Evictions are refused while they would leave fewer healthy pods than the budget asks for. Percentages are rounded up
-for both fields: `minAvailable: 67%` of 3 pods asks for all 3. A budget that asks for all pods refuses every eviction
-even when everything is well: `kubectl drain` waits for ever, node upgrades stall, and the descheduler cannot mend a
-spread that went uneven.
+## What it does
 
-Of a workload with an autoscaler in the input, its fewest replicas count.
+Reports a PodDisruptionBudget that asks for all pods of its workloads in the input. For a workload with an autoscaler
+its minimum counts.
 
-Example:
+## Why it matters
+
+An eviction is refused if it would leave fewer healthy pods than the budget asks for. Percentages are rounded up:
+`minAvailable: 67%` of 3 pods asks for all 3. Then `kubectl drain` never ends, node upgrades stop, and the descheduler
+cannot restore an even spread.
+
+## Example
+
     apiVersion: policy/v1
     kind: PodDisruptionBudget
     metadata: {name: web}
@@ -28,7 +33,9 @@ Example:
           containers:
           - {name: web, image: registry.example/web:1.25}
 
-Write `maxUnavailable: 1`, which holds for any number of replicas.
+## Use instead
+
+Write `maxUnavailable: 1`, which works for any number of replicas.
 """
 
 from __future__ import annotations
@@ -56,9 +63,11 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
         return
     if all(project.replicas(item).maximum == 0 for item in found.covered):
         return  # there are no pods to evict
-    hint = "write maxUnavailable: 1" + (" in its place" if found.field == "minAvailable" else "")
+    hint = "write maxUnavailable: 1" + (" instead" if found.field == "minAvailable" else "")
     related = tuple(_count(item, project) for item in found.covered[:_NAMED])
-    yield Found(f"no pod may be evicted: {_reason(found)}", found.place, found.path, hint, related)
+    yield Found(
+        f"no pod can be evicted, so kubectl drain never ends: {_reason(found)}", found.place, found.path, hint, related
+    )
 
 
 def _reason(found: Budget) -> str:
@@ -71,12 +80,12 @@ def _reason(found: Budget) -> str:
 
 
 def _count(subject: Subject, project: Project) -> Label:
-    """Where the number of a workload's pods is written."""
+    """Return where the number of a workload's pods is written."""
     replicas = project.replicas(subject)
     if replicas.autoscaler is not None:
         field = "minReplicas" if replicas.autoscaler.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
         place = Place(replicas.autoscaler.document.source, replicas.autoscaler.place(("spec", field)))
-        return Label(place, f"{called(subject.workload)} may have as few as {replicas.minimum}")
+        return Label(place, f"{called(subject.workload)} can have as few as {replicas.minimum} pods")
     written = subject.node(("spec", "replicas")) is not None
     place = subject.place(("spec", "replicas") if written else ("metadata", "name"))
     return Label(place, f"the pods of {called(subject.workload)}")

@@ -1,13 +1,19 @@
-"""A PodDisruptionBudget lets fewer pods go than one zone holds.
+"""A PodDisruptionBudget allows fewer evictions than a zone has pods.
 
-Pods that are spread over zones are evenly many in each: of 9 replicas in 3 zones each holds 3. With
-`maxUnavailable: 1` a zone is drained one pod after the other, each waiting until its successor is ready elsewhere,
-where a hard constraint may leave no room for it. A budget as large as a zone's share lets a zone go at once; it also
-lets any other so many pods go at once, hence this rule is an opinion.
+## What it does
 
-The zones are those of the nodes in `--snapshot` or `--topology`; the replicas are the fewest that an autoscaler allows.
+Reports a PodDisruptionBudget of one workload that is spread over the zones of the known cluster. Its replicas are the
+fewest that an autoscaler allows. This rule is an opinion, and off by default.
 
-Example, with --topology zones=3,nodes=4:
+## Why it matters
+
+Spread over 3 zones, 9 replicas are 3 in each. With `maxUnavailable: 1` a zone is drained one pod at a time. Each
+eviction waits until the previous pod is ready elsewhere, where a hard constraint may leave no room for it.
+
+## Example
+
+With `--topology zones=3,nodes=4`:
+
     apiVersion: policy/v1
     kind: PodDisruptionBudget
     metadata: {name: web}
@@ -37,7 +43,10 @@ Example, with --topology zones=3,nodes=4:
           containers:
           - {name: web, image: registry.example/web:1.25}
 
-Let as many pods go as a zone holds, where the others can bear it.
+## Use instead
+
+Allow as many evictions as a zone has pods, if the other zones can take the load. The budget then also allows as many
+evictions elsewhere at a time.
 """
 
 from __future__ import annotations
@@ -50,6 +59,7 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.budget import budget
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.text.wording import counted
 
 
 def check(manifest: Manifest, project: Project) -> Iterator[Found]:
@@ -66,9 +76,10 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
     if found.disruptions < share:
         place = subject.place(subject.route(spread[0], "topologyKey"))
         yield Found(
-            f"a zone holds {share} of {found.pods} pods, of which {found.disruptions} may be evicted at a time",
+            f"draining a zone takes several rounds: it has {share} of {counted(found.pods, 'pod')}, and only "
+            f"{found.disruptions} can be evicted at a time",
             found.place,
             found.path,
-            f"write maxUnavailable: {share}, if the other zones can bear it",
+            f"write maxUnavailable: {share}, if the other zones can take the load",
             (Label(place, f"the pods are spread over {zones} zones"),),
         )

@@ -1,10 +1,17 @@
-"""`matchLabelKeys` has a label that is different on every pod.
+"""`matchLabelKeys` contains a label that is different on every pod.
 
-With its value in the selector every pod counts itself only: each domain holds 0 other pods, and the constraint does
-nothing. Such labels are a StatefulSet's `statefulset.kubernetes.io/pod-name` and `apps.kubernetes.io/pod-index`, and an
-indexed Job's `batch.kubernetes.io/job-completion-index`.
+## What it does
 
-Example:
+Reports `statefulset.kubernetes.io/pod-name`, `apps.kubernetes.io/pod-index` and
+`batch.kubernetes.io/job-completion-index` in `matchLabelKeys`, if the pods have them.
+
+## Why it matters
+
+The pod's own value becomes part of the selector, so every pod counts only itself. Every domain holds 0 other pods, and
+the constraint has no effect.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: db}
@@ -26,7 +33,18 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
+## Use instead
+
 Remove the key.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app: db}}
+
+## Fix safety
+
+The fix is unsafe: the constraint takes effect for the first time.
 """
 
 from __future__ import annotations
@@ -48,7 +66,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             if key in PER_POD_LABELS and key in subject.labels:
                 route = subject.route(constraint, "matchLabelKeys", index)
                 yield Found(
-                    f"every pod has its own `{key}`, so each counts itself only and the constraint does nothing",
+                    f"the constraint has no effect: every pod has its own `{key}`, so each pod counts only itself",
                     subject.place(route),
                     subject.path(route),
                     "remove the key",

@@ -1,11 +1,19 @@
-"""Preferred node affinity outweighs constraints that are all soft.
+"""Preferred node affinity may outweigh constraints that are all ScheduleAnyway.
 
-Both only score nodes, with the same weight: the nodes that the affinity prefers get its full points, whatever the
-`weight` of a single term, as points are scaled to the best node's. The soft constraints share as many points between
-them, and a node with pods loses all of these only against one without any. So the preferred nodes may take every pod,
-be they one node or one zone.
+## What it does
 
-Example:
+Reports preferred node affinity on a pod whose constraints are all ScheduleAnyway. This rule is an opinion, and off by
+default.
+
+## Why it matters
+
+Both only score nodes, and with equal weight. The preferred nodes get the full score of node affinity, whatever the
+`weight` of a single term, because scores are scaled to the best node. All constraints together share the same score,
+and a node with pods loses it only against one without any. So the preferred nodes may take every pod, even if they are
+one node or one zone.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -34,7 +42,16 @@ Example:
           containers:
           - {name: web, image: registry.example/web:1.25}
 
-Make the constraint that matters DoNotSchedule, or do without the preference.
+## Use instead
+
+Use DoNotSchedule for the constraint that matters, or remove the preference.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+      matchLabelKeys: [pod-template-hash]
+      nodeTaintsPolicy: Honor
 """
 
 from __future__ import annotations
@@ -61,10 +78,18 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         route = (*subject.spec_route, "affinity", "nodeAffinity", PREFERRED, index)
         soft = subject.place(subject.route(subject.soft[0], "whenUnsatisfiable"))
         yield Found(
-            "preferred nodes score as much as all soft constraints together, and may take every pod",
+            "all pods may go to the preferred nodes: node affinity scores as much as all ScheduleAnyway constraints "
+            "together",
             subject.place((*route, "preference"), key=True),
             subject.path(route),
-            "make the constraint that matters DoNotSchedule, or remove the preference",
-            (Label(soft, "this is soft" if len(subject.soft) == 1 else "all constraints are soft"),),
+            "use DoNotSchedule for the constraint that matters, or remove the preference",
+            (
+                Label(
+                    soft,
+                    "the constraint is ScheduleAnyway"
+                    if len(subject.soft) == 1
+                    else "all constraints are ScheduleAnyway",
+                ),
+            ),
         )
         return

@@ -1,12 +1,17 @@
 """`topologyKey` has no prefix.
 
-Label keys without a prefix are private to whoever runs the cluster: Kubernetes and its providers set none on nodes. A
-manifest with such a key works only where somebody labels the nodes by hand or by the settings of a node group, and two
-teams may mean two things by `rack`. The bare names of known labels, such as `zone`, are SPR302.
+## What it does
 
-This is an opinion, and off by default: select it where manifests go to clusters of others.
+Reports a key without a prefix. Bare names of well-known labels, such as `zone`, are SPR302. This rule is an opinion,
+and off by default: select it if your manifests go to clusters of others.
 
-Example:
+## Why it matters
+
+Neither Kubernetes nor its providers set labels without a prefix on nodes. The manifest works only where someone has
+set the label, and two teams may mean different things by `rack`.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -31,7 +36,9 @@ Example:
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
 
-Use a label with a prefix of your own, `example.com/rack`.
+## Use instead
+
+Use a label with a prefix of your own.
 """
 
 from __future__ import annotations
@@ -52,8 +59,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         route = subject.route(constraint, "topologyKey")
         yield Found(
-            f"the label `{key}` has no prefix: only who runs the cluster knows whether nodes have it",
+            f"nodes may lack the label `{key}`: it has no prefix, so neither Kubernetes nor its providers set it",
             subject.place(route),
             subject.path(route),
-            f"give it a prefix of your own: example.com/{key}",
+            f"use a prefix of your own: example.com/{key}",
         )

@@ -1,11 +1,16 @@
-"""A field says what holds without it.
+"""A field has its default value.
 
-`nodeAffinityPolicy: Honor`, `nodeTaintsPolicy: Ignore` and, with DoNotSchedule, `minDomains: 1` are what an absent
-field means. They add lines to compare, and API servers before 1.24 or 1.25 do not know them.
+## What it does
 
-This is an opinion, and off by default: to write a default down can be a way to say that it was thought about.
+Reports `nodeAffinityPolicy: Honor`, `nodeTaintsPolicy: Ignore` and, with DoNotSchedule, `minDomains: 1`. This rule is
+an opinion, and off by default: a written default can show that it was chosen.
 
-Example:
+## Why it matters
+
+The fields make manifests longer, and API servers before 1.24 or 1.25 do not know them.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -27,7 +32,13 @@ Example:
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
 
+## Use instead
+
 Remove the field.
+
+## Fix safety
+
+The fix is safe: the field has the same value without being written.
 """
 
 from __future__ import annotations
@@ -50,10 +61,10 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         for name in _redundant(constraint):
             route = subject.route(constraint, name)
             yield Found(
-                f"`{name}` is {_value(constraint, name)} without being written",
+                f"`{name}: {_value(constraint, name)}` is the default",
                 subject.place(route, key=True),
                 subject.path(route),
-                "leave it out",
+                f"remove {name}",
                 fix=Fix(f"remove {name}", (Drop(route),), is_safe=True),
             )
 

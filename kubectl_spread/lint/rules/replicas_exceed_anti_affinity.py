@@ -1,10 +1,18 @@
-"""More replicas than their anti-affinity leaves domains for.
+"""There are more replicas than anti-affinity has domains for.
 
-Required anti-affinity of pods to each other is one pod a domain: a node each for `kubernetes.io/hostname`, a zone each
-for the zone. Domains where no node takes the pod do not help. What is left over stays Pending until there are more,
-and so does the new pod of a rolling update that starts it before an old one stops.
+## What it does
 
-Example, with --topology zones=3,nodes=2:
+Reports required anti-affinity of the pods to each other that leaves replicas Pending on the known nodes.
+
+## Why it matters
+
+Required anti-affinity allows one pod in each domain: in each node for `kubernetes.io/hostname`, in each zone for the
+zone. Domains in which no node can run the pod do not help. The other pods stay Pending, and so does the new pod of a
+rolling update.
+
+## Example
+
+With `--topology zones=3,nodes=2`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -22,7 +30,10 @@ Example, with --topology zones=3,nodes=2:
               - topologyKey: topology.kubernetes.io/zone
                 labelSelector: {matchLabels: {app: db}}
 
-Write a spread constraint over the same key instead, with maxSkew 1: it takes one each first and then goes on.
+## Use instead
+
+Use a spread constraint over the same key with `maxSkew: 1`. It first places one pod in each domain, and then
+continues.
 """
 
 from __future__ import annotations
@@ -33,6 +44,9 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.queries.accounts import outcome
+from kubectl_spread.lint.wording import domain
+from kubectl_spread.lint.wording import domains
+from kubectl_spread.lint.wording import stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 
@@ -43,11 +57,12 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     became = outcome(subject, project) if bound is not None and bound.room else None
     if bound is not None and became is not None and became.falls_short and became.pods > bound.room:
         route = anti_affinity.route_of(subject, bound)
-        domains, pods = counted(bound.room, "domain"), counted(became.pods, "pod")
+        left = became.pods - bound.room
         yield Found(
-            f"the pods keep each other out of their `{bound.topology_key}`, and {domains} of it can take one: "
-            f"room for {bound.room} of {pods}",
+            f"{left} of {counted(became.pods, 'pod')} {stay(left)} Pending. Required pod anti-affinity allows one pod "
+            "in "
+            f"each {domain(bound.topology_key)}, and {domains(bound.room, bound.topology_key)} can take one",
             subject.place(route),
             subject.path(route),
-            "use a spread constraint over this key with maxSkew 1: it places the others, too",
+            "use a spread constraint over this key with maxSkew 1, which also places the other pods",
         )

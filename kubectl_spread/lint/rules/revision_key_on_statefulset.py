@@ -1,12 +1,18 @@
-"""A revision key lets the updated pods of a StatefulSet pile up midway.
+"""A revision key is used where an update replaces pods in place.
 
-A Deployment makes new pods beside the old ones. A StatefulSet deletes a pod and makes its successor, and so does a
-Deployment or Argo Rollout with `maxSurge: 0`: there are never more pods than replicas, and the successor fits into the
-gap that the old pod leaves. With `controller-revision-hash` (of a Deployment `pod-template-hash`) among the
-matchLabelKeys the successor does not see the old pods: the first ones updated may go where most of the old ones still
-are, and with a `partition` it stays so.
+## What it does
 
-Example:
+Reports the revision key in `matchLabelKeys` of a StatefulSet, and of a Deployment or Argo Rollout with `maxSurge: 0`.
+This rule is an opinion, and off by default.
+
+## Why it matters
+
+Such an update deletes a pod before it creates its successor, so there are never more pods than replicas, and the
+successor fits into the gap. With the revision key the successor does not count the old pods. The first updated pods
+may go where most old ones still run, and with a `partition` they stay there.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -30,7 +36,18 @@ Example:
           containers:
           - {name: web, image: registry.example/web:1.25}
 
+## Use instead
+
 Remove the key.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app: web}}
+
+## Fix safety
+
+The fix is unsafe: the constraint counts other pods than before.
 """
 
 from __future__ import annotations
@@ -50,13 +67,15 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if project.replicas(subject).likely in (0, 1) or not replaces_in_place(subject):
         return
     key, kind = subject.revision_label, subject.workload.kind
-    who = "a StatefulSet" if kind == "StatefulSet" else f"with maxSurge 0 a {kind}"
+    who = "a StatefulSet" if kind == "StatefulSet" else f"a {kind} with maxSurge 0"
     for constraint in subject.constraints:
         if constraint.label_selector is None or key not in constraint.match_label_keys:
             continue
         route = subject.route(constraint, "matchLabelKeys", constraint.match_label_keys.index(key))
         yield Found(
-            f"{who} replaces its pods in place: with this key the first updated ones do not see the others",
+            f"during an update the first new pods may pile up in one domain: {who} replaces its pods in place, and "
+            "with "
+            "this key new pods do not count old ones",
             subject.place(route),
             subject.path(route),
             f"remove {key}",

@@ -1,15 +1,19 @@
-"""No old pod may go first, and anti-affinity leaves the new one no domain.
+"""A rolling update may never finish because of anti-affinity.
 
-In a rolling update `maxUnavailable` is rounded down: the default of 25 % is 0 for up to 3 replicas, so that every old
-pod stays until a new one is ready. Required anti-affinity to the workload's own labels keeps the new pod out of each
-domain that has an old one, so it needs a domain more than there are replicas. Without one it stays Pending, the old
-pods wait for it, and the update never ends. There is often one node more, which makes this an info for the hostname;
-there is seldom one zone more.
+## What it does
 
-A hard constraint that counts both revisions can stall an update likewise; see SPR401. A term over a misspelt key, which
-no node has, keeps no pods apart; see SPR302.
+Reports a Deployment whose `maxUnavailable` comes to 0 and whose pods have required anti-affinity to each other. For
+the hostname it is info, as there is often a spare node. A term over a misspelt key keeps no pods apart and is SPR302.
 
-Example:
+## Why it matters
+
+`maxUnavailable` is rounded down: the default of 25 % is 0 for up to 3 replicas, so every old pod stays until a new one
+is ready. The anti-affinity keeps the new pod out of each domain with an old one. Without a free domain the new pod
+stays Pending, the old pods wait for it, and the update never ends. A hard constraint that counts both revisions can
+stop an update in the same way; see SPR401.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -27,7 +31,13 @@ Example:
           containers:
           - {name: web, image: registry.example/web:1.25}
 
+## Use instead
+
 Set `maxUnavailable: 1`, or add `matchLabelKeys: [pod-template-hash]` (from 1.31) to the anti-affinity term.
+
+## Fix safety
+
+The fix is unsafe: during an update one pod fewer may be ready.
 """
 
 from __future__ import annotations
@@ -45,6 +55,8 @@ from kubectl_spread.lint.project import ReplicaRange
 from kubectl_spread.lint.queries import demands
 from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.demands import OwnTerm
+from kubectl_spread.lint.wording import domain
+from kubectl_spread.lint.wording import domains
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.int_or_percent import percentage
 from kubectl_spread.objects.int_or_percent import scaled
@@ -77,7 +89,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             "set maxUnavailable: 1 under spec.strategy.rollingUpdate",
             tuple(_written(subject)),
             Severity.INFO if key == HOSTNAME else None,
-            Fix("let one old pod go before its successor is ready", (_one_unavailable(subject),)),
+            Fix("let one old pod stop before its successor is ready", (_one_unavailable(subject),)),
         )
 
 
@@ -85,21 +97,23 @@ def _message(key: str, replicas: ReplicaRange) -> str:
     number = _fewest(replicas)
     if number is None:
         return (
-            f"a rolling update needs one `{key}` more than replicas: maxUnavailable is 0, and old pods repel new ones"
+            f"a rolling update may never finish: it needs one {domain(key)} more than replicas, because maxUnavailable "
+            "is "
+            "0 and anti-affinity keeps new pods away from old ones"
         )
     return (
-        f"a rolling update of {number} replicas needs {number + 1} different `{key}`: maxUnavailable comes to 0, "
-        "and old pods repel new ones"
+        f"a rolling update of {number} replicas may never finish: it needs {domains(number + 1, key)}, because "
+        "maxUnavailable comes to 0 and anti-affinity keeps new pods away from old ones"
     )
 
 
 def _fewest(replicas: ReplicaRange) -> Optional[int]:
-    """The number of replicas to reckon with; a single one is left out."""
+    """Return the fewest replicas, but at least 2."""
     return None if replicas.minimum is None else max(2, replicas.minimum)
 
 
 def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
-    """Whether maxUnavailable comes to 0.
+    """Return whether maxUnavailable comes to 0.
 
     Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2): where both numbers are 0,
     one pod may be unavailable.
@@ -115,7 +129,7 @@ def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
 
 
 def _between_revisions(subject: Subject) -> Iterator[OwnTerm]:
-    """The required terms by which pods of one revision repel those of another."""
+    """Yield the required terms by which pods of one revision repel those of another."""
     for term in demands.own_terms(subject, "podAntiAffinity"):
         if all(requirement.key != POD_TEMPLATE_HASH for requirement in term.selector.requirements or ()):
             yield term
@@ -124,11 +138,11 @@ def _between_revisions(subject: Subject) -> Iterator[OwnTerm]:
 def _written(subject: Subject) -> Iterator[Label]:
     route = (*_ROLLING, "maxUnavailable")
     if subject.node(route) is not None:
-        yield Label(subject.place(route), "no old pod may go first")
+        yield Label(subject.place(route), "no old pod may stop first")
 
 
 def _one_unavailable(subject: Subject) -> Put:
-    """The change that allows one pod to be unavailable, at the deepest field that is written."""
+    """Return the change that allows one pod to be unavailable, at the deepest field that is written."""
     route: Route = (*_ROLLING, "maxUnavailable")
     value: Any = 1
     while len(route) > 2 and not isinstance(_plain_at(subject, route[:-1]), dict):

@@ -1,10 +1,18 @@
-"""Running pods are further apart than `maxSkew`.
+"""Running pods violate `maxSkew`.
 
-A constraint is looked at when a pod is scheduled, and never again: pods that end, nodes that come and rolling updates
-leave the others where they are. New pods go to the emptiest domains, and until these have caught up the fullest one
-gets none; one that cannot catch up keeps pods Pending.
+## What it does
 
-Example, with --snapshot examples/scenarios/returned-zone-stays-empty/snapshot.yaml:
+Reports a DoNotSchedule constraint that the running pods do not satisfy now.
+
+## Why it matters
+
+A constraint is evaluated when a pod is scheduled, and never again. Pods that end, new nodes and rolling updates leave
+the others where they are. New pods go to the emptiest domains, and the fullest one gets none until these have caught
+up. A domain that cannot catch up keeps pods Pending.
+
+## Example
+
+With `--snapshot examples/scenarios/returned-zone-stays-empty/snapshot.yaml`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -26,8 +34,10 @@ Example, with --snapshot examples/scenarios/returned-zone-stays-empty/snapshot.y
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-The descheduler's `RemovePodsViolatingTopologySpreadConstraint`, or a restart of the workload, spreads them anew; the
-finding says where the scheduler would put them if none of them ran yet.
+## Use instead
+
+Restart the workload, or run the descheduler's `RemovePodsViolatingTopologySpreadConstraint`. The hint says where the
+scheduler would put the pods if none of them ran.
 """
 
 from __future__ import annotations
@@ -53,12 +63,12 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         against = (
             f"{named(live.minimum_in)} {live.minimum}"
             if live.minimum_in
-            else f"fewer than {account.min_domains} domains"
+            else f"there are fewer than {account.min_domains} domains, so the emptiest counts as 0"
         )
         route = subject.route(constraint, "maxSkew")
         yield Found(
-            f"running pods have a skew of {live.skew}: `{live.fullest}` has {live.most}, {against}, "
-            f"maxSkew is {account.max_skew}",
+            f"the running pods are unevenly spread: `{live.fullest}` has {live.most} and {against}. That is a skew of "
+            f"{live.skew}, and maxSkew is {account.max_skew}",
             subject.place(route),
             subject.path(route),
             _hint(subject, project, constraint=constraint, most_apart=account.max_skew),
@@ -66,11 +76,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _hint(subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, most_apart: int) -> str:
-    """What to do, and what would come of it if the pods can be placed as the constraint has it."""
-    what = "nothing moves them: restart the workload, or let the descheduler do it"
+    """Return the hint, with the new placement if it satisfies the constraint."""
+    what = "restart the workload or run the descheduler, as nothing else moves running pods"
     anew = project.facts.anew(subject.workload, constraint) if project.facts is not None else None
     counts = [number for _, number in anew.domains] if anew is not None else []
     if anew is None or not counts or len(counts) > _SHOWN or max(counts) - min(counts) > most_apart:
         return what
     shown = ", ".join(f"`{value}` {number}" for value, number in anew.domains)
-    return f"{what}; placed anew they {'would' if anew.is_certain else 'could'} be {shown}"
+    return f"{what}; placed again they {'would' if anew.is_certain else 'could'} be {shown}"

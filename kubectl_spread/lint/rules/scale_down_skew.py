@@ -1,16 +1,20 @@
-"""Fewer replicas leave the running pods further apart than `maxSkew`.
+"""Scaling down leaves running pods beyond `maxSkew`.
 
-A ReplicaSet does not ask any constraint which pods to remove. Of pods that run and are ready it removes first those
-whose node holds the most of them, and the numbers are taken once: where two zones have a node with three pods each and
-a third has them on two nodes, the two zones lose all of theirs before the third loses any. What is left is uneven, and
-nothing moves it.
+## What it does
 
-The pods of the cluster facts are compared with the fewest replicas that the files ask for: `replicas`, or the minimum
-of an autoscaler, to which they are scaled down at once. Of nodes that hold as many pods any may lose theirs, the
-youngest first: the finding tells of the best that can come of it. Pods that are not ready go before all others, and
-so do those with a lower deletion cost; neither is known here.
+Reports a DoNotSchedule constraint that running pods satisfy now, and would not after scaling down at once to the
+fewest replicas that the files allow: `replicas`, or an autoscaler's minimum. The best possible result is reported.
+Unready pods and deletion costs, which go first, are not known here.
 
-Example, with --snapshot examples/scenarios/scale-down-empties-zones/snapshot.yaml:
+## Why it matters
+
+A ReplicaSet ignores constraints when it removes pods. Of ready pods it first removes those on the nodes with the most
+of them, counted once. Suppose two zones have one node with three pods each, and a third has its pods on two nodes. The
+two zones then lose all pods before the third loses any. Nothing moves the pods that are left.
+
+## Example
+
+With `--snapshot examples/scenarios/scale-down-empties-zones/snapshot.yaml`:
 
     apiVersion: apps/v1
     kind: Deployment
@@ -33,7 +37,9 @@ Example, with --snapshot examples/scenarios/scale-down-empties-zones/snapshot.ya
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Spread over nodes as well, so that each holds as many; or restart the workload after it was scaled down.
+## Use instead
+
+Also spread over nodes, so that each has the same number, or restart the workload after scaling down.
 """
 
 from __future__ import annotations
@@ -61,10 +67,12 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         route = subject.route(constraint, "maxSkew")
         yield Found(
-            f"scaled down to {fewest} at once, pods stay {then.skew} apart at best, `{then.fullest}` {then.most} and "
-            f"{named(then.minimum_in)} {then.minimum}, and maxSkew is {account.max_skew}: a ReplicaSet removes pods by "
-            f"node, not by constraint",
+            f"scaled down to {fewest} at once, the pods are unevenly spread: at best `{then.fullest}` has {then.most} "
+            "and "
+            f"{named(then.minimum_in)} {then.minimum}. That is a skew of {then.skew}, and maxSkew is "
+            f"{account.max_skew}: a "
+            "ReplicaSet removes pods by node, not by constraint",
             subject.place(route),
             subject.path(route),
-            "spread over nodes as well, or restart the workload afterwards",
+            "also spread over nodes, or restart the workload after scaling down",
         )

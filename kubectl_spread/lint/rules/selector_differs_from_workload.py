@@ -1,13 +1,18 @@
 """A constraint selects by other labels than its workload.
 
-A workload tells its pods by `spec.selector`. A constraint with fewer labels may count the pods of others, one with more
-counts a part of its own only after a change of those labels. Neither need be wrong, and both are hard to see when
-somebody asks why the counts are what they are. What matchLabelKeys add is not compared. A selector that misses the
-workload's own pods is SPR203, one that counts pods of others in the input SPR502.
+## What it does
 
-This is an opinion, and off by default.
+Reports a selector that differs from the workload's `spec.selector`. Keys in `matchLabelKeys` are not compared. A
+selector that misses the workload's own pods is SPR203, one that counts pods of other workloads SPR502. This rule is an
+opinion, and off by default.
 
-Example:
+## Why it matters
+
+With fewer labels the constraint may count pods of others. With more, it counts only some of its own pods once these
+labels change. Both are hard to see when the counts look wrong.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -28,7 +33,9 @@ Example:
             labelSelector: {matchLabels: {app: web}}
           containers: [{name: web, image: web}]
 
-Write the labels of `spec.selector`, or ignore the rule and say why.
+## Use instead
+
+Select the labels of `spec.selector`, or ignore the rule and give the reason.
 """
 
 from __future__ import annotations
@@ -58,7 +65,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if written and written != own and _is_sound(subject, project, constraint):
             route = subject.route(constraint, "labelSelector")
             yield Found(
-                f"the constraint's selector is not the workload's: it {_difference(written, own)}",
+                f"the constraint may count other pods than the workload has: its selector {_difference(written, own)}",
                 subject.place(route, key=True),
                 subject.path(route),
                 subject.selector_hint(),
@@ -67,7 +74,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _own(subject: Subject) -> _Requirements:
-    """The requirements of spec.selector; none where it is of another form, as a ReplicationController's is."""
+    """Return the requirements of spec.selector; none where it is of another form, as a ReplicationController's is."""
     plain = subject.workload.selector
     if subject.workload.kind not in _WITH_SELECTOR or not decode.decodes(plain, decode.LABEL_SELECTOR):
         return frozenset()
@@ -83,7 +90,7 @@ def _required(constraint: TopologySpreadConstraint) -> _Requirements:
 
 
 def _is_sound(subject: Subject, project: Project, constraint: TopologySpreadConstraint) -> bool:
-    """Whether no other rule has something to say of the selector."""
+    """Return whether no other rule reports the selector."""
     selector = Selector(tuple(_required(constraint)))
     return selector.matches(subject.labels) and project.matching(selector, subject.workload.namespace) == [subject]
 
@@ -91,7 +98,7 @@ def _is_sound(subject: Subject, project: Project, constraint: TopologySpreadCons
 def _difference(written: _Requirements, own: _Requirements) -> str:
     parts = [
         f"{what} {', '.join(f'`{key}`' for key in sorted({item.key for item in items}))}"
-        for what, items in (("has not", own - written), ("also has", written - own))
+        for what, items in (("lacks", own - written), ("adds", written - own))
         if items
     ]
     return " and ".join(parts)

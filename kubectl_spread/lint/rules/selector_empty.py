@@ -1,11 +1,17 @@
-"""An empty `labelSelector` counts no pods.
+"""A constraint with an empty `labelSelector` counts no pods.
 
-Elsewhere in Kubernetes an empty selector matches everything. PodTopologySpread of 1.27 to 1.36 takes it for nothing:
-every domain holds 0 pods and the constraint does nothing, without a warning. A scheduler without this defect counts
-every pod of the namespace, so that the same manifest changes its meaning with an upgrade. An empty selector with
-matchLabelKeys that the pods have is not empty.
+## What it does
 
-Example:
+Reports a constraint whose selector has no requirement. Keys in `matchLabelKeys` that the pods have are requirements.
+
+## Why it matters
+
+Elsewhere in Kubernetes an empty selector matches everything. The scheduler of 1.27 to 1.36 counts no pods with it:
+every domain holds 0 pods, and the constraint has no effect. A scheduler without this bug counts every pod of the
+namespace, so an upgrade changes where pods go.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -26,7 +32,18 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Write the labels of the workload's own pods.
+## Use instead
+
+Select the labels of the workload's own pods.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app: web}}
+
+## Fix safety
+
+The fix is unsafe: the constraint takes effect for the first time.
 """
 
 from __future__ import annotations
@@ -48,8 +65,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if subject.selector(constraint).is_empty and not _is_misspelt(subject, constraint):
             route = subject.route(constraint, "labelSelector")
             yield Found(
-                "labelSelector is empty: the scheduler counts no pods with it (1.27 to 1.36), so the constraint does "
-                "nothing",
+                "the pods are not spread: labelSelector is empty, and the scheduler (1.27 to 1.36) counts no pods with "
+                "it",
                 subject.place(route),
                 subject.path(route),
                 subject.selector_hint(),
@@ -58,7 +75,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _is_misspelt(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
-    """Whether what is meant stands in the selector under a name that SPR114 reports."""
+    """Return whether the selector has a misspelt field, which SPR114 reports."""
     entry = subject.workload.template["spec"][FIELD][constraint.position] or {}
     written = entry.get("labelSelector") or {}
     return any(name not in LABEL_SELECTOR.fields for name in written)

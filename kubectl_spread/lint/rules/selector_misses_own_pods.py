@@ -1,10 +1,17 @@
-"""A constraint does not select the pods it stands in.
+"""A constraint does not select the workload's own pods.
 
-A pod that its own constraint does not count adds nothing to its domain, so the workload's pods are not spread: all of
-them may go to one domain. A DoNotSchedule constraint then only waits for others: it refuses a domain that has too
-many of the pods it does select.
+## What it does
 
-Example:
+Reports a selector that the labels of the workload's own pods do not match. It is a warning if the label is not written
+and the workload has no selector: kustomize may add both to a patch or a base.
+
+## Why it matters
+
+A pod that its own constraint does not count changes no number, so all pods may go to one domain. A DoNotSchedule
+constraint still refuses domains that hold too many of the pods it does select.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -25,10 +32,18 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-It is a warning where the label is not written and the workload has no selector either: a patch, or a base, may get
-both from kustomize. Of a base with containers and no selector nothing is said.
+## Use instead
 
 Select labels that the pod template has.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app: web}}
+
+## Fix safety
+
+The fix is unsafe: the constraint counts other pods than before.
 """
 
 from __future__ import annotations
@@ -63,7 +78,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             route = subject.route(constraint, "labelSelector")
             labels = (*subject.template_route, "metadata", "labels")
             yield Found(
-                f"the constraint does not select its own pods: {_difference(subject, missed[0])}",
+                "the pods are not spread, because the constraint does not select them: "
+                f"{_difference(subject, missed[0])}",
                 subject.place(route, key=True),
                 subject.path(route),
                 subject.selector_hint(),
@@ -74,12 +90,12 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _may_come(subject: Subject, requirement: LabelRequirement) -> bool:
-    """Whether a label that is not written may still be added: to a piece of a workload, which has no selector."""
+    """Return whether kustomize may still add the label, as the workload has no selector."""
     return requirement.key not in subject.labels and lacks_selector(subject.workload)
 
 
 def _is_of_a_revision(subject: Subject, requirement: LabelRequirement) -> bool:
-    """Whether a template's hash is spelt out, which is SPR215's to say."""
+    """Return whether a revision label has a fixed value, which SPR215 reports."""
     is_hash = requirement.operator == "In" and requirement.key in REVISION_LABELS
     return is_hash and subject.workload.kind != "Pod"
 
@@ -88,6 +104,6 @@ def _difference(subject: Subject, missed: LabelRequirement) -> str:
     have = subject.labels.get(missed.key)
     theirs = f"they have no label `{missed.key}`" if have is None else f"their label `{missed.key}` is `{have}`"
     if missed.operator not in ("In", "NotIn"):
-        return f"{theirs}, the selector wants {missed.operator}"
+        return f"{theirs}, and the selector asks for {missed.operator}"
     values = ", ".join(f"`{value}`" for value in missed.values)
-    return f"{theirs}, the selector wants {'' if missed.operator == 'In' else 'none of '}{values}"
+    return f"{theirs}, and the selector asks for {'' if missed.operator == 'In' else 'none of '}{values}"

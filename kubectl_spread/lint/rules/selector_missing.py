@@ -1,10 +1,16 @@
 """A constraint without `labelSelector` counts no pods.
 
-The scheduler counts the pods that match the selector, and a missing selector matches none. Every domain holds 0 pods
-for ever, so no node is ever refused or preferred: the constraint does nothing. The API server accepts it with a
-warning.
+## What it does
 
-Example:
+Reports a constraint that has no `labelSelector`.
+
+## Why it matters
+
+The scheduler counts the pods that match the selector, and a missing selector matches none. Every domain always holds 0
+pods, so the constraint neither refuses nor prefers a node. The API server accepts it with a warning.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -24,7 +30,21 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Write the labels of the workload's own pods, those of its `spec.selector`.
+## Use instead
+
+Select the labels of the workload's own pods, those of its `spec.selector`.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+      matchLabelKeys: [pod-template-hash]
+      nodeTaintsPolicy: Honor
+
+## Fix safety
+
+The fix is unsafe in a DoNotSchedule constraint: it takes effect for the first time, so pods may stay Pending. In a
+ScheduleAnyway constraint it is safe.
 """
 
 from __future__ import annotations
@@ -50,7 +70,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         ):
             route = subject.route(constraint, "labelSelector")
             yield Found(
-                "labelSelector is missing, so the constraint counts no pods and does nothing",
+                "the pods are not spread: labelSelector is missing, so the constraint counts no pods",
                 subject.place(route),
                 subject.path(route),
                 subject.selector_hint(),
@@ -59,6 +79,6 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _is_misspelt(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
-    """Whether the selector may stand in the constraint under a name that SPR114 reports."""
+    """Return whether the constraint has a misspelt field, which SPR114 reports and may be the selector."""
     written = subject.spec[FIELD][constraint.position] or {}
     return any(name not in TOPOLOGY_SPREAD_CONSTRAINT.fields for name in written)

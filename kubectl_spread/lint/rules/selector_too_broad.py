@@ -1,10 +1,17 @@
 """A constraint counts the pods of other workloads.
 
-The selector matches other workloads in the input too, so that their pods fill this one's domains: a domain with many
-of them is refused or avoided although this workload has none there. In a directory that is searched, workloads in
-unrelated directories are not counted, unless both name the same namespace.
+## What it does
 
-Example:
+Reports a selector that matches the pods of other workloads in the input. In a directory that is searched, workloads in
+unrelated directories do not count, unless both name the same namespace.
+
+## Why it matters
+
+The other pods count in this workload's domains. A domain with many of them is refused or avoided, although this
+workload has no pod there.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: web}
@@ -40,8 +47,14 @@ Example:
           containers:
           - {name: cache, image: registry.example/cache:7}
 
-Add a label that only this workload's pods have, often `app.kubernetes.io/instance` or `component`. Where workloads are
-meant to be spread as one, ignore the rule.
+## Use instead
+
+Add a label that only this workload's pods have, often `app.kubernetes.io/instance` or `component`. If the workloads
+should be spread as one, ignore the rule.
+
+## Fix safety
+
+The fix is unsafe: the constraint counts fewer pods than before.
 """
 
 from __future__ import annotations
@@ -79,17 +92,17 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         route = subject.route(constraint, "labelSelector")
         labels = _telling(subject, constraint, group)
         yield Found(
-            f"the constraint also counts the pods of {names}{more}",
+            f"pods of other workloads decide where these pods go: the constraint also counts those of {names}{more}",
             subject.place(route, key=True),
             subject.path(route),
             _hint(labels),
-            tuple(Label(other.place(("metadata", "name")), "its pods match") for other in others),
+            tuple(Label(other.place(("metadata", "name")), "its pods are counted") for other in others),
             fix=_fix(subject, broad),
         )
 
 
 def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Group]:
-    """The workloads whose pods a constraint counts, if there are others than the subject."""
+    """Return the workloads whose pods a constraint counts, if there are others than the subject."""
     if not subject.is_in_its_group(constraint):
         return None
     group = project.group_around(subject, subject.selector(constraint))
@@ -97,7 +110,7 @@ def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Proj
 
 
 def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Group) -> dict[str, str]:
-    """Labels of the controller's own selector that none of the other workloads has all of; empty if there are none.
+    """Return labels of the controller's selector that no other workload has all of; empty if there are none.
 
     Those that are in the constraint already are left out, and those that tell none of the others apart.
     """
@@ -115,18 +128,18 @@ def _hint(labels: dict[str, str]) -> str:
     if not labels:
         return "add a label that only this workload's pods have"
     written = ", ".join(f"{key}: {value}" for key, value in labels.items())
-    return f"add what tells this workload's pods apart to matchLabels: {written}"
+    return f"add to matchLabels what only this workload's pods have: {written}"
 
 
 def _fix(subject: Subject, broad: dict[TopologySpreadConstraint, Group]) -> Optional[Fix]:
-    """Labels for every selector that is too broad; no fix where one of them would stay so."""
+    """Return a fix that narrows every selector; None if one of them would stay too broad."""
     changes: list[Change] = []
     for constraint, group in broad.items():
         labels = _telling(subject, constraint, group)
         if not labels:
             return None
         changes += _narrowed(subject, constraint, labels)
-    return Fix("select this workload's pods only", tuple(changes))
+    return Fix("select only this workload's pods", tuple(changes))
 
 
 def _narrowed(subject: Subject, constraint: TopologySpreadConstraint, labels: dict[str, Any]) -> list[Change]:

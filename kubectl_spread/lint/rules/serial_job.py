@@ -1,10 +1,18 @@
 """Constraints on a Job that runs one pod at a time.
 
-With `parallelism: 1`, which is the default, the next pod starts when the last has ended, and ended pods are not
-counted: each pod finds all domains empty. Jobs that may run side by side (of a CronJob that allows it, or made from
-one manifest with `generateName`) are not reported, nor is a selector that counts other workloads of the input.
+## What it does
 
-Example:
+Reports constraints on a Job or CronJob with `parallelism: 1`, the default. Jobs that may run at the same time are not
+reported: those of a CronJob that allows it, or created with `generateName`. Nor is a selector that counts other
+workloads of the input.
+
+## Why it matters
+
+The next pod starts when the last one has ended, and ended pods do not count. Every pod finds all domains empty, so
+there is nothing to spread.
+
+## Example
+
     apiVersion: batch/v1
     kind: Job
     metadata: {name: report}
@@ -26,7 +34,13 @@ Example:
           containers:
           - {name: report, image: registry.example/report:2}
 
-Remove the constraints, or run several pods at a time.
+## Use instead
+
+Remove the constraints, or raise `parallelism`.
+
+## Fix safety
+
+The fix is unsafe: it removes the constraints, which may be meant for a larger `parallelism`.
 """
 
 from __future__ import annotations
@@ -50,7 +64,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             return
     route = (*subject.spec_route, FIELD)
     yield Found(
-        f"this {subject.workload.kind} runs one pod at a time, so there is nothing to spread",
+        f"this {subject.workload.kind} runs one pod at a time, so the constraints spread nothing",
         subject.place(route, key=True),
         subject.path(route),
         f"remove {FIELD}, or raise parallelism",
@@ -59,14 +73,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _is_alone(subject: Subject) -> bool:
-    """Whether no two Jobs of this manifest run side by side."""
+    """Return whether no two Jobs of this manifest run side by side."""
     if subject.workload.kind == "CronJob":
         return subject.controller.get("concurrencyPolicy") in ("Forbid", "Replace")
     return subject.workload.kind == "Job" and bool((subject.manifest.plain.get("metadata") or {}).get("name"))
 
 
 def _at_once(subject: Subject) -> int:
-    """The pods that run at a time when the Job is not suspended."""
+    """Return the pods that run at a time when the Job is not suspended."""
     spec = subject.controller
     if subject.workload.kind == "CronJob":
         spec = (spec.get("jobTemplate") or {}).get("spec") or {}

@@ -1,10 +1,18 @@
-"""Nodes share a value of `kubernetes.io/hostname`, so that a constraint takes them for one node.
+"""Nodes share a hostname, so a hard constraint counts them as one node.
 
-The kubelet sets the label to the node's own name; a cloned machine, or a label that somebody wrote, may repeat
-another's. A domain is all nodes with the same value: a DoNotSchedule constraint over the hostname counts the pods of
-these nodes together, and gives them as many as it gives one other node. Nothing is Pending, and no event tells of it.
+## What it does
 
-Example, with --topology examples/scenarios/two-nodes-share-a-hostname/cluster.yaml:
+Reports a DoNotSchedule constraint over `kubernetes.io/hostname` if several nodes have the same value of the label.
+
+## Why it matters
+
+The kubelet sets the label to the node's own name, but a cloned machine or a label set by hand may repeat it. The
+constraint counts the pods of these nodes together, and gives them as many as one other node. No pod is Pending, and no
+event shows it.
+
+## Example
+
+With `--topology examples/scenarios/two-nodes-share-a-hostname/cluster.yaml`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -22,8 +30,10 @@ Example, with --topology examples/scenarios/two-nodes-share-a-hostname/cluster.y
             whenUnsatisfiable: DoNotSchedule
             labelSelector: {matchLabels: {app: db}}
 
-Give each machine a hostname of its own, or its kubelet a `--hostname-override`. A value written with `kubectl label
---overwrite` helps until the kubelet restarts, which writes its own again.
+## Use instead
+
+Give each machine its own hostname, or its kubelet a `--hostname-override`. A label corrected with `kubectl label
+--overwrite` lasts until the kubelet restarts.
 """
 
 from __future__ import annotations
@@ -48,12 +58,15 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             _message(account),
             subject.place(route),
             subject.path(route),
-            "give each machine its own hostname; a label put right by hand lasts until the kubelet restarts",
+            "give each machine its own hostname; a label corrected by hand lasts until the kubelet restarts",
         )
 
 
 def _message(account: Account) -> str:
     value, nodes = account.sharing[0]
     more = len(account.sharing) - 1
-    others = f", and {more} more {'value is' if more == 1 else 'values are'} shared" if more else ""
-    return f"{named(nodes)} have the same `kubernetes.io/hostname`, `{value}`: they are one domain{others}"
+    others = f" ({more} more {'value is' if more == 1 else 'values are'} shared)" if more else ""
+    return (
+        f"{named(nodes)} together get as many pods as one other node: they have the same `kubernetes.io/hostname`, "
+        f"`{value}`{others}"
+    )

@@ -1,12 +1,18 @@
-"""The pods may run in one domain only.
+"""The pods can run in only one domain.
 
-nodeSelector or required node affinity leaves the topology key one value. nodeAffinityPolicy, which is Honor by default,
-counts only nodes that the pod may use, so there is a single domain. It is its own minimum: the skew is 1 however many
-pods it holds, and the constraint spreads nothing. With `minDomains` of 2 or more the minimum is 0 instead, and the
-one domain gets at most `maxSkew` pods, which is an error where there are more. The pods of a Job end and make room, and
-another scheduler may have other rules: there it is a warning, too.
+## What it does
 
-Example:
+Reports a constraint if nodeSelector or required node affinity allows only one value of its topology key.
+
+## Why it matters
+
+Only nodes that the pod may use count (`nodeAffinityPolicy` is Honor by default). The single domain is compared with
+itself, so any number of pods may go there. With `minDomains` of 2 or more it takes at most `maxSkew` pods and the rest
+stay Pending: that is an error if the workload has more. For Jobs, whose pods end, and for other schedulers it is a
+warning.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -28,7 +34,9 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Allow more values, spread over a smaller domain (the hostname within the zone), or remove the constraint.
+## Use instead
+
+Allow more values, spread over the hostname within the zone, or remove the constraint.
 """
 
 from __future__ import annotations
@@ -46,6 +54,7 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import counted
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -62,17 +71,17 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         effect = _effect(subject, constraint, project)
         route = subject.route(constraint, "topologyKey")
         yield Found(
-            f"the pods may only run where `{constraint.topology_key}` is `{value}`: {effect}",
+            f"{effect}: the pods can only run where `{constraint.topology_key}` is `{value}`",
             subject.place(route),
             subject.path(route),
             "allow more values, or remove the constraint",
-            (Label(subject.place(_cause(subject, constraint), key=True), "what leaves one value"),),
+            (Label(subject.place(_cause(subject, constraint), key=True), "allows only one value"),),
             severity=_severity(subject, constraint, project),
         )
 
 
 def _severity(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Severity]:
-    """An error where pods stay Pending in every cluster."""
+    """Return an error where pods stay Pending in every cluster."""
     least = project.replicas(subject).minimum
     is_too_many = least is not None and least > constraint.max_skew and min_domains.stays_pending(subject)
     return Severity.ERROR if is_too_many and _is_capped(subject, constraint, project) else None
@@ -84,8 +93,9 @@ def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: 
 
 def _effect(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> str:
     if _is_capped(subject, constraint, project):
-        return f"1 domain is less than minDomains {constraint.min_domains}, so it gets at most {constraint.max_skew}"
-    return "1 domain is its own minimum, so the constraint spreads nothing"
+        pods = counted(constraint.max_skew, "pod")
+        return f"only {pods} can run, as there are fewer domains than minDomains {constraint.min_domains}"
+    return "the constraint spreads nothing"
 
 
 def _cause(subject: Subject, constraint: TopologySpreadConstraint) -> Route:

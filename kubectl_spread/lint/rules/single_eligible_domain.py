@@ -1,10 +1,17 @@
-"""A hard constraint has only one domain, so that it is always met.
+"""A hard constraint has only one domain, so it refuses nothing.
 
-Skew compares a domain with the smallest one that is counted. Where there is one domain only, it is compared with
-itself: all pods may go there, and DoNotSchedule refuses nothing. Nodes outside the pod's node affinity, and with
-`nodeTaintsPolicy: Honor` tainted ones, make no domain.
+## What it does
 
-Example, with --topology zones=1,nodes=3:
+Reports a DoNotSchedule constraint with a single domain. Nodes outside the pod's node affinity, and with
+`nodeTaintsPolicy: Honor` tainted nodes, make no domain.
+
+## Why it matters
+
+A domain is compared with the emptiest one. The only domain is compared with itself, so all pods may go there.
+
+## Example
+
+With `--topology zones=1,nodes=3`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -26,7 +33,9 @@ Example, with --topology zones=1,nodes=3:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Write `minDomains: 2`, so that what goes beyond `maxSkew` waits for a second domain, or leave the constraint out.
+## Use instead
+
+Write `minDomains: 2`, so that pods beyond `maxSkew` wait for a second domain, or remove the constraint.
 """
 
 from __future__ import annotations
@@ -37,6 +46,8 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.accounts import hard_accounts
 from kubectl_spread.lint.queries.demands import has_one_domain
+from kubectl_spread.lint.wording import domain
+from kubectl_spread.lint.wording import domains
 from kubectl_spread.lint.workload import Subject
 
 
@@ -49,15 +60,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         (only,) = account.counted
         if not only.usable or has_one_domain(subject, constraint):
             continue  # SPR207 says the latter
-        domains, key = len(account.domains), constraint.topology_key
-        alone = (
-            f"the only domain of `{key}`"
-            if domains == 1
-            else f"the only one of {domains} `{key}` that counts for the pod"
-        )
+        number, key = len(account.domains), constraint.topology_key
+        alone = f"the only {domain(key)}" if number == 1 else f"the only one of {domains(number, key)} that counts"
         route = subject.route(constraint, "topologyKey")
         yield Found(
-            f"`{only.value}` is {alone}: the constraint refuses nothing, and all pods may go there",
+            f"all pods may go to `{only.value}`: it is {alone}, so the constraint refuses nothing",
             subject.place(route),
             subject.path(route),
             "write minDomains: 2, so that pods beyond maxSkew wait for a second one",

@@ -1,17 +1,18 @@
-"""A constraint spreads a workload of one replica.
+"""Constraints on a workload with one replica spread nothing.
 
-With one pod there is nothing to spread: its domain has one pod more than the others, which no `maxSkew` forbids. What
-is left of a DoNotSchedule constraint is a trap: nodes without its topology key are refused, and a rolling update, for
-whose sake there are two pods for a while, has to find another domain for the second.
+## What it does
 
-The number is known where the workload names `replicas` and no autoscaler in the input allows more. Where a
-kustomization lists the file, the number is the one that the overlays in the input set; without overlays it is unknown,
-and nothing is reported. `--fix` never removes the constraints from a file that overlays use.
+Reports constraints on a workload that never has more than one replica. An autoscaler in the input, and the overlays of
+a kustomization, count. A constraint with a wider selector than the workload's own is not reported: it may spread
+several such workloads.
 
-A constraint that selects less than the workload's own selector may spread several such workloads, one replica each; it
-is not reported.
+## Why it matters
 
-Example:
+One pod cannot be spread. But a DoNotSchedule constraint still refuses nodes without its topology key, and during a
+rolling update the second pod has to find another domain.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -32,7 +33,14 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
+## Use instead
+
 Remove the constraints, or raise the number of replicas.
+
+## Fix safety
+
+The fix is unsafe: it removes the constraints, which may be meant for a later scale-up. It is not offered if an
+autoscaler or an overlay sets the replicas.
 """
 
 from __future__ import annotations
@@ -60,7 +68,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         route = (*subject.spec_route, FIELD)
         where = ("spec", "replicas")
         yield Found(
-            "there is 1 replica, so there is nothing to spread",
+            "there is only 1 replica, so the constraints spread nothing",
             subject.place(route, key=True),
             subject.path(route),
             f"remove {FIELD}",
@@ -70,7 +78,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 def _is_about_it_alone(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    """Whether no pod of another workload can be counted: the selector asks for all that tells this one's pods."""
+    """Return whether no pod of another workload can be counted."""
     if not subject.is_in_its_group(constraint) or project.group_size(subject, constraint) != 1:
         return False
     if subject.workload.kind == "Deployment" and POD_TEMPLATE_HASH in constraint.match_label_keys:

@@ -1,13 +1,18 @@
-"""A ScheduleAnyway constraint prefers among domains that a DoNotSchedule one leaves equal.
+"""A ScheduleAnyway constraint has no effect next to a DoNotSchedule one.
 
-A DoNotSchedule constraint with `maxSkew` 1 leaves only the domains with the fewest pods. All of them hold equally many,
-so a ScheduleAnyway constraint over the same key, selector and nodes gives every node the same score: it prefers
-nothing, and adds a constant that makes other preferences count for less.
+## What it does
 
-With a `maxSkew` of 2 or more in the DoNotSchedule constraint the other one does its work, whatever its own `maxSkew`:
-in scoring that is no threshold.
+Reports a ScheduleAnyway constraint with the topology key, selector and node policies of a DoNotSchedule constraint
+whose `maxSkew` is 1.
 
-Example:
+## Why it matters
+
+The DoNotSchedule constraint leaves only the domains with the fewest pods. All of them hold the same number, so the
+ScheduleAnyway constraint gives every node the same score. It only makes other preferences count for less. With a
+`maxSkew` of 2 or more in the DoNotSchedule constraint the other one has an effect, whatever its own `maxSkew`.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -36,7 +41,10 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Remove the ScheduleAnyway constraint, or give the other a larger `maxSkew`: it is the limit, this the wish.
+## Use instead
+
+Remove the ScheduleAnyway constraint, or give the DoNotSchedule one a larger `maxSkew`: then one is the limit and the
+other the preference.
 """
 
 from __future__ import annotations
@@ -55,10 +63,11 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     for soft, hard in shadowed(subject, project):
         route = subject.route(soft, "whenUnsatisfiable")
         yield Found(
-            f"a DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 leaves domains that hold "
-            "equally many pods, so this one prefers nothing",
+            f"this constraint has no effect: the DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 "
+            "leaves "
+            "only domains with equally many pods",
             subject.place(route),
             subject.path(route),
-            "remove it, or give the other a larger maxSkew",
+            "remove it, or give the other constraint a larger maxSkew",
             (Label(subject.place(subject.route(hard, "maxSkew")), "the DoNotSchedule constraint"),),
         )

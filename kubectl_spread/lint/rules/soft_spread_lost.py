@@ -1,15 +1,22 @@
-"""The pods end up further apart than a ScheduleAnyway constraint asks for.
+"""Pods end up less even than a ScheduleAnyway constraint asks for.
 
-A soft constraint is one score among many. Node affinity that is preferred, taints that are to be avoided, free
-resources and images that are there already count as well, and together they may count for more; a domain without room
-is no choice at all. The pods run, and nothing says that they are not spread. Pods of other workloads that the
-constraint counts are reckoned with. Nothing is told of nodes beside another constraint, which may be why, nor of the
-kind of capacity, of which halves are seldom meant (SPR313).
+## What it does
 
-What is told is the placement that `check` prints. Where the scheduler has a choice among nodes of equal score, it is
-one of several. Nothing is told of workloads with a DoNotSchedule constraint, which comes first, and of pods that run.
+Reports a ScheduleAnyway constraint that the placement shown by `check` does not satisfy. If the scheduler can choose
+among nodes with equal scores, it is one of several placements.
 
-Example, with --topology examples/scenarios/soft-constraint-outvoted/cluster.yaml:
+Nothing is reported for workloads with a DoNotSchedule constraint or with running pods, for nodes if there is another
+constraint, and for the capacity type (SPR313). Counted pods of other workloads are taken into account.
+
+## Why it matters
+
+A ScheduleAnyway constraint is one score among several. Preferred node affinity, PreferNoSchedule taints, free
+resources and present images also count and may outweigh it, and a full domain is no choice. The pods run, and nothing
+shows that they are uneven.
+
+## Example
+
+With `--topology examples/scenarios/soft-constraint-outvoted/cluster.yaml`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -36,7 +43,9 @@ Example, with --topology examples/scenarios/soft-constraint-outvoted/cluster.yam
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Take back what speaks against the spreading, or let the constraint be DoNotSchedule, with a larger `maxSkew` perhaps.
+## Use instead
+
+Remove what outweighs the constraint, or use DoNotSchedule, perhaps with a larger `maxSkew`.
 """
 
 from __future__ import annotations
@@ -72,18 +81,18 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 message,
                 subject.place(route),
                 subject.path(route),
-                "take back what speaks against it, or let it be DoNotSchedule",
+                "remove what outweighs it, or use DoNotSchedule",
             )
 
 
 def _is_told_otherwise(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
-    """Nodes are not all alike in number where zones are even; and SPR313 wants a preference for the capacity type."""
+    """Return whether nodes are the second key, as even zones make them uneven, or SPR313 is about the key."""
     is_second = constraint.topology_key == HOSTNAME and len(subject.constraints) > 1
     return is_second or constraint.topology_key in CAPACITY_TYPES
 
 
 def _message(spread: Spread, account: Account, *, replicas: int) -> Optional[str]:
-    """None where no domain that gets pods is then further than maxSkew above another that takes them."""
+    """Return the message; None if no domain ends up more than maxSkew above another."""
     usable = {domain.value for domain in account.domains if domain.usable}
     numbers = {value: number for value, number in spread.domains if value in usable}
     filled = [value for value, number in numbers.items() if number]
@@ -94,11 +103,12 @@ def _message(spread: Spread, account: Account, *, replicas: int) -> Optional[str
     emptiest = min(counted, key=lambda value: counted[value])
     if counted[fullest] - counted[emptiest] <= account.max_skew:
         return None
-    gets = "gets" if spread.is_certain else "may get"
-    pods = f"{counted[fullest]} of the {replicas} pods and `{emptiest}` {counted[emptiest]}"
+    ends = "ends" if spread.is_certain else "may end"
+    pods = f"{counted[fullest]} of the {replicas} pods and `{emptiest}` with {counted[emptiest]}"
     if counted != numbers:
-        pods = f"to {counted[fullest]} and `{emptiest}` to {counted[emptiest]} with the pods of others that are counted"
+        pods = f"{counted[fullest]} pods and `{emptiest}` with {counted[emptiest]}, counted pods of others included"
     return (
-        f"`{fullest}` {gets} {pods}, more than maxSkew {account.max_skew} apart: ScheduleAnyway is a preference, and "
-        f"others or a lack of room outweigh it"
+        f"`{fullest}` {ends} up with {pods}, more than maxSkew {account.max_skew} apart. ScheduleAnyway is a "
+        "preference, "
+        "and other scores or a lack of room outweigh it"
     )

@@ -1,9 +1,16 @@
-"""Default constraints stand beside `defaultingType: System`.
+"""Default constraints are set with `defaultingType: System`.
 
-System, which is also what an absent `defaultingType` means, stands for the scheduler's own two constraints. With a list
-of others kube-scheduler does not start. Configurations of v1alpha2 know no `defaultingType`: there the list counts.
+## What it does
 
-Example:
+Reports `defaultConstraints` with `defaultingType: System`, which is the default. Configurations of v1alpha2 have no
+`defaultingType`, and use the list.
+
+## Why it matters
+
+System stands for the scheduler's own two constraints. kube-scheduler does not start with a list of others.
+
+## Example
+
     apiVersion: kubescheduler.config.k8s.io/v1
     kind: KubeSchedulerConfiguration
     profiles:
@@ -17,7 +24,13 @@ Example:
             topologyKey: topology.kubernetes.io/zone
             whenUnsatisfiable: ScheduleAnyway
 
+## Use instead
+
 Write `defaultingType: List`, which replaces the two, or remove the list.
+
+## Fix safety
+
+The fix is unsafe: the list replaces the built-in defaults.
 """
 
 from __future__ import annotations

@@ -1,22 +1,25 @@
-"""Cordoned and tainted nodes count as domains without pods.
+"""Cordoned and tainted nodes count as empty domains.
 
-A DoNotSchedule constraint compares each domain with the emptiest one, and by default the taints of nodes play no part
-in which domains there are (`nodeTaintsPolicy: Ignore`). The control plane, a node set apart for others and a node
-cordoned for a drain are domains that hold 0 of these pods and can take none. While there is one, the minimum stays 0:
-every other node gets at most `maxSkew` pods, and the rest stay Pending beside free nodes. During a drain it is the
-evicted pods that find no place.
+## What it does
 
-Over `kubernetes.io/hostname` one such node is enough. Over the zone it takes a zone without any other node, which is
-rarer, and told as info. With `Honor` (from 1.26) nodes whose taints the pod does not tolerate are left out.
+Reports a DoNotSchedule constraint over zones or hostnames that leaves `nodeTaintsPolicy` to its default, `Ignore`.
+Over zones it is info, as a zone needs to have no other node; it is also info if the pods are not known, as in values
+of a chart.
 
-Nothing is said where the pods tolerate every NoSchedule taint, where they are too few to exceed `maxSkew`, where an
-older API server does not have the field, and where anti-affinity or a port of the node admits one pod to a domain
-anyway. Nor where `Ignore` is written out: that is a decision, and the right one where new nodes start with a taint
-that is taken off when they are ready, as pods would pile up elsewhere before that. Where the nodes with a constraint's
-label are known, these decide (SPR903), and this rule keeps silent about it. It is info as well where the pods are not
-known: in values of a chart, in a patch, in a custom resource.
+Nothing is reported if the pods tolerate every NoSchedule taint, if there are at most `maxSkew` of them, if
+anti-affinity or a host port allows only one pod in a domain, or if the API server is too old for the field. If the
+nodes are known, SPR903 reports the real ones instead. Nor is a written `Ignore` reported. It is right where new nodes
+start with a taint that is removed once they are ready.
 
-Example:
+## Why it matters
+
+The scheduler allows at most `maxSkew` more pods in a domain than in the emptiest one. Control-plane nodes, dedicated
+nodes and nodes cordoned for a drain count as domains that always hold 0 of these pods. While one exists, every other
+domain takes at most `maxSkew` pods and the rest stay Pending, although nodes have room. During a drain, the evicted
+pods find no node.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -38,7 +41,20 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Add `nodeTaintsPolicy: Honor`.
+## Use instead
+
+Add `nodeTaintsPolicy: Honor` (from 1.26). Nodes with taints that the pod does not tolerate then do not count.
+
+    - maxSkew: 1
+      topologyKey: kubernetes.io/hostname
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+      matchLabelKeys: [pod-template-hash]
+      nodeTaintsPolicy: Honor
+
+## Fix safety
+
+The fix is unsafe: with fewer domains counted, pods may go where they were refused before.
 """
 
 from __future__ import annotations
@@ -57,6 +73,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.text.edit import Put
+from kubectl_spread.text.wording import counted
 
 _FIELD = "nodeTaintsPolicy"
 
@@ -72,7 +89,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             route = subject.route(constraint, _FIELD)
             is_zone = constraint.topology_key == ZONE
             yield Found(
-                (_ZONES if is_zone else _NODES).format(constraint.max_skew),
+                (_ZONES if is_zone else _NODES).format(counted(constraint.max_skew, "pod")),
                 subject.place(route),
                 subject.path(route),
                 f"add {_FIELD}: {HONOR}",
@@ -82,17 +99,19 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 
 _NODES = (
-    "cordoned and tainted nodes count as domains with 0 pods: while there is one the minimum stays 0, "
-    "and every other node gets at most {}"
+    "pods stay Pending once every other node has {0}, as long as a node is cordoned or tainted. Such a node still "
+    "counts "
+    "as an empty domain, and maxSkew allows other nodes only {0} more"
 )
 _ZONES = (
-    "a zone of cordoned and tainted nodes counts with 0 pods: while there is one the minimum stays 0, "
-    "and every other zone gets at most {}"
+    "pods stay Pending once every other zone has {0}, as long as all nodes of a zone are cordoned or tainted. Such a "
+    "zone "
+    "still counts as an empty domain, and maxSkew allows other zones only {0} more"
 )
 
 
 def _is_known(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    """Whether the cluster facts have the nodes that a constraint counts: they may be about other labels only."""
+    """Return whether the cluster facts have the nodes that a constraint counts: they may be about other labels only."""
     if project.facts is None:
         return False
     if not subject.has_pod:
@@ -101,13 +120,13 @@ def _is_known(subject: Subject, constraint: TopologySpreadConstraint, project: P
 
 
 def _is_never_kept_off(subject: Subject) -> bool:
-    """Whether no taint keeps the pods off a node that they are to be spread over."""
+    """Return whether no taint keeps the pods away from a node."""
     is_tied = subject.workload.kind == "DaemonSet" or bool(subject.spec.get("nodeName"))  # SPR206, SPR210
     return is_tied or demands.tolerates_all(subject)
 
 
 def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    """Whether a domain that stays at 0 can keep a pod Pending."""
+    """Return whether a domain that stays at 0 can keep a pod Pending."""
     key = constraint.topology_key
     if key not in (HOSTNAME, ZONE) or constraint.max_skew < 1:
         return False

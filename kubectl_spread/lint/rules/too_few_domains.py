@@ -1,11 +1,18 @@
 """There are fewer domains than `minDomains`, and too few for the replicas.
 
-While the cluster has fewer domains than `minDomains`, the smallest counts as empty, so that no domain gets more than
-`maxSkew` pods. What does not fit into these waits for nodes in another domain, whatever room there is. The nodes
-inside the pod's node affinity make the domains; where it allows fewer values than `minDomains`, that is the fault
-(SPR207, SPR312).
+## What it does
 
-Example, with --topology zones=2,nodes=2:
+Reports a DoNotSchedule constraint with `minDomains` above the number of domains, if pods stay Pending because of it.
+If node affinity allows too few values, that is SPR207 or SPR312.
+
+## Why it matters
+
+While the cluster has fewer domains than `minDomains`, no domain takes more than `maxSkew` pods. The rest wait for
+nodes in another domain, even if there is room.
+
+## Example
+
+With `--topology zones=2,nodes=2`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -28,8 +35,10 @@ Example, with --topology zones=2,nodes=2:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Add nodes in another domain, or lower `minDomains` to what there is. Under a node autoscaler that can add the domain
-this is the purpose of `minDomains`; ignore the rule there.
+## Use instead
+
+Add nodes in another domain, or lower `minDomains`. Under a node autoscaler that can add the domain this is the purpose
+of `minDomains`: ignore the rule there.
 """
 
 from __future__ import annotations
@@ -41,6 +50,9 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import min_domains
 from kubectl_spread.lint.queries.accounts import hard_accounts
 from kubectl_spread.lint.queries.accounts import outcome
+from kubectl_spread.lint.wording import domain
+from kubectl_spread.lint.wording import domains
+from kubectl_spread.lint.wording import stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 
@@ -48,19 +60,20 @@ from kubectl_spread.text.wording import counted
 def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find hard constraints that wait for a domain which the cluster does not have."""
     for constraint, account in hard_accounts(subject, project):
-        domains = len(account.counted)
-        if not account.is_below_min_domains or not domains or min_domains.allowed(subject, constraint, project):
+        number, key = len(account.counted), constraint.topology_key
+        if not account.is_below_min_domains or not number or min_domains.allowed(subject, constraint, project):
             continue
         became = outcome(subject, project)
         if became is None or not became.falls_short or became.pods <= account.room:
             continue
         route = subject.route(constraint, "minDomains")
-        there_are = "is" if domains == 1 else "are"
+        left = became.pods - account.room
+        there_are = "is" if number == 1 else "are"
         yield Found(
-            f"minDomains is {account.min_domains} and there {there_are} {counted(domains, 'domain')} of "
-            f"`{constraint.topology_key}`: none gets more than {account.max_skew}, room for {account.room} of "
-            f"{counted(became.pods, 'pod')}",
+            f"{left} of {counted(became.pods, 'pod')} {stay(left)} Pending: there {there_are} {domains(number, key)}, "
+            "fewer "
+            f"than minDomains {account.min_domains}, so each takes at most {counted(account.max_skew, 'pod')}",
             subject.place(route),
             subject.path(route),
-            f"add nodes in another domain, or write minDomains: {domains}",
+            f"add nodes in another {domain(key)}, or write minDomains: {number}",
         )

@@ -1,11 +1,18 @@
-"""A Service keeps traffic in the zone, and its pods are not spread over zones.
+"""A Service keeps traffic in the zone, but its pods are not spread over zones.
 
-`trafficDistribution: PreferClose` (PreferSameZone from 1.34) and `service.kubernetes.io/topology-mode: Auto` send
-what comes from a zone to the endpoints of that zone. A zone without endpoints sends all its traffic elsewhere, and the
-pods of a zone that has few of them carry that zone alone. The annotation's hints are left out while the zones are
-too uneven: it then does nothing.
+## What it does
 
-Example:
+Reports a Service with `trafficDistribution: PreferClose` or `PreferSameZone`, or with the annotation
+`service.kubernetes.io/topology-mode: Auto`, whose pods in the input have no constraint or required anti-affinity over
+zones. This rule is an opinion, and off by default.
+
+## Why it matters
+
+Traffic from a zone goes to the endpoints in that zone. A zone without endpoints sends all its traffic elsewhere, and a
+few pods may have to serve a whole zone. The annotation has no effect while zones are too uneven.
+
+## Example
+
     apiVersion: v1
     kind: Service
     metadata: {name: web}
@@ -26,7 +33,9 @@ Example:
           containers:
           - {name: web, image: registry.example/web:1.25}
 
-Spread the pods over zones with a constraint over `topology.kubernetes.io/zone`.
+## Use instead
+
+Add a constraint over `topology.kubernetes.io/zone` to the pods.
 """
 
 from __future__ import annotations
@@ -64,17 +73,18 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
         if project.replicas(subject).likely in (0, 1):
             continue
         yield Found(
-            f"traffic stays in its zone, and nothing spreads the pods of {called(subject.workload)} over zones",
+            f"a zone may have no endpoint: the Service keeps traffic in its zone, and nothing spreads the pods of "
+            f"{called(subject.workload)} over zones",
             Place(manifest.document.source, manifest.place(route)),
             path_text(route),
-            f"give the pods a constraint over {ZONE}",
-            (Label(subject.place(("metadata", "name")), "its pods are selected"),),
+            f"add a constraint over {ZONE} to the pods",
+            (Label(subject.place(("metadata", "name")), "the Service selects its pods"),),
         )
         return
 
 
 def _by_zone(manifest: Manifest) -> Optional[Route]:
-    """What asks for traffic within the zone."""
+    """Return the route of the field or annotation that keeps traffic in the zone."""
     if fields(manifest.plain.get("spec")).get("trafficDistribution") in ("PreferClose", "PreferSameZone"):
         return ("spec", "trafficDistribution")
     annotations = fields(fields(manifest.plain.get("metadata")).get("annotations"))
@@ -85,7 +95,7 @@ def _by_zone(manifest: Manifest) -> Optional[Route]:
 
 
 def _is_spread(subject: Subject) -> bool:
-    """Whether a constraint, or required anti-affinity, is about zones."""
+    """Return whether a constraint, or required anti-affinity, is about zones."""
     if any(constraint.topology_key in _ZONES for constraint in subject.constraints):
         return True
     anti_affinity = (subject.spec.get("affinity") or {}).get("podAntiAffinity") or {}

@@ -1,12 +1,22 @@
 """`topologyKey` is a misspelt label of Kubernetes.
 
-`topology.kubernetes.io/hostname` and `kubernetes.io/zone` look right and exist nowhere: the labels are
-`kubernetes.io/hostname`, `topology.kubernetes.io/zone` and `topology.kubernetes.io/region`. With DoNotSchedule every
-node without the label is refused, so all pods stay Pending; with ScheduleAnyway no node is scored. The terms of pod
-affinity and anti-affinity have a `topologyKey`, too: required affinity over a label that no node has keeps all pods
-Pending, and anti-affinity keeps no pods apart.
+## What it does
 
-Example:
+Reports a `topologyKey` that is nearly a well-known node label, in constraints and in the terms of pod affinity and
+anti-affinity. `topology.kubernetes.io/hostname` and `kubernetes.io/zone` do not exist: the labels are
+`kubernetes.io/hostname`, `topology.kubernetes.io/zone` and `topology.kubernetes.io/region`.
+
+It is a warning for a key without a prefix, such as `zone`, and for an unknown key with a prefix reserved for
+Kubernetes, such as `topology.kubernetes.io/rack`: you may have set either yourself. Keys with your own prefix, and
+labels that a node of the known cluster has, are not reported.
+
+## Why it matters
+
+With DoNotSchedule, or in required pod affinity, every node without the label is refused and all pods stay Pending.
+ScheduleAnyway has no effect, and anti-affinity keeps no pods apart.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -31,10 +41,19 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-The prefixes `kubernetes.io` and `k8s.io`, and all that end in `.kubernetes.io` or `.k8s.io`, are reserved for
-Kubernetes. A label there that Kubernetes does not set, `topology.kubernetes.io/rack`, is a warning, and so is a key
-without a prefix, `zone` or `host`: either may be a label of your own. A label under your own prefix is not reported,
-nor one that a node of the cluster facts has.
+## Use instead
+
+Write the well-known label.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/region
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app: web}}
+
+## Fix safety
+
+The fix is safe in constraints: no node has the misspelt label. In required anti-affinity it is unsafe, as the term
+takes effect for the first time and pods may stay Pending.
 """
 
 from __future__ import annotations
@@ -63,9 +82,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             known = meant(constraint.topology_key)
             is_certain = bool(known) and "/" in constraint.topology_key
             route = subject.route(constraint, "topologyKey")
-            then = "every node is refused" if constraint.is_hard else "no node is scored"
+            then = _REFUSED if constraint.is_hard else "the constraint has no effect"
             yield Found(
-                f"Kubernetes sets no node label `{constraint.topology_key}`; where nodes lack it, {then}",
+                _message(then, constraint.topology_key),
                 subject.place(route),
                 subject.path(route),
                 f"did you mean `{known}`?" if known else _RESERVED,
@@ -74,11 +93,16 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             )
 
 
+_REFUSED = "all pods stay Pending"
 _RESERVED = "its prefix is reserved for Kubernetes: check that your nodes have the label, or use a prefix of your own"
 
 
+def _message(then: str, key: str) -> str:
+    return f"{then} if no node has the label `{key}`, which Kubernetes does not set"
+
+
 def _has_nodes(subject: Subject) -> bool:
-    """Whether all pods of an object out of a cluster run, so that nodes have what its hard constraints ask for."""
+    """Return whether all pods of an object from a cluster run, so nodes have the labels it needs."""
     status = subject.manifest.plain.get("status")
     if not isinstance(status, dict) or not status:
         return False
@@ -97,7 +121,7 @@ def _of_terms(subject: Subject, project: Project) -> Iterator[Found]:
         known = meant(term.topology_key)
         is_certain = bool(known) and "/" in term.topology_key
         yield Found(
-            f"Kubernetes sets no node label `{term.topology_key}`; where nodes lack it, {_effect(term)}",
+            _message(_effect(term), term.topology_key),
             subject.place(term.route),
             subject.path(term.route),
             f"did you mean `{known}`?" if known else _RESERVED,
@@ -108,10 +132,10 @@ def _of_terms(subject: Subject, project: Project) -> Iterator[Found]:
 
 def _effect(term: demands.Term) -> str:
     if term.is_required:
-        return "this term keeps no pods apart" if term.repels else "every node is refused"
+        return "this term keeps no pods apart" if term.repels else _REFUSED
     return "this term has no effect"
 
 
 def _written(term: demands.Term, key: str) -> Fix:
-    """The key that is meant. Anti-affinity that comes into force may leave pods Pending."""
+    """Return the key that is meant. Anti-affinity that comes into force may leave pods Pending."""
     return Fix(f"write `{key}`", (Put(term.route, key),), is_safe=not (term.is_required and term.repels))

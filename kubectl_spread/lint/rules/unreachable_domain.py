@@ -1,13 +1,19 @@
-"""A hard constraint counts a domain where no node takes the pod.
+"""A hard constraint counts a domain in which no node can run the pod.
 
-Domains are counted by the labels of nodes, whether or not the pod can run there: `nodeTaintsPolicy` is `Ignore` by
-default, and a cordoned or full node is a node like any other. A domain that no pod of the workload can go to keeps the
-few pods it has, mostly none, and it is the smallest: every other domain gets at most `maxSkew` more than that.
+## What it does
 
-It is an error where pods of the workload are left over for that reason, else a warning where those of a rolling update
-would be, which count beside the old ones.
+Reports a DoNotSchedule constraint with such a domain. It is an error if pods of the workload stay Pending because of
+it, and a warning if the extra pods of a rolling update or of an autoscaler would.
 
-Example, with --topology examples/scenarios/tainted-zone-stays-empty/cluster.yaml:
+## Why it matters
+
+Domains count by the labels of their nodes, whether or not the pod can run there: `nodeTaintsPolicy` is Ignore by
+default, and a cordoned or full node counts like any other. A domain that no new pod can go to keeps its few pods,
+mostly none, and stays the emptiest. Every other domain takes at most `maxSkew` pods more.
+
+## Example
+
+With `--topology examples/scenarios/tainted-zone-stays-empty/cluster.yaml`:
 
     apiVersion: apps/v1
     kind: StatefulSet
@@ -29,7 +35,20 @@ Example, with --topology examples/scenarios/tainted-zone-stays-empty/cluster.yam
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Write `nodeTaintsPolicy: Honor` where a taint keeps the pods out, uncordon the nodes, or make room on them.
+## Use instead
+
+Write `nodeTaintsPolicy: Honor` if a taint keeps the pods out. Otherwise uncordon the nodes, or make room on them.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+      matchLabelKeys: [pod-template-hash]
+      nodeTaintsPolicy: Honor
+
+## Fix safety
+
+The fix is unsafe: with fewer domains counted, pods may go where they were refused before.
 """
 
 from __future__ import annotations
@@ -44,15 +63,18 @@ from kubectl_spread.lint.queries.accounts import sized
 from kubectl_spread.lint.queries.accounts import with_field
 from kubectl_spread.lint.queries.unreachable import Unreachable
 from kubectl_spread.lint.queries.unreachable import unreachable
-from kubectl_spread.lint.wording import named
+from kubectl_spread.lint.wording import domain
+from kubectl_spread.lint.wording import named_domains
 from kubectl_spread.lint.wording import node_reasons
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.text.edit import Put
+from kubectl_spread.text.wording import counted
 
 
 def check(subject: Subject, project: Project) -> Iterator[Found]:
@@ -72,26 +94,30 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 def _message(fault: Unreachable) -> str:
     constraint, account, domains, _ = fault
-    reasons = Counter(domain.unusable_because for domain in domains if domain.unusable_because)
+    reasons = Counter(item.unusable_because for item in domains if item.unusable_because)
     why = f" ({'; '.join(node_reasons(reason) for reason, _ in reasons.most_common(2))})" if reasons else ""
-    counted = "is counted" if len(domains) == 1 else "are counted"
+    key = constraint.topology_key
+    is_one = len(domains) == 1
+    counts, its_count, it = ("counts", "its count", "it") if is_one else ("count", "the lowest count", "them")
+    nowhere = "cannot run this pod" if key == HOSTNAME else f"no node in {it} can run this pod"
+    where = named_domains(key, [item.value for item in domains])
     return (
-        f"{named(domain.value for domain in domains)} {counted}, though no node there takes the pod{why}: "
-        f"the emptiest keeps {account.minimum}, so no other `{constraint.topology_key}` gets more than "
-        f"{account.most_in_a_domain}"
+        f"pods stay Pending once every other {domain(key)} has {counted(account.most_in_a_domain, 'pod')}. "
+        f"{where} {counts} towards the skew, but {nowhere}{why}. So {its_count} stays "
+        f"{account.minimum}, and maxSkew {account.max_skew} limits the others"
     )
 
 
 def _hint(domains: list[Domain], *, helps: bool) -> str:
     if helps:
-        return "write nodeTaintsPolicy: Honor, which leaves tainted nodes out of the count"
-    if any(reason.kind is NodeReasonKind.CORDON for domain in domains for reason in domain.unusable_because[:1]):
-        return "uncordon a node there, or let the constraint be ScheduleAnyway"
-    return "make room there, or let the constraint be ScheduleAnyway"
+        return "write nodeTaintsPolicy: Honor, so that tainted nodes do not count"
+    if any(reason.kind is NodeReasonKind.CORDON for item in domains for reason in item.unusable_because[:1]):
+        return "uncordon a node there, or use ScheduleAnyway"
+    return "make room there, or use ScheduleAnyway"
 
 
 def _honor_helps(subject: Subject, project: Project, *, fault: Unreachable) -> bool:
-    """Whether there is more room with taints honoured, and those pods find a node that did not for want of it."""
+    """Return whether honoring taints makes room, and the Pending pods then find a node."""
     constraint, account = fault.constraint, fault.account
     facts, is_stored = project.facts, field_versions.stores("nodeTaintsPolicy", project.target.minor)
     if facts is None or constraint.node_taints_policy == HONOR or not is_stored:

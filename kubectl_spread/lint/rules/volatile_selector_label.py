@@ -1,14 +1,18 @@
-"""A selector spells out a label that changes with the next release.
+"""A selector contains a label value that changes with the next release.
 
-`pod-template-hash` is worked out from the pod template, the selector included, so the value that is written is never
-that of the pods: the constraint selects none of them, which is an error. `app.kubernetes.io/version` and
-`helm.sh/chart` are right until the next release: then the pods of the version before are not counted, and where the
-selector is not changed along with the labels it counts none at all.
+## What it does
 
-`matchLabelKeys` (from 1.27) takes the value from each pod. Pods out of a cluster are not reported: their
-API server wrote the values there.
+Reports `pod-template-hash` and similar labels, `app.kubernetes.io/version` and `helm.sh/chart` with a fixed value in a
+selector. Pods read from a cluster are not reported: their API server wrote the values.
 
-Example:
+## Why it matters
+
+`pod-template-hash` is computed from the pod template, selector included, so a written value never matches: this is an
+error. The other labels match until the next release. Then the pods of the previous version do not count, and if the
+selector is not updated, none do.
+
+## Example
+
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: web}
@@ -29,7 +33,19 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: web}}
 
-Remove the label from the selector; where each version is to be spread by itself, name it in `matchLabelKeys`.
+## Use instead
+
+Remove the label from the selector. To spread each version on its own, name the label in `matchLabelKeys` (from 1.27).
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app: web}}
+      matchLabelKeys: [app.kubernetes.io/version]
+
+## Fix safety
+
+The fix is unsafe: the constraint counts other pods than before.
 """
 
 from __future__ import annotations
@@ -79,8 +95,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             _message(first.requirement, is_own=is_own),
             subject.place(first.route, key=True),
             subject.path(first.route),
-            f"use matchLabelKeys: [{key}], or leave it out" if key in subject.labels else "leave it out",
-            tuple(Label(subject.place(item.route, key=True), "so does this one") for item in rest),
+            f"use matchLabelKeys: [{key}], or remove the label" if key in subject.labels else "remove the label",
+            tuple(Label(subject.place(item.route, key=True), "also here") for item in rest),
             severity=None if is_own else Severity.ERROR,
             fix=_fix(subject, constraint, volatile, minor=project.target.minor),
         )
@@ -96,12 +112,14 @@ def _is_volatile(subject: Subject, requirement: LabelRequirement) -> bool:
 def _message(requirement: LabelRequirement, *, is_own: bool) -> str:
     values = ", ".join(f"`{value}`" for value in requirement.values)
     if not is_own:
-        return f"`{requirement.key}` changes with the pod template, so {values} selects none of its pods"
-    return f"`{requirement.key}` changes with the next release, and pods of another than {values} are not counted"
+        return f"the pods are not spread: `{requirement.key}` changes with the pod template, so {values} matches none"
+    return (
+        f"after the next release only pods with `{requirement.key}` {values} count, and the new ones have another value"
+    )
 
 
 def _written(subject: Subject, constraint: TopologySpreadConstraint) -> Iterator[_Written]:
-    """The requirements as they stand in the manifest."""
+    """Yield the requirements as they stand in the manifest."""
     selector = constraint.label_selector
     if selector is None:
         return
@@ -121,15 +139,15 @@ def _fix(
         return None
     keys = list(dict.fromkeys(item.requirement.key for item in volatile if item.requirement.key in subject.labels))
     if not keys or not field_versions.stores("matchLabelKeys", minor):
-        return Fix("leave what changes out of the selector", removed)
+        return Fix("remove changing labels from the selector", removed)
     route = subject.route(constraint, "matchLabelKeys")
     if constraint.match_label_keys:
-        return Fix("move what changes to matchLabelKeys", (*removed, *(Append(route, key) for key in keys)))
-    return Fix("move what changes to matchLabelKeys", (*removed, Put(route, keys)))
+        return Fix("move changing labels to matchLabelKeys", (*removed, *(Append(route, key) for key in keys)))
+    return Fix("move changing labels to matchLabelKeys", (*removed, Put(route, keys)))
 
 
 def _removal(subject: Subject, constraint: TopologySpreadConstraint, volatile: list[_Written]) -> tuple[Change, ...]:
-    """Without the labels; where the selector has no others, the workload's own take their place."""
+    """Return the changes that remove the labels; the workload's own replace them in an empty selector."""
     gone = {item.route for item in volatile}
     kept = [item for item in _written(subject, constraint) if item.route not in gone]
     if not kept:

@@ -1,14 +1,20 @@
-"""A hard constraint counts domains in which a claim's StorageClass makes no volume.
+"""A hard constraint counts domains in which a volume cannot be created.
 
-`allowedTopologies` of a StorageClass says where its volumes may be. A pod whose claim is yet to be bound goes nowhere
-else, but the constraint counts every domain that the cluster's nodes have: one where no volume can be made stays the
-smallest, and the others get at most `maxSkew` pods more than it has.
+## What it does
 
-Reported are the claims of StatefulSets and of ephemeral volumes, where the class waits for the pod and no volume of
-it lies ready, and none of the pods runs. The placement that `check` prints leaves volumes aside that are yet to be
-made: it may show a node for each pod, while more of them than find room here stay Pending.
+Reports claims of StatefulSets and ephemeral volumes whose StorageClass waits for the pod and allows only some of the
+counted domains. Nothing is reported if pods run already or an unused volume exists. The placement that `check` prints
+ignores volumes that do not exist yet: it may show a node for pods that stay Pending.
 
-Example, with --topology zones=3,nodes=1:
+## Why it matters
+
+`allowedTopologies` of a StorageClass limits where its volumes can be. A pod with an unbound claim can only go there.
+The constraint counts every domain, so a domain without volumes stays the emptiest, and the others take at most
+`maxSkew` pods more.
+
+## Example
+
+With `--topology zones=3,nodes=1`:
 
     apiVersion: storage.k8s.io/v1
     kind: StorageClass
@@ -42,7 +48,9 @@ Example, with --topology zones=3,nodes=1:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Allow the class in every domain, or keep the pods to its domains with node affinity, which then are all that count.
+## Use instead
+
+Allow the class in every domain, or restrict the pods to its domains with node affinity: then only these count.
 """
 
 from __future__ import annotations
@@ -54,6 +62,7 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import volumes
 from kubectl_spread.lint.queries.accounts import hard_accounts
 from kubectl_spread.lint.queries.volumes import ClaimTemplate
+from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.wording import named
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.account import Account
@@ -73,32 +82,33 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             runs = project.facts.live(subject.workload, constraint) is not None
             if not excluded or account.is_below_min_domains or runs:
                 continue
-            most_in_a_domain = account.max_skew + min(domain.matching for domain in (*excluded, *account.unreachable))
+            most_in_a_domain = account.max_skew + min(item.matching for item in (*excluded, *account.unreachable))
             room = _room(account, excluded, most_in_a_domain)
             if most is not None and most <= room:
                 continue
             route = (*claim.route, "storageClassName")
             yield Found(
-                f"StorageClass makes no volume in {named(domain.value for domain in excluded)}, which the constraint "
-                f"over `{constraint.topology_key}` counts: no other gets more than {most_in_a_domain}, room for "
-                f"{counted(room, 'pod')}{_shown(subject, project, room=room)}",
+                f"pods beyond {room} stay Pending. The StorageClass allows no volume in "
+                f"{named(item.value for item in excluded)}, but the constraint counts it, so no other "
+                f"{domain(constraint.topology_key)} takes more than {counted(most_in_a_domain, 'pod')}"
+                f"{_shown(subject, project, room=room)}",
                 subject.place(route),
                 subject.path(route),
-                "allow the class in every domain, or keep the pods to its domains with node affinity",
+                "allow the class in every domain, or restrict the pods to its domains with node affinity",
             )
             break  # the other claims are likely of the same class
 
 
 def _shown(subject: Subject, project: Project, *, room: int) -> str:
-    """What explains a placement of more pods."""
+    """Return why the printed placement has more pods; empty if it does not."""
     became = project.facts.outcome(subject.workload) if project.facts is not None else None
     if became is None or became.placed <= room:
         return ""
-    return f"; the placement, which leaves volumes to come aside, has {became.placed}"
+    return f". The placement shows {became.placed} pods, as it ignores volumes that do not exist yet"
 
 
 def _excluded(claim: ClaimTemplate, account: Account, project: Project, *, key: str) -> list[Domain]:
-    """The counted domains where a class makes no volume; none where that leaves no other."""
+    """Return the counted domains where a class makes no volume; none where that leaves no other."""
     name = claim.spec.get("storageClassName")
     facts = project.facts
     values = facts.volume_values(name, key) if facts is not None and (name is None or isinstance(name, str)) else None
@@ -109,6 +119,6 @@ def _excluded(claim: ClaimTemplate, account: Account, project: Project, *, key: 
 
 
 def _room(account: Account, excluded: list[Domain], most_in_a_domain: int) -> int:
-    """The most pods that the domains which are left take."""
+    """Return the most pods that the domains which are left take."""
     left = [domain for domain in account.counted if domain.usable and domain not in excluded]
     return sum(max(0, most_in_a_domain - domain.matching) for domain in left)

@@ -1,10 +1,16 @@
-"""A Rollout's pods have another hash label than a Deployment's.
+"""An Argo Rollout's pods do not have the label `pod-template-hash`.
 
-Argo Rollouts marks the pods of a revision with `rollouts-pod-template-hash`. `pod-template-hash` is what a Deployment's
-pods have; on a Rollout's there is none, and the scheduler leaves out a key that the pod lacks, without a word: the
-pods of all revisions are counted together.
+## What it does
 
-Example:
+Reports `pod-template-hash` in the `matchLabelKeys` of an Argo Rollout whose template does not set it.
+
+## Why it matters
+
+Argo Rollouts labels the pods of a revision with `rollouts-pod-template-hash`. The scheduler silently leaves out a key
+that the pod lacks, so the pods of all revisions count together.
+
+## Example
+
     apiVersion: argoproj.io/v1alpha1
     kind: Rollout
     metadata: {name: web}
@@ -27,7 +33,19 @@ Example:
           containers:
           - {name: web, image: registry.example/web:1.25}
 
+## Use instead
+
 Write `rollouts-pod-template-hash`.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app: web}}
+      matchLabelKeys: [rollouts-pod-template-hash]
+
+## Fix safety
+
+The fix is safe: the key that it replaces has no effect.
 """
 
 from __future__ import annotations
@@ -56,7 +74,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         removal = fix_builders.without_match_key(subject, constraint, POD_TEMPLATE_HASH)
         change = removal if ROLLOUT_HASH in keys else Put(route, ROLLOUT_HASH)
         yield Found(
-            f"the pods of a Rollout have no label `{POD_TEMPLATE_HASH}`, so the key is left out",
+            f"pods of all revisions count together: a Rollout's pods have no label `{POD_TEMPLATE_HASH}`, so the key "
+            "has no "
+            "effect",
             subject.place(route),
             subject.path(route),
             f"write {ROLLOUT_HASH}",

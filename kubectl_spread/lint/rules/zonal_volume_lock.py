@@ -1,15 +1,20 @@
-"""A hard zone constraint holds pods to a spread that their volumes cannot follow.
+"""Pods with zonal volumes may not come back under a hard zone constraint.
 
-A pod of a StatefulSet comes back to the zone of its volume. Let five replicas `db-0` to `db-4` stand in the zones a, b,
-c, a and b, and `db-0` and `db-2` fail together. Zone c then holds 0 and zone a still has `db-3`, so `db-0` would make 2
-there and is refused; and `db-2`, which would lift the minimum, is not created before `db-0` is ready. Neither comes
-back by itself. With `podManagementPolicy: Parallel` the one only waits for the other.
+## What it does
 
-Up to three replicas are not reported, as in three zones each has its own. Nor are volumes that many nodes may use at
-a time (`ReadWriteMany`), StorageClasses in the input that are not known to be tied to a zone, and a `maxSkew` of 2 or
-more.
+Reports a StatefulSet with more than three replicas, volumes that may be tied to a zone, and a DoNotSchedule constraint
+over zones with `maxSkew` 1. Volumes that many nodes can use at a time (`ReadWriteMany`), and StorageClasses in the
+input that are not known to be zonal, are not reported.
 
-Example:
+## Why it matters
+
+A pod of a StatefulSet can only return to the zone of its volume. Suppose `db-0` to `db-4` run in the zones a, b, c, a
+and b, and `db-0` and `db-2` fail. Zone c now has 0 pods and zone a has `db-3`, so `db-0` would be the second in a and
+is refused. `db-2` would fill zone c, but is not created before `db-0` is ready. Neither comes back on its own. With
+`podManagementPolicy: Parallel`, `db-0` only waits for `db-2`.
+
+## Example
+
     apiVersion: apps/v1
     kind: StatefulSet
     metadata: {name: db}
@@ -34,7 +39,18 @@ Example:
             whenUnsatisfiable: ScheduleAnyway
             labelSelector: {matchLabels: {app: db}}
 
-Use ScheduleAnyway, which spreads the volumes when they are made, or a larger `maxSkew`.
+## Use instead
+
+Use ScheduleAnyway, which spreads the volumes when they are created, or a larger `maxSkew`.
+
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app: db}}
+
+## Fix safety
+
+The fix is unsafe: it turns the constraint into a preference.
 """
 
 from __future__ import annotations
@@ -63,18 +79,19 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if is_strict and volumes.is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
             route = subject.route(constraint, "whenUnsatisfiable")
             yield Found(
-                f"volumes tie the {replicas} pods to their zones: of those that share one, a pod that comes back "
-                "stays Pending while another zone has none",
+                f"a pod that fails may stay Pending for good. Its volume ties it to its zone, and with {replicas} pods "
+                "it "
+                "cannot return there while another zone has none",
                 subject.place(route),
                 subject.path(route),
-                "use ScheduleAnyway, or maxSkew 2",
+                "use ScheduleAnyway, or maxSkew: 2",
                 (Label(subject.place(claims[0].route[:3], key=True), "the volumes"),),
                 fix=fix_builders.softened(subject, constraint),
             )
 
 
 def _is_tied(claim: ClaimTemplate, project: Project) -> bool:
-    """Whether a volume may be usable in one zone only, as far as the input tells."""
+    """Return whether a volume may be usable in one zone only, as far as the input tells."""
     if claim.is_shared:
         return False
     known = volumes.class_of(claim, project)

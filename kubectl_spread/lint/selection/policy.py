@@ -74,17 +74,17 @@ class Policy(NamedTuple):
     autoscaler: str = ""
 
     def settings(self, source: SourceFile) -> Settings:
-        """What is asked of a source."""
+        """Return the settings of a source."""
         for_file = [item.choice for item in self.per_file if item.files.match(source.name)]
         return _settings(self.profile, (self.config, *for_file, self.flags), autoscaler=self.autoscaler)
 
     def codes(self, sources: Iterable[SourceFile]) -> frozenset[str]:
-        """The rules that are asked for of any of the sources."""
+        """Return the rules that are asked for of any of the sources."""
         return frozenset().union(*(self.settings(source).codes for source in sources))
 
     @property
     def possible(self) -> frozenset[str]:
-        """The rules that may be asked for of some source."""
+        """Return the rules that may be asked for of some source."""
         chains = ((), *((item.choice,) for item in self.per_file))
         ways = (
             _settings(self.profile, (self.config, *chain, self.flags), autoscaler=self.autoscaler) for chain in chains
@@ -92,7 +92,7 @@ class Policy(NamedTuple):
         return frozenset().union(*(settings.codes for settings in ways))
 
     def judged(self, findings: Iterable[Finding]) -> list[Finding]:
-        """The findings that are asked for, as severe as is asked for.
+        """Return the findings that are asked for, as severe as is asked for.
 
         What hides a document from every rule is told whichever rules are asked for, as the error that it is. Of a rule
         that the minimal profile brought, what is no error is not asked for.
@@ -145,7 +145,7 @@ class Config(NamedTuple):
 
     @property
     def podspec_paths(self) -> tuple[PodSpecPath, ...]:
-        """Further kinds, and where they have their pods."""
+        """Return further kinds, and where they have their pods."""
         return tuple(named.path for named in self.named_paths)
 
 

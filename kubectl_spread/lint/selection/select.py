@@ -30,7 +30,7 @@ class Profile(Enum):
         )
 
     def codes_for(self, autoscaler: str) -> frozenset[str]:
-        """The same, and of the opinions those about what adds nodes to the cluster; not in the minimal profile."""
+        """Return the profile's codes and, unless it is minimal, opinions about the autoscaler."""
         if self is Profile.MINIMAL:
             return self.codes
         return self.codes | {code for code, rule in RULES.items() if autoscaler in rule.autoscalers}
@@ -59,7 +59,7 @@ def selected(
     *,
     base: Optional[frozenset[str]] = None,
 ) -> frozenset[str]:
-    """The codes of the rules to follow: those selected, or those of the base, without those ignored.
+    """Return the codes of the rules to follow: those selected, or those of the base, without those ignored.
 
     Of two words that name a rule the longer one counts, so that `--ignore SPR2 --select SPR201` follows SPR201.
 
@@ -80,7 +80,7 @@ def selected(
 
 
 def severities(wishes: Iterable[tuple[str, Severity]]) -> dict[str, Severity]:
-    """By code, the severity that the longest word which names the rule has; of equal ones the last.
+    """Return severities by code; the longest word that names a rule wins, then the last one.
 
     Raises:
         UnknownRuleError: a word names no rule.
@@ -94,7 +94,7 @@ def severities(wishes: Iterable[tuple[str, Severity]]) -> dict[str, Severity]:
 
 
 def named(words: Iterable[str]) -> frozenset[str]:
-    """The codes of the rules that words name.
+    """Return the codes of the rules that words name.
 
     Raises:
         UnknownRuleError: a word names no rule.
@@ -103,7 +103,7 @@ def named(words: Iterable[str]) -> frozenset[str]:
 
 
 def _weights(words: Iterable[str]) -> dict[str, int]:
-    """By code, the length of the longest word that names it; a name is as long as can be."""
+    """Return the length of the longest word that names a rule, by code; a name or code is the longest."""
     weights: dict[str, int] = {}
     for word in (part.strip() for given in words for part in given.split(",")):
         if not word:

@@ -1,4 +1,4 @@
-"""Findings that somebody has looked at and does not want to see again.
+"""Suppressions of findings: comments, annotations, and entries of the config.
 
 A comment, `# spread: ignore[SPR304] one node a zone`, covers the line it ends, or the line below where it stands alone;
 where that line opens a block (a key without a value on its line, the first line of a list item), the block with it. An
@@ -55,16 +55,16 @@ class Suppression(NamedTuple):
     reason: str = ""
 
     def covers(self, finding: Finding) -> bool:
-        """Whether a finding stands in that part."""
+        """Return whether a finding stands in that part."""
         place = finding.place
         return place.source is self.place.source and self.range.start <= place.span.start < self.range.end
 
     def reaches(self, source: SourceFile) -> bool:
-        """Whether it can suppress something of a source."""
+        """Return whether it can suppress something of a source."""
         return source is self.place.source
 
     def codes(self, word: str) -> frozenset[str]:
-        """What a word names: a code or a name, so that a comment does not hide rules that are yet to come."""
+        """Return the rule of a code or name; prefixes would hide rules that are added later."""
         code = word.upper() if word.upper() in RULES else _BY_NAME.get(word)
         return frozenset([code] if code else [])
 
@@ -84,7 +84,7 @@ class Waiver(NamedTuple):
         return ObjectRef()
 
     def covers(self, finding: Finding) -> bool:
-        """Whether a finding is about such an object, in such a file."""
+        """Return whether a finding is about such an object, in such a file."""
         about = finding.object
         return (
             _fits(self.kind, about.kind)
@@ -94,11 +94,11 @@ class Waiver(NamedTuple):
         )
 
     def reaches(self, source: SourceFile) -> bool:
-        """Whether it is about a source."""
+        """Return whether it is about a source."""
         return self.files is None or self.files.match(source.name)
 
     def codes(self, word: str) -> frozenset[str]:
-        """What a code, prefix or name means."""
+        """Return the rules of a code, prefix or name."""
         return named([word])
 
 
@@ -115,7 +115,7 @@ class Sifted(NamedTuple):
 
 
 def commented(source: SourceFile) -> Iterator[Suppression]:
-    """The suppressions that a source's comments ask for."""
+    """Yield the suppressions that a source's comments ask for."""
     text = source.text
     if "spread:" not in text:
         return
@@ -129,7 +129,7 @@ def commented(source: SourceFile) -> Iterator[Suppression]:
 
 
 def annotated(subject: Subject) -> Iterator[Suppression]:
-    """The suppressions that the annotations of a workload and of its pod template ask for."""
+    """Yield the suppressions that the annotations of a workload and of its pod template ask for."""
     root = subject.node(())
     for route in {("metadata", "annotations"), (*subject.template_route, "metadata", "annotations")}:
         written = subject.node((*route, ANNOTATION))
@@ -143,7 +143,7 @@ def annotated(subject: Subject) -> Iterator[Suppression]:
 
 
 def sift(findings: Iterable[Finding], wishes: Iterable[Wish]) -> Sifted:
-    """Leave out what is suppressed; what cannot be decoded is always told."""
+    """Remove suppressed findings; undecodable objects are always reported."""
     by_code: dict[str, list[Wish]] = {}
     for wish in wishes:
         for code in frozenset().union(*map(wish.codes, wish.words)):
@@ -162,14 +162,14 @@ def sift(findings: Iterable[Finding], wishes: Iterable[Wish]) -> Sifted:
 
 
 def in_vain(wishes: Iterable[Wish], used: Used, asked: Callable[[Wish], frozenset[str]]) -> Iterator[Finding]:
-    """Tell of suppressions that suppress nothing.
+    """Yield findings for suppressions without effect.
 
     A rule that was not asked for where a suppression reaches has nothing to suppress, and that one is not in vain.
     """
     for wish in wishes:
         if not wish.words:
             hint = "name the rules in brackets: # spread: ignore[SPR304]"
-            yield _told(wish, "no rule is named, so nothing is ignored", hint)
+            yield _told(wish, "this suppression names no rule, so it has no effect", hint)
         for word in wish.words:
             found = wish.codes(word)
             if word in RENAMED:
@@ -179,7 +179,9 @@ def in_vain(wishes: Iterable[Wish], used: Used, asked: Callable[[Wish], frozense
             elif not found:
                 yield _told(wish, f"no rule is called `{word}`", "see kubectl spread rule")
             elif found & asked(wish) and not any((wish, code) in used for code in found):
-                told = _told(wish, f"nothing here is {_said(word, found)}, so nothing is ignored", "remove it")
+                told = _told(
+                    wish, f"this suppression has no effect: there is no {_said(word, found)} here", "remove it"
+                )
                 yield told._replace(repair=_without(word, wish))
 
 
@@ -220,16 +222,16 @@ def _renamed(word: str, wish: Wish) -> Optional[Repair]:
 
 
 def unexplained(wishes: Iterable[Suppression]) -> Iterator[Finding]:
-    """Tell of comments and annotations that give no reason."""
+    """Yield findings for comments and annotations that give no reason."""
     for wish in wishes:
         if wish.words and not wish.reason:
-            message = f"nothing says why {', '.join(wish.words)} is ignored here"
-            hint = "write the reason behind the rules"
+            message = f"no reason is given for ignoring {', '.join(wish.words)}"
+            hint = "write the reason after the rules"
             yield Finding(RULES["SPR607"], message, wish.place, wish.object, hint=hint)
 
 
 def _reason(text: str) -> str:
-    """What is written behind the rules, without the signs that set it apart."""
+    """Return the reason after the rules, without the punctuation before it."""
     return text.strip(" \t:;,.-#\u2013\u2014\u2026")
 
 
@@ -242,7 +244,7 @@ def _fits(pattern: str, text: str) -> bool:
 
 
 def _scalars(source: SourceFile) -> list[Span]:
-    """Where text stands that may look like a comment and is none."""
+    """Return where text stands that may look like a comment and is none."""
     spans = []
     for document in compose.compose(source):
         if isinstance(document, compose.Document):
@@ -253,7 +255,7 @@ def _scalars(source: SourceFile) -> list[Span]:
 
 
 def _covered(source: SourceFile, at: int) -> Span:
-    """The line that a comment speaks of, and the block that it opens."""
+    """Return the line that a comment covers, and the block that the line opens."""
     number, column = source.position(at)
     if not source.line(number)[: column - 1].strip():
         number += 1
@@ -272,7 +274,7 @@ def _opens(line: str) -> bool:
 
 
 def _is_below(line: str, opener: str) -> bool:
-    """Whether a line belongs to the block of an earlier one; a key's list may stand in the key's own column."""
+    """Return whether a line belongs to the block of an earlier one; a key's list may stand in the key's own column."""
     content = line.strip()
     if not content or content.startswith("#"):
         return True
