@@ -260,7 +260,9 @@ def test_sarif_says_which_fixes_are_unsafe(check: Check) -> None:
 def test_the_examples_in_sarif_help_are_fenced(check: Check) -> None:
     for rule in sarif(check("good.yaml", "-o", "sarif")[1])["tool"]["driver"]["rules"]:
         text, markdown = rule["help"]["text"], rule["help"]["markdown"]
-        assert 0 == len([line for line in markdown.splitlines() if line == "```yaml"]) - text.count("\nExample")
+        blocks = [part for part in text.split("\n\n") if part.startswith("    ")]
+        assert 1 <= len(blocks) <= len([line for line in markdown.splitlines() if line == "```yaml"]) * 2
+        assert [] == [line for line in "".join(markdown.split("```")[::2]).splitlines() if line.startswith("    ")]
         assert "```" not in text
 
 

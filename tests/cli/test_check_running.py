@@ -50,19 +50,19 @@ def test_what_runs_is_linted_and_its_drift_and_its_pending_pods_are_told(capsys:
 
     expected = """\
 shop/deployment/web:19:7: info SPR507 drops-default-spread
-  with these constraints the scheduler no longer spreads over nodes: pods of one zone may share one
+  pods of one zone may share a node: with these constraints the scheduler no longer spreads over nodes by default
   in Deployment shop/web
   19 |       topologySpreadConstraints:
      |       ^^^^^^^^^^^^^^^^^^^^^^^^^
-  hint: add a constraint over kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway
+  hint: add a ScheduleAnyway constraint over kubernetes.io/hostname
 
 shop/deployment/web:20:18: info SPR908 running-skew-exceeded
   the running pods are unevenly spread: `a` has 2 and `b`, `c` 0. That is a skew of 2, and maxSkew is 1
   in Deployment shop/web
   20 |       - maxSkew: 1
      |                  ^
-  hint: nothing moves them: restart the workload, or let the descheduler do it; placed anew they could be `a` 1, `b` 1,\
- `c` 0
+  hint: restart the workload or run the descheduler, as nothing else moves running pods; placed again they could be\
+ `a` 1, `b` 1, `c` 0
 
 Pending: Pod shop/w-3 stays Pending: every node is refused by nodeSelector disk=ssd: disk is missing on a1, b1, c1
 """

@@ -66,7 +66,10 @@ def test_status_report_names_the_pods_and_the_label(snapshot: str, capsys: pytes
 def test_check_of_what_runs_has_a_finding(snapshot: str, capsys: pytest.CaptureFixture[str]) -> None:
     run(["check", "-n", "shop", "--snapshot", snapshot, "-o", "concise", "--select", "SPR917"])
 
-    assert "warning SPR917 the selector matches 2 of the 3 running pods: w-1 lacks `new`" in capsys.readouterr().out
+    assert (
+        "warning SPR917 new pods are placed as if 1 running pod did not exist, because the selector matches 2 of the 3 "
+        "running pods: w-1 lacks `new`"
+    ) in capsys.readouterr().out
 
 
 def test_pods_of_another_revision_are_left_out_by_intent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,13 +46,11 @@ def test_a_rule_has_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
 
     assert out.startswith(
-        "SPR602 deprecated-key (warning, safe fix)\n\n`topologyKey` is a deprecated label.\n\n"
-        "`failure-domain.beta.kubernetes.io/zone` and `/region` gave way to `topology.kubernetes.io/zone` and "
-        "`/region` in 1.17.\n"
-        "Cloud providers stop setting the old ones; a node without the label is refused by DoNotSchedule.\n\n"
-        "Example:\n    apiVersion: apps/v1\n"
+        "SPR602 deprecated-key (warning, safe fix)\n\n`topologyKey` is a deprecated label.\n\n## What it does\n\n"
+        "Reports `failure-domain.beta.kubernetes.io/zone` and `/region`, deprecated since 1.17."
     )
-    assert out.endswith("\n\nWrite the new label.\n")
+    assert "\n\n## Example\n\n    apiVersion: apps/v1\n" in out
+    assert out.endswith("## Fix safety\n\nThe fix is safe: nodes with the old label have the new one as well.\n")
 
 
 def test_several_are_told_in_the_order_of_codes(capsys: pytest.CaptureFixture[str]) -> None:
