@@ -86,7 +86,7 @@ class WorkloadSummary(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Pods that stay Pending with one message; outcomes: in how many."""
+    """Pods that stay Pending with one message; outcomes: in how many, pods: in each of these."""
 
     owner: Optional[OwnerKey]
     pod: str
@@ -120,7 +120,9 @@ class StepSummary(NamedTuple):
 
     is_exact: all outcomes were found. is_endless: in some outcome pods are replaced for ever. states: visited. runs: at
     random. lost: pods without a controller that are gone afterwards, which nobody makes again. witness: a shortest way
-    to an outcome that does not complete, of this step and those before; begin: the pods where that way begins.
+    to an outcome that does not complete, of this step and those before; begin: the pods where that way begins, stuck:
+    those that are Pending at its end.
+    together: the pods of all workloads that the step is about, where there are several.
     """
 
     verdict: Verdict
@@ -135,6 +137,8 @@ class StepSummary(NamedTuple):
     endings: tuple[Ending, ...]
     witness: tuple[tuple[Event, ...], ...] = ()
     begin: tuple[PodState, ...] = ()
+    stuck: tuple[PodState, ...] = ()
+    together: tuple[Spread, ...] = ()
 
 
 def summarize(step: StepAnswer, concerns: Iterable[OwnerKey], *, number: int = 1) -> StepSummary:
@@ -190,6 +194,8 @@ class _Summary:
             tuple(ending for ending, _ in self.endings),
             tuple(item.trace() for item in way),
             way[0].before.pods if way and way[0].before is not None else (),
+            self.bad[0].pending if self.bad else (),
+            self._together(),
         )
 
     def _has_changed(self, key: OwnerKey) -> bool:
@@ -231,7 +237,7 @@ class _Summary:
             self.step.fewest_ready.get(key, 0),
             max((item.revision_of(key) for item in self.outcomes), default=0),
             tuple(sorted(numbers)),
-            tuple(self._spread(key, topology_key) for topology_key in self._topology_keys(key)),
+            tuple(self._spread([key], topology_key) for topology_key in self._topology_keys(key)),
         )
 
     def _topology_keys(self, key: OwnerKey) -> list[str]:
@@ -246,10 +252,18 @@ class _Summary:
             {value for item in (*self.before, *self.outcomes) for value in item.domains_of(topology_key).values()}
         )
 
-    def _spread(self, key: OwnerKey, topology_key: str) -> Spread:
+    def _together(self) -> tuple[Spread, ...]:
+        """Return the pods of all workloads that the step is about, for the topology keys that all of them have."""
+        keys = sorted(key for key in self.concerns if key.kind != "DaemonSet")
+        if len(keys) < 2:
+            return ()
+        common = [name for name in self._topology_keys(keys[0]) if all(name in self._topology_keys(k) for k in keys)]
+        return tuple(self._spread(keys, name)._replace(on_the_way=None) for name in common)
+
+    def _spread(self, keys: Sequence[OwnerKey], topology_key: str) -> Spread:
         values = self._values(topology_key)
-        before = [_counts(item, key, topology_key) for item in self.before]
-        after = [_counts(item, key, topology_key) for item in self.outcomes]
+        before = [_counts(item, keys, topology_key) for item in self.before]
+        after = [_counts(item, keys, topology_key) for item in self.outcomes]
         totals = [Counter({value: sum(item[value].values()) for value in item}) for item in after]
         kinds = self.step.symmetry.alike(topology_key)
         domains = tuple(
@@ -266,7 +280,7 @@ class _Summary:
             domains,
             _range(_skew(Counter({value: sum(item[value].values()) for value in item})) for item in before),
             _range(map(_skew, totals)),
-            self.step.worst_skew.get((key, topology_key)),
+            self.step.worst_skew.get((keys[0], topology_key)),
         )
 
     def _alike(
@@ -292,8 +306,7 @@ class _Summary:
             for kind, number in Counter(map(_waits, outcome.pending)).items():
                 numbers.setdefault(kind, []).append(number)
         for kind, found in numbers.items():
-            fewest = min(found) if len(found) == len(self.endings) else 0
-            yield Waiting(*kind, Range(fewest, max(found)), len(found))
+            yield Waiting(*kind, Range(min(found), max(found)), len(found))
 
     def _refused(self) -> Iterator[Refused]:
         found: Counter[tuple[Optional[OwnerKey], str, str, str]] = Counter()
@@ -327,7 +340,7 @@ class _Summary:
             key: {
                 topology_key: {
                     value: dict(sorted(numbers.items()))
-                    for value, numbers in sorted(_counts(outcome, key, topology_key).items())
+                    for value, numbers in sorted(_counts(outcome, [key], topology_key).items())
                 }
                 for topology_key in self._topology_keys(key)
             }
@@ -362,11 +375,11 @@ def is_settled(outcome: Outcome, key: OwnerKey) -> bool:
 Counts = dict[str, Counter[int]]  # pods by domain and number of the revision
 
 
-def _counts(outcome: Outcome, key: OwnerKey, topology_key: str) -> Counts:
+def _counts(outcome: Outcome, keys: Sequence[OwnerKey], topology_key: str) -> Counts:
     domains = outcome.domains_of(topology_key)
     found: Counts = {value: Counter() for value in domains.values()}
     for pod in outcome.pods:
-        if pod.owner == key and not pod.is_terminating and pod.node in domains:
+        if pod.owner in keys and not pod.is_terminating and pod.node in domains:
             found[domains[pod.node]][pod.number] += 1
     return found
 

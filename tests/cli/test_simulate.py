@@ -89,6 +89,7 @@ def test_a_drain_that_gets_stuck(web: str, capsys: pytest.CaptureFixture[str]) -
         "A pod of web is evicted from node-a1.",
         "Deployment default/web creates a pod of web.",
         "A pod of web on node-a1 is gone.",
+        "1 new pod of web finds no node, and stays Pending.",
     ]
 
 
@@ -251,3 +252,20 @@ def test_a_manifest_with_a_mistake_is_named_with_its_place(
     said = capsys.readouterr()
     assert said.err.startswith(f"error: {broken}:12:18: SPR101 ")
     assert said.out.startswith("rollout restart deploy/web: completes")
+
+
+def test_several_workloads_are_also_told_together(capsys: pytest.CaptureFixture[str]) -> None:
+    """Three shards of Redis: in some orders the last pod finds no node; the way there is told."""
+    shards = Path(__file__).parents[2] / "examples/simulations/redis/manifests/3-zones-3-shards.yaml"
+    code = run(["simulate", "apply", "-f", str(shards), "--topology", "zones=3,nodes=2,cpu=4"])
+    out = capsys.readouterr().out
+
+    assert code == 1
+    assert (
+        "All of them together\n"
+        "\n"
+        "  kubernetes.io/hostname   before   after\n"
+        "  node-a1                  0        0 to 1\n"
+    ) in out
+    assert "  1 pod of StatefulSet default/redis-1, in 1 of 4 outcomes\n" in out
+    assert "  18. redis-1-1 finds no node, and stays Pending.\n" in out

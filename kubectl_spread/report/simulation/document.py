@@ -54,6 +54,7 @@ def _step(played: Played, before: tuple[Played, ...]) -> Plain:
         "refusal": played.refusal or None,
         "notes": list(played.notes),
         "workloads": [_workload(item) for item in summary.workloads],
+        "together": [_spread(spread) for spread in summary.together],
         "pending": [
             {
                 "object": _key(item.owner),

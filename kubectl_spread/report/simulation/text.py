@@ -27,6 +27,7 @@ from kubectl_spread.timeline.summary import WorkloadSummary
 
 _STYLES = {Verdict.COMPLETES: "green", Verdict.MAY_GET_STUCK: "yellow", Verdict.GETS_STUCK: "red"}
 _MOST_DOMAINS = 12
+_MOST_WORKLOADS = 2  # with a table each; of more there is one table for all together
 _MOST_SENTENCES = 40
 _ENDS = 15  # of a long story, from its beginning and from its end
 
@@ -62,7 +63,15 @@ class _Step:
         yield [f"{number}{self.played.text}: {self._verdict()}"]
         parts: list[Iterable[str]] = [self._refusal(), self.played.notes and self._wrapped(self.played.notes)]
         parts += [self._workload(item) for item in self.summary.workloads if item.is_concerned]
-        parts += [self._nothing(), self._others(), self._waiting(), self._refused(), self._lost(), self._story()]
+        parts += [
+            self._together(),
+            self._nothing(),
+            self._others(),
+            self._waiting(),
+            self._refused(),
+            self._lost(),
+            self._story(),
+        ]
         parts.append(wrapped(certainty(self.summary), self.width))
         for part in parts:
             lines = list(part)
@@ -89,9 +98,24 @@ class _Step:
         paused = "; it is paused, so its template has to wait" if item.is_paused else ""
         yield f"{name(item.key)} {verdict}{paused}"
         yield from wrapped(self._numbers(item), self.width, indent="  ", hanging="  ")
+        if self._is_brief and not self.is_wide:
+            return
         for spread in item.spreads:
             yield ""
-            yield from self._spread(item, spread)
+            yield from self._spread(spread, item.revision)
+
+    @property
+    def _is_brief(self) -> bool:
+        concerned = sum(item.is_concerned and not item.is_deleted for item in self.summary.workloads)
+        return concerned > _MOST_WORKLOADS and bool(self.summary.together)
+
+    def _together(self) -> Iterator[str]:
+        if not self.summary.together:
+            return
+        yield "All of them together"
+        for spread in self.summary.together:
+            yield ""
+            yield from self._spread(spread)
 
     def _numbers(self, item: WorkloadSummary) -> str:
         wanted = item.desired.most
@@ -106,10 +130,11 @@ class _Step:
             parts.append(f"{span(item.not_created)} not created")
         return ", ".join(parts)
 
-    def _spread(self, item: WorkloadSummary, spread: Spread) -> list[str]:
-        old = self._is_mixed(item, spread)
+    def _spread(self, spread: Spread, revision: int = 0) -> list[str]:
+        """Return a table; with a revision also how many pods are of it, where some outcome has others."""
+        old = bool(revision) and _is_mixed(spread, revision)
         head = (spread.topology_key, "before", "after", *(("old", "new") if old else ()))
-        rows = [(domain.value, span(domain.before), span(domain.after), *(_revisions(item, domain) if old else ()))
+        rows = [(domain.value, span(domain.before), span(domain.after), *(_revisions(domain, revision) if old else ()))
                 for domain in spread.domains]  # fmt: skip
         shown = rows
         if len(rows) > _MOST_DOMAINS and not self.is_wide:
@@ -119,14 +144,6 @@ class _Step:
         if len(shown) < len(rows):
             lines.append(f"  and {plural(len(rows) - len(shown), 'more domain')}")
         return [*lines, *wrapped(_skew(spread), self.width, indent="  ", hanging="  ")]
-
-    def _is_mixed(self, item: WorkloadSummary, spread: Spread) -> bool:
-        """Return whether some outcome has pods of an earlier revision."""
-        return any(
-            number != item.revision and found.most
-            for domain in spread.domains
-            for number, found in domain.revisions.items()
-        )
 
     def _nothing(self) -> list[str]:
         if any(item.is_concerned for item in self.summary.workloads) or self.played.refusal:
@@ -184,9 +201,16 @@ class _Step:
             yield from wrapped(line, self.width, indent="  ", hanging="   ")
 
 
-def _revisions(item: WorkloadSummary, domain: Domain) -> tuple[str, str]:
-    old = [found for number, found in domain.revisions.items() if number != item.revision]
-    new = domain.revisions.get(item.revision, Range(0, 0))
+def _is_mixed(spread: Spread, revision: int) -> bool:
+    """Return whether some outcome has pods of an earlier revision."""
+    return any(
+        number != revision and found.most for domain in spread.domains for number, found in domain.revisions.items()
+    )
+
+
+def _revisions(domain: Domain, revision: int) -> tuple[str, str]:
+    old = [found for number, found in domain.revisions.items() if number != revision]
+    new = domain.revisions.get(revision, Range(0, 0))
     return span(Range(sum(found.least for found in old), sum(found.most for found in old))), span(new)
 
 

@@ -52,8 +52,9 @@ def certainty(step: StepSummary) -> str:
         return f"The search ended after {plural(step.states, 'state')}; other outcomes are possible."
     if step.runs == 1:
         return f"One possible run ({plural(step.states, 'state')} visited); other outcomes are possible."
+    found = "The same outcome" if number == 1 else f"{number:,} different outcomes"
     return (
-        f"{plural(number, 'different outcome')} in {step.runs:,} random runs ({plural(step.states, 'state')} visited). "
+        f"{found} in {step.runs:,} random runs ({plural(step.states, 'state')} visited). "
         "Not every state was visited, so other outcomes are possible."
     )
 
