@@ -29,10 +29,25 @@ def way(played: Played, before: Sequence[Played]) -> list[str]:
     names = _Names(event for part in played.summary.witness for event in part)
     for step, events in zip(steps, played.summary.witness, strict=True):
         is_plain = step is not played and len(step.summary.endings) == 1
-        found += names.sentences(
-            [event for event in events if event.kind is Kind.DONE] if is_plain else events, step.text
-        )
+        told = [event for event in events if event.kind is Kind.DONE or not is_plain]
+        found += names.sentences(told, step.text)
+    return [*found, *_ends(played)]
+
+
+def _ends(played: Played) -> list[str]:
+    """Return which pods have no node at the end."""
+    named = Counter((pod.owner, pod.name) for pod in played.summary.stuck)
+    found = []
+    for (owner, pod), number in named.items():
+        if owner is not None and pod.endswith("-*"):
+            found.append(f"{number} new {'pod' if number == 1 else 'pods'} of {owner.name} {_finds(number)}")
+        else:
+            found.append(f"{pod} {_finds(number)}")
     return found
+
+
+def _finds(number: int) -> str:
+    return "finds no node, and stays Pending." if number == 1 else "find no node, and stay Pending."
 
 
 def beginning(played: Played) -> str:
