@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.taints import OUTAGES

@@ -14,9 +14,9 @@ from typing import Union
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.behaviours import GONE_NODE_IS_ERROR
 from kubectl_spread.objects.behaviours import LEFT_OUT_REASON
 from kubectl_spread.objects.behaviours import NOMINATED_FIRST

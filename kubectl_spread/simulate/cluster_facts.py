@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any
 from typing import Optional
 
+from kubectl_spread.cluster.arrays import distinct
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster

@@ -8,8 +8,8 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
-from kubectl_spread.cluster.columns import Topology
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.node_columns import Topology
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.account import Domain

@@ -17,9 +17,9 @@ from typing import Optional
 
 import numpy as np
 
+from kubectl_spread.cluster.arrays import Int32s
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int32s
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass

@@ -15,7 +15,7 @@ from typing import Optional
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import MatchCounter
+from kubectl_spread.cluster.match_counter import MatchCounter
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.stored import admitted
 from kubectl_spread.cluster.stored import as_stored

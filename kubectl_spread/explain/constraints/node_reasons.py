@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.arrays import distinct
+from kubectl_spread.cluster.arrays import Int32s
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import distinct
-from kubectl_spread.cluster.columns import Int32s
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.node_reason import NodeReasonKind

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.arrays import distinct
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.node_reason import NodeReasonKind

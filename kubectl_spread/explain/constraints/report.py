@@ -12,9 +12,9 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.arrays import Int32s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int32s
 from kubectl_spread.explain.constraints import matching_pods
 from kubectl_spread.explain.constraints import node_reasons
 from kubectl_spread.explain.constraints.matching_pods import CountedPods

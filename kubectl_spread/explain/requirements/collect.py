@@ -18,9 +18,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.arrays import distinct
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.explain.requirements import node
 from kubectl_spread.explain.requirements import pod_affinity
 from kubectl_spread.explain.requirements import resources

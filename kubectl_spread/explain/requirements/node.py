@@ -9,7 +9,7 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.requirements.requirement import RequirementKind

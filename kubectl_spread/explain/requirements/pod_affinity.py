@@ -13,9 +13,9 @@ from typing import Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.arrays import distinct
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import distinct
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.requirements.requirement import Requirement

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
 
 
 class RequirementKind(Enum):

@@ -11,9 +11,9 @@ from typing import Union
 import numpy as np
 from numpy.typing import NDArray
 
+from kubectl_spread.cluster.arrays import distinct
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import distinct
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.scheduler.framework.plugin import ByNode
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 

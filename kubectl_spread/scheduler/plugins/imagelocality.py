@@ -9,8 +9,8 @@ from typing import Union
 
 import numpy as np
 
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.behaviours import IMAGES_OF_INIT_CONTAINERS
 from kubectl_spread.objects.behaviours import IMAGES_OF_VOLUMES
 from kubectl_spread.objects.pod import PodClass

@@ -15,11 +15,11 @@ from typing import Union
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.arrays import distinct
+from kubectl_spread.cluster.arrays import Int32s
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import distinct
-from kubectl_spread.cluster.columns import Int32s
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.behaviours import IGNORES_PREFERRED_OF_EXISTING
 from kubectl_spread.objects.behaviours import POD_AFFINITY_ANY

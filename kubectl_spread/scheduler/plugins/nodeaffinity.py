@@ -11,8 +11,8 @@ from typing import Union
 
 import numpy as np
 
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects import behaviours
 from kubectl_spread.objects.affinity import NodeAffinity as Affinity
 from kubectl_spread.objects.affinity import NodeRequirement

@@ -10,7 +10,7 @@ from typing import Union
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import HostPort
 from kubectl_spread.objects.pod import Pod

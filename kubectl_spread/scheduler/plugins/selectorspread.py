@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int64s
-from kubectl_spread.cluster.columns import MatchCounter
+from kubectl_spread.cluster.match_counter import MatchCounter
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE

@@ -9,8 +9,8 @@ from typing import Union
 
 import numpy as np
 
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.behaviours import TAINT_REASON
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE

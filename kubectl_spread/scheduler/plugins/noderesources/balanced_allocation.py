@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.behaviours import BALANCE_BY_DEVIATION
 from kubectl_spread.objects.behaviours import BALANCE_COMPARES
 from kubectl_spread.objects.behaviours import BALANCE_SKIPS

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.behaviours import ALLOCATION_SKIPS_ABSENT
 from kubectl_spread.objects.behaviours import FIT_SKIPS_UNREQUESTED
 from kubectl_spread.objects.behaviours import FIT_SKIPS_ZERO

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects import behaviours
 from kubectl_spread.objects.affinity import NodeRequirement

@@ -14,11 +14,11 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int64s
-from kubectl_spread.cluster.columns import MatchCounter
-from kubectl_spread.cluster.columns import Topology
+from kubectl_spread.cluster.match_counter import MatchCounter
+from kubectl_spread.cluster.node_columns import Topology
 from kubectl_spread.objects.behaviours import DRY_RUN_COUNTS_INCLUDED
 from kubectl_spread.objects.behaviours import ONLY_INCLUDED_NODES_COUNT
 from kubectl_spread.objects.behaviours import SPREAD_LABEL_REASON

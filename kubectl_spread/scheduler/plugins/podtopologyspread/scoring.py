@@ -17,11 +17,11 @@ from typing import Union
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.arrays import distinct
+from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import distinct
-from kubectl_spread.cluster.columns import Int64s
-from kubectl_spread.cluster.columns import MatchCounter
+from kubectl_spread.cluster.match_counter import MatchCounter
 from kubectl_spread.objects.behaviours import SPREAD_ROUNDS
 from kubectl_spread.objects.behaviours import SPREAD_SKIPS_SCORE
 from kubectl_spread.objects.labels import HOSTNAME

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Optional
 from typing import Union
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.csi_migration import driver_of
 from kubectl_spread.objects.pod import Pod

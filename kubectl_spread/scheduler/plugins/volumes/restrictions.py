@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Union
 
-from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.arrays import Int32s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.columns import Int32s
 from kubectl_spread.objects.behaviours import ONE_POD
 from kubectl_spread.objects.behaviours import ONE_POD_REASON
 from kubectl_spread.objects.behaviours import RESTRICTIONS_SKIP
