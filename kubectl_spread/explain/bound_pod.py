@@ -1,7 +1,7 @@
-"""A pod that is on a node already: what the scheduler would say of it today.
+"""A pod that has a node: what the scheduler would decide today.
 
-Nothing of this is what the scheduler said when it placed the pod, which nobody recorded. The pod is taken out of the
-cluster and looked at as if it were new.
+The scheduler's decision when it placed the pod is not recorded. The pod is removed from the cluster and scheduled as if
+it were new.
 """
 
 from __future__ import annotations
@@ -29,13 +29,29 @@ from kubectl_spread.scheduler.unsupported import not_evaluated
 
 
 class Again(Enum):
-    """Where a pod would go if it were scheduled once more, with all others where they are."""
+    """Where the scheduler would place the pod today."""
 
     SAME_NODE = "sameNode"
     ANY_OF_SEVERAL = "anyOfSeveral"  # its own node is one of those with the highest score
     ANOTHER_NODE = "anotherNode"
     NOWHERE = "nowhere"
     UNKNOWN = "unknown"
+
+
+class UnknownReason(Enum):
+    """Why the scheduler's decision today is unknown."""
+
+    STATIC_POD = "staticPod"
+    NO_PROFILE = "noProfile"  # names: the scheduler that the pod asks for
+    NO_NODE = "noNode"  # names: the node, which the facts do not have
+    NOT_EVALUATED = "notEvaluated"  # names: features that are not evaluated
+
+
+class Unknown(NamedTuple):
+    """A reason with the names that belong to it."""
+
+    reason: UnknownReason
+    names: tuple[str, ...] = ()
 
 
 class SkewNow(NamedTuple):
@@ -74,14 +90,14 @@ class SkewNow(NamedTuple):
 
 
 class BoundPodReport(NamedTuple):
-    """A bound pod, as the scheduler would see it today.
+    """The scheduler's decision on a bound pod today.
 
-    unknown: why nothing can be said, `again` being UNKNOWN. refusals: what speaks against its own node today.
-    constraints: without the pod; `skews` with it. scores: None where no node fits.
+    unknown: why `again` is UNKNOWN. refusals: of its own node. constraints: without the pod; `skews` with it. scores:
+    None if no node fits.
     """
 
     again: Again
-    unknown: str = ""
+    unknown: Optional[Unknown] = None
     refusals: tuple[Status, ...] = ()
     constraints: tuple[ConstraintReport, ...] = ()
     skews: tuple[SkewNow, ...] = ()
@@ -91,35 +107,37 @@ class BoundPodReport(NamedTuple):
 def bound_pod_report(
     pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False
 ) -> BoundPodReport:
-    """Look at a bound pod as if it were new, all others being where they are."""
+    """Schedule a bound pod as if it were new, with all others where they are."""
     unknown = _unknown(pod, cluster, profiles)
-    if unknown:
+    if unknown is not None:
         return BoundPodReport(Again.UNKNOWN, unknown)
-    anew = pod._replace(node_name="", nominated_node="", terminating=False)
+    unbound = pod._replace(node_name="", nominated_node="", terminating=False)
     others = tuple(other for other in cluster.pods if other is not pod)
     scheduler = Scheduler(Columns(cluster._replace(pods=others)), profiles, all_nodes=all_nodes)
-    filtered = scheduler.filter(anew)
-    scores = score_table(anew, filtered, scheduler)
+    filtered = scheduler.filter(unbound)
+    scores = score_table(unbound, filtered, scheduler)
     at = scheduler.columns.index[pod.node_name]
     return BoundPodReport(
         again=_again(pod, scores),
         refusals=() if filtered.feasible[at] else tuple(_refusals(filtered, at)),
-        constraints=constraint_reports(anew.cls, filtered, is_detailed=True, profile=profiles[pod.cls.scheduler_name]),
+        constraints=constraint_reports(
+            unbound.cls, filtered, is_detailed=True, profile=profiles[pod.cls.scheduler_name]
+        ),
         skews=tuple(_skews(pod, filtered, at)),
         scores=scores,
     )
 
 
-def _unknown(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> str:
-    """Why nobody can say what the scheduler thinks of a pod."""
+def _unknown(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Optional[Unknown]:
+    """Return why the scheduler's decision today is unknown; None if it is known."""
     if pod.owner is not None and pod.owner.kind == "Node":
-        return "it is a static pod of its node, which no scheduler looks at"
+        return Unknown(UnknownReason.STATIC_POD)
     if pod.cls.scheduler_name not in profiles:
-        return f"the scheduler {pod.cls.scheduler_name} is not one of the profiles known here"
+        return Unknown(UnknownReason.NO_PROFILE, (pod.cls.scheduler_name,))
     if all(node.name != pod.node_name for node in cluster.nodes):
-        return f"its node {pod.node_name} is not in the cluster facts"
-    beyond = not_evaluated(pod.cls, profiles[pod.cls.scheduler_name], cluster)
-    return f"it depends on {' and '.join(beyond)}" if beyond else ""
+        return Unknown(UnknownReason.NO_NODE, (pod.node_name,))
+    features = not_evaluated(pod.cls, profiles[pod.cls.scheduler_name], cluster)
+    return Unknown(UnknownReason.NOT_EVALUATED, tuple(features)) if features else None
 
 
 def _again(pod: Pod, scores: Optional[ScoreTable]) -> Again:
@@ -144,7 +162,7 @@ def _skews(pod: Pod, filtered: FilterResult, at: int) -> list[SkewNow]:
 
 
 def _skew(counts: DomainCounts, pod: Pod, at: int) -> SkewNow:
-    """Count the pod where it is; one on its way out does not count."""
+    """Return the skew with the pod on its node; a terminating pod does not count."""
     constraint = counts.constraint
     matching = counts.match_num.copy()
     counts_itself = constraint.self_match_num and not pod.terminating and not constraint.selector.is_empty

@@ -11,7 +11,6 @@ import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.taints import OUTAGES
 
 
@@ -31,7 +30,8 @@ def _group(requirement: Requirement) -> object:
     """What requirements have in common that are merged; None for one that is not."""
     if not requirement.cause:
         return None
-    if requirement.kind is RequirementKind.TAINT and requirement.cause.partition("/")[2] in OUTAGES:
+    taint = requirement.taint
+    if taint is not None and taint.key in OUTAGES and not taint.value:
         return requirement.cause
     return (requirement.cause, requirement.allowed.tobytes())
 
@@ -53,7 +53,8 @@ def _why(group: list[Requirement], among: Bools) -> str:
 
 
 def _text(group: list[Requirement]) -> str:
-    if group[0].kind is not RequirementKind.TAINT:
+    taints = [item.taint for item in group if item.taint is not None]
+    if not taints:
         return group[0].text
-    names = [item.key.rpartition(":") for item in group]
-    return f"taint {names[0][0]}:{','.join(effect for _, _, effect in names)}"
+    effects = ",".join(taint.effect for taint in taints)
+    return f"taint {taints[0]._replace(effect=effects)}"

@@ -139,7 +139,7 @@ class Explanation(NamedTuple):
     conflicts_are_complete: bool = True  # whether there are no others
     preemption: Optional[PreemptionReport] = None  # where no node fits and the scheduler would try it
     scores: Optional[ScoreTable] = None  # where a node fits
-    standing: Optional[BoundPodReport] = None  # of a pod that is bound; its scores and constraints are in it
+    bound_pod: Optional[BoundPodReport] = None  # of a pod that is bound; its scores and constraints are in it
     causes: tuple[Cause, ...] = ()  # why no node fits, for the first sentence
     claims: tuple[ClaimTrouble, ...] = ()  # claims for which no node is looked at, or whose volume is waited for
     assumed: tuple[tuple[str, str], ...] = ()  # Pending pods that are counted as placed before it, and their nodes
@@ -188,7 +188,7 @@ def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_n
     has_node = any(node.name == pod.node_name for node in cluster.nodes)
     today = bound_pod_report(pod, cluster, profiles, all_nodes=all_nodes)
     verdict = PodVerdict.RUNNING if has_node else PodVerdict.NODE_GONE
-    return Explanation(pod, verdict, nothing, constraints=today.constraints, standing=today)
+    return Explanation(pod, verdict, nothing, constraints=today.constraints, bound_pod=today)
 
 
 def _awaiting(explanation: Explanation, filtered: FilterResult) -> Explanation:

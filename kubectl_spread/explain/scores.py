@@ -37,17 +37,30 @@ class ScoreRow(NamedTuple):
     total: int
 
 
-class Share(NamedTuple):
-    """By how much a plugin prefers one node to another; negative where it is the other way round.
+class Because(NamedTuple):
+    """Why a plugin scores two nodes differently.
 
-    one, other: what it gives each. because: what of the nodes makes the difference, where that is a fact one can name.
+    taints: PreferNoSchedule taints of `worse` that the pod does not tolerate. weights: of the pod's preferred node
+    affinity terms that match `better` and `worse`.
+    """
+
+    better: str
+    worse: str
+    taints: tuple[str, ...] = ()
+    weights: tuple[int, int] = (0, 0)
+
+
+class Share(NamedTuple):
+    """By how many points a plugin prefers one node to another; negative if it prefers the other.
+
+    one, other: the points of each. because: None if no fact about the nodes explains the difference.
     """
 
     plugin: str
     points: int
     one: int
     other: int
-    because: str = ""
+    because: Optional[Because] = None
 
 
 class Decision(NamedTuple):
@@ -212,17 +225,17 @@ class _Table:
         without = self._total - self._points[list(plugins)].sum(axis=0)
         return bool(((without == without.max()) & ~self._best).any())
 
-    def _because(self, plugin: str, better: int, worse: int) -> str:
-        """What one can point at on two nodes that a plugin scores differently."""
+    def _because(self, plugin: str, better: int, worse: int) -> Optional[Because]:
+        """Return the fact about two nodes that makes a plugin score them differently."""
+        found = Because(self._name(better), self._name(worse))
         if plugin == names.TAINT_TOLERATION:
             taints = _preferred_against(self._cls, self._columns, int(self._nodes[worse]))
-            return f"{self._name(worse)} has the taint {', '.join(taints)}" if taints else ""
+            return found._replace(taints=tuple(taints)) if taints else None
         if plugin == names.NODE_AFFINITY:
             weight = _preferred_weight(self._cls, self._columns, int(self._nodes[better]))
             lesser = _preferred_weight(self._cls, self._columns, int(self._nodes[worse]))
-            told = f"preferred terms of weight {weight} match {self._name(better)}, of weight {lesser}"
-            return f"{told} {self._name(worse)}" if weight != lesser else ""
-        return ""
+            return found._replace(weights=(weight, lesser)) if weight != lesser else None
+        return None
 
     def _soft(self, order: list[int]) -> Optional[SoftVote]:
         """What the soft constraints prefer; None where the pod has none, or the plugin does not score it."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
+from kubectl_spread.explain.requirements.requirement import RequirementId
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.manifest import EditSpec
@@ -103,7 +104,7 @@ class Change(NamedTuple):
     family: str
     rank: int
     weight: int = 0
-    relaxes: frozenset[str] = frozenset()
+    relaxes: frozenset[RequirementId] = frozenset()
     gives_up: str = ""
     notes: tuple[str, ...] = ()
     parts: int = 1
@@ -158,7 +159,7 @@ def of_spec(
     family: str,
     rank: int,
     weight: int = 0,
-    relaxes: Iterable[str] = (),
+    relaxes: Iterable[RequirementId] = (),
     gives_up: str = "",
     notes: tuple[str, ...] = (),
     fold: str = "",
@@ -168,17 +169,17 @@ def of_spec(
     return Change(title, edit, family, rank, weight, frozenset(relaxes), gives_up, notes, fold=fold)
 
 
-def of_constraint(problem: Problem, position: int) -> frozenset[str]:
+def of_constraint(problem: Problem, position: int) -> frozenset[RequirementId]:
     """Return the ids of the requirements that a constraint is."""
     return frozenset(item.id for item in problem.explanation.requirements if item.position == position)
 
 
-def of_kind(problem: Problem, kind: RequirementKind, key: str = "") -> frozenset[str]:
+def of_kind(problem: Problem, kind: RequirementKind, key: str = "") -> frozenset[RequirementId]:
     """Return the ids of the requirements of a kind; with a key, of those that have it."""
     found = problem.explanation.requirements
     return frozenset(item.id for item in found if item.kind is kind and key in ("", item.key))
 
 
-def of_plugin(problem: Problem, plugin: str) -> frozenset[str]:
+def of_plugin(problem: Problem, plugin: str) -> frozenset[RequirementId]:
     """Return the ids of the requirements of a plugin."""
     return frozenset(item.id for item in problem.explanation.requirements if item.plugin == plugin)

@@ -130,9 +130,9 @@ def test_what_nobody_can_know() -> None:
     cluster = cluster_of([node("a1", "a"), static, pod("web-1", "a1", schedulerName="mine"), pod("web-2", "gone")])
 
     assert [
-        ["Why it is there is not known: it is a static pod of its node, which no scheduler looks at."],
-        ["Why it is there is not known: the scheduler mine is not one of the profiles known here."],
-        ["Why it is there is not known: its node gone is not in the cluster facts."],
+        ["Why the pod is on this node is not known: it is a static pod of its node, which no scheduler places."],
+        ["Why the pod is on this node is not known: the scheduler mine is not one of the known profiles."],
+        ["Why the pod is on this node is not known: its node gone is not in the cluster facts."],
     ] == [text.standing_lines(stands(cluster, at), "a1") for at in range(3)]
 
 

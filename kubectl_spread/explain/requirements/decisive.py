@@ -14,6 +14,7 @@ import numpy as np
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.explain.requirements.conflicts import Conflict
 from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import RequirementId
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 
 # Requirements that choose among nodes; all others are troubles of a node.
@@ -52,7 +53,7 @@ class Cause(NamedTuple):
     refusals: tuple[Refusal, ...]
 
     @property
-    def ids(self) -> frozenset[str]:
+    def ids(self) -> frozenset[RequirementId]:
         """The requirements that are named."""
         return frozenset(item.id for item in (*self.narrowing, *(refusal.requirement for refusal in self.refusals)))
 

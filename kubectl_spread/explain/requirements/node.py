@@ -64,20 +64,21 @@ def health(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
     return found + [
         Requirement(
             names.TAINT_TOLERATION,
-            f"taint {key}" if taints == 1 else f"taint {key} ({taints} taints)",
+            f"taint {key}" if number == 1 else f"taint {key} ({number} taints)",
             ~mask,
             kind=RequirementKind.TAINT,
             key=key,
-            why=_why_tainted(key, mask, columns),
-            cause=_cause_of_taint(key),
+            why=_why_tainted(taint, mask, columns),
+            cause="" if taint is None else _cause_of_taint(taint),
+            taint=taint,
         )
-        for key, taints, mask in _merged(masks)
+        for key, taint, number, mask in _merged(masks)
     ]
 
 
-def _cause_of_taint(name: str) -> str:
-    """The taint without its effect: whoever adds NoSchedule and NoExecute means the same by them."""
-    return f"{RequirementKind.TAINT.value}/{name.rpartition(':')[0]}"
+def _cause_of_taint(taint: Taint) -> str:
+    """Return the taint without its effect: NoSchedule and NoExecute of one key have the same cause."""
+    return f"{RequirementKind.TAINT.value}/{taint.key}={taint.value}"
 
 
 def untolerated_taints(cls: PodClass, columns: Columns) -> dict[Taint, Bools]:
@@ -102,21 +103,23 @@ def _mask(at_nodes: list[int], columns: Columns) -> Bools:
     return mask
 
 
-def _merged(masks: dict[Taint, Bools]) -> list[tuple[str, int, Bools]]:
-    """Name, number of taints and nodes (bool (N,)) of each group of taints."""
+def _merged(masks: dict[Taint, Bools]) -> list[tuple[str, Optional[Taint], int, Bools]]:
+    """Return the name, the taint, the number of taints and the nodes (bool (N,)) of each group of taints."""
     if len(masks) <= MOST_TAINTS:
-        return [(str(taint), 1, mask) for taint, mask in masks.items()]
-    merged: dict[str, tuple[int, Bools]] = {}
+        return [(str(taint), taint, 1, mask) for taint, mask in masks.items()]
+    merged: dict[Taint, tuple[int, Bools]] = {}
     for taint, mask in masks.items():
-        name = f"{taint.key}:{taint.effect}"
-        count, nodes_so_far = merged.get(name, (0, np.zeros_like(mask)))
-        merged[name] = count + 1, nodes_so_far | mask
-    ordered = sorted(merged.items(), key=lambda item: (-int(item[1][1].sum()), item[0]))
-    kept = [(name, count, mask) for name, (count, mask) in ordered[: MOST_TAINTS - 1]]
+        common = taint._replace(value="")
+        count, nodes_so_far = merged.get(common, (0, np.zeros_like(mask)))
+        merged[common] = count + 1, nodes_so_far | mask
+    ordered = sorted(merged.items(), key=lambda item: (-int(item[1][1].sum()), str(item[0])))
+    kept: list[tuple[str, Optional[Taint], int, Bools]] = [
+        (str(taint), taint, count, mask) for taint, (count, mask) in ordered[: MOST_TAINTS - 1]
+    ]
     rest = ordered[MOST_TAINTS - 1 :]
     if rest:
         count = sum(item[1][0] for item in rest)
-        kept.append(("of other keys", count, np.logical_or.reduce([item[1][1] for item in rest])))
+        kept.append(("of other keys", None, count, np.logical_or.reduce([item[1][1] for item in rest])))
     return kept
 
 
@@ -128,9 +131,9 @@ def _why_cordoned(cordoned: Bools, columns: Columns) -> Callable[[Bools], str]:
     return why
 
 
-def _why_tainted(name: str, tainted: Bools, columns: Columns) -> Callable[[Bools], str]:
+def _why_tainted(taint: Optional[Taint], tainted: Bools, columns: Columns) -> Callable[[Bools], str]:
     """`c1 is unreachable`, or of a taint that is not well known: `it is on c1, and no toleration covers it`."""
-    state = WELL_KNOWN.get(name.partition(":")[0].partition("=")[0], "")
+    state = "" if taint is None else WELL_KNOWN.get(taint.key, "")
 
     def why(among: Bools) -> str:
         found = tainted & among

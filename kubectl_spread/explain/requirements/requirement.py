@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
+from typing import NewType
 from typing import Optional
 
 from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.objects.taints import Taint
+
+RequirementId = NewType("RequirementId", str)
 
 
 class RequirementKind(Enum):
-    """What a requirement comes from, and so what could be changed about it."""
+    """The origin of a requirement, and so what can be changed about it."""
 
     CONSTRAINT = "constraint"  # key: the topology key
     CORDON = "cordon"
@@ -40,11 +44,12 @@ class RequirementKind(Enum):
 class Requirement(NamedTuple):
     """One condition that a node must meet.
 
-    allowed: bool (N,), the nodes that meet it. `position` is that of a spread constraint, None for anything else;
-    `at` the place in the pod's own list (constraints, expressions, terms, ports, volumes), where it has one. `why`
-    says in one sentence, with numbers, why some nodes do not meet it; given bool (N,), it speaks of those alone. It
-    is right until the next pod is bound. `cause` is equal for requirements that one cause makes; empty where a
-    requirement has a cause of its own. `parts` are the requirements that one of `causes.merged` stands for.
+    allowed: bool (N,), the nodes that meet it. text: a name to display; nothing compares it. position: index of a
+    spread constraint, None for other kinds. at: index in the pod's own list (constraints, expressions, terms, ports,
+    volumes), if it has one. why: explains in one sentence, with numbers, why the nodes of a mask (bool (N,)) do not
+    meet it; valid until the next pod is bound. cause: equal for requirements with the same cause; empty if the cause
+    is its own. parts: the requirements that `causes.merged` made one of. taint: of kind TAINT, unless it stands for
+    taints of several keys.
     """
 
     plugin: str
@@ -57,16 +62,17 @@ class Requirement(NamedTuple):
     why: Callable[[Bools], str] = lambda among: ""  # noqa: ARG005
     cause: str = ""
     parts: tuple[Requirement, ...] = ()
+    taint: Optional[Taint] = None
 
     @property
     def arithmetic(self) -> str:
-        """Why the nodes that do not meet it do not."""
+        """The explanation for all nodes that do not meet it."""
         return self.why(~self.allowed)
 
     @property
-    def id(self) -> str:
+    def id(self) -> RequirementId:
         """A name that stays the same as long as the pod does: `taint/dedicated=x:NoSchedule`, `constraint/0`."""
         if self.parts:
-            return "+".join(part.id for part in self.parts)
+            return RequirementId("+".join(part.id for part in self.parts))
         parts = (self.kind.value, "" if self.at is None else str(self.at), self.key)
-        return "/".join(part for part in parts if part)
+        return RequirementId("/".join(part for part in parts if part))

@@ -26,10 +26,18 @@ from kubectl_spread.objects.storage import Volume
 from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import PluginResult
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.volumes.binding import NO_SPACE_REASON
+from kubectl_spread.scheduler.plugins.volumes.binding import NO_VOLUME_REASON
 from kubectl_spread.scheduler.plugins.volumes.restrictions import is_conflict
 from kubectl_spread.scheduler.plugins.volumes.zone import allowed_by
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
 from kubectl_spread.scheduler.plugins.volumes.zone import VolumeTopology
+
+# The reasons of VolumeBinding that are about claims to be bound.
+_WHY_UNBOUND = {
+    NO_VOLUME_REASON: "no volume can be bound or created",
+    NO_SPACE_REASON: "too little free storage",
+}
 
 
 def claims(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
@@ -103,8 +111,7 @@ def _unbound(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Req
     ]
     if not waiting:
         return []
-    unbound = [text for text in masks_by_reason(verdict) if "persistent volumes to bind" in text or "storage" in text]
-    masks = {text: mask for text, mask in masks_by_reason(verdict).items() if text in unbound}
+    masks = {text: mask for text, mask in masks_by_reason(verdict).items() if text in _WHY_UNBOUND}
     mask = np.logical_and.reduce(list(masks.values()))
     waiting = list(dict.fromkeys(waiting))
     noun = "claim" if len(waiting) == 1 else "claims"
@@ -127,8 +134,6 @@ def _selected(waiting: list[str], cls: PodClass, columns: Columns) -> dict[str, 
 
 
 def _why_unbound(masks: dict[str, Bools], selected: dict[str, str], columns: Columns) -> Callable[[Bools], str]:
-    words = {"persistent volumes to bind": "no volume can be bound or made", "storage": "too little free storage"}
-
     def why(among: Bools) -> str:
         parts = [f"the volume of claim {name} is being made for node {node}" for name, node in selected.items()]
         if parts and not any(columns.nodes[at].name in selected.values() for at in np.flatnonzero(among).tolist()):
@@ -136,8 +141,7 @@ def _why_unbound(masks: dict[str, Bools], selected: dict[str, str], columns: Col
         for text, mask in masks.items():
             found = ~mask & among
             if found.any():
-                said = next(word for part, word in words.items() if part in text)
-                parts.append(f"{said} on {some(found, columns)}")
+                parts.append(f"{_WHY_UNBOUND[text]} on {some(found, columns)}")
         return grouped(parts)
 
     return why

@@ -64,7 +64,8 @@ def explanation(report: PodReport) -> dict[str, Any]:
             for node in item.nodes
         ],
         "constraints": [
-            _constraint(report) for report in (item.constraints if item.standing is None else item.standing.constraints)
+            _constraint(report)
+            for report in (item.constraints if item.bound_pod is None else item.bound_pod.constraints)
         ],
         "conflicts": [
             {
@@ -110,11 +111,11 @@ def explanation(report: PodReport) -> dict[str, Any]:
 def _more(report: PodReport) -> dict[str, Any]:
     """What some have: scores where a node fits, preemption where none does, a standing once bound, a forecast."""
     item = report.explanation
-    table = item.scores if item.standing is None else item.standing.scores
+    table = item.scores if item.bound_pod is None else item.bound_pod.scores
     return {
         **({} if table is None else scores.document(table)),
         **({} if item.preemption is None else {"preemption": preemption.document(item.preemption)}),
-        **({} if item.standing is None else {"boundPod": scores.standing_document(item.standing)}),
+        **({} if item.bound_pod is None else {"boundPod": scores.standing_document(item.bound_pod)}),
         **({} if report.forecast is None else {"forecast": forecast.document(report.forecast)}),
     }
 

@@ -25,17 +25,21 @@ class NodeGroup(NamedTuple):
 
 def groups(explanation: Explanation) -> list[NodeGroup]:
     """The nodes that do not fit, the largest group first."""
-    failing = {name: [] for name in explanation.node_names}  # type: dict[str, list[str]]
-    for requirement in explanation.requirements:
+    failing: dict[str, list[int]] = {name: [] for name in explanation.node_names}
+    for at, requirement in enumerate(explanation.requirements):
         for name, allowed in zip(explanation.node_names, requirement.allowed.tolist(), strict=True):
             if not allowed:
-                failing[name].append(requirement.text)
-    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+                failing[name].append(at)
+    found: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
     for node in explanation.nodes:
-        key = (", ".join(node.recorded.reasons), tuple(failing[node.name]))
+        key = (node.recorded.reasons, tuple(failing[node.name]))
         found.setdefault(key, []).append(node.name)
     ordered = sorted(found.items(), key=lambda item: -len(item[1]))
-    return [NodeGroup(reported, refused, tuple(names)) for (reported, refused), names in ordered]
+    texts = [requirement.text for requirement in explanation.requirements]
+    return [
+        NodeGroup(", ".join(reported), tuple(texts[at] for at in refused), tuple(names))
+        for (reported, refused), names in ordered
+    ]
 
 
 def lines(explanation: Explanation, style: Style) -> list[str]:

@@ -8,7 +8,10 @@ from typing import Optional
 from kubectl_spread.explain.bound_pod import Again
 from kubectl_spread.explain.bound_pod import BoundPodReport
 from kubectl_spread.explain.bound_pod import SkewNow
+from kubectl_spread.explain.bound_pod import Unknown
+from kubectl_spread.explain.bound_pod import UnknownReason
 from kubectl_spread.explain.requirements.collect import constraint_name
+from kubectl_spread.explain.scores import Because
 from kubectl_spread.explain.scores import Decision
 from kubectl_spread.explain.scores import ScoreRow
 from kubectl_spread.explain.scores import ScoreTable
@@ -107,7 +110,9 @@ def _decision(decision: Decision) -> list[str]:
     sets = [" and ".join(plugins) for plugins in decision.decisive[:_MOST_SETS]]
     if sets:
         out.append(safe(f"Without {', or without '.join(sets)}, another node would be among the best."))
-    return out + [f"  {share.plugin}: {safe(share.because)}" for share in decision.shares if share.because]
+    return out + [
+        f"  {share.plugin}: {safe(because_words(share.because))}" for share in decision.shares if share.because
+    ]
 
 
 def _soft(vote: SoftVote, scored: int) -> list[str]:
@@ -131,7 +136,7 @@ def _soft(vote: SoftVote, scored: int) -> list[str]:
 
 def _outvoting(share: Share) -> str:
     """`TaintToleration, 300 to 0 (c1 has the taint spot:PreferNoSchedule)`."""
-    because = f" ({share.because})" if share.because else ""
+    because = f" ({because_words(share.because)})" if share.because else ""
     return safe(f"{share.plugin}, {share.one} to {share.other}{because}")
 
 
@@ -159,8 +164,8 @@ def standing_lines(standing: BoundPodReport, node: str, *, width: int = 120, wid
 
     The accounts of its constraints are told by `report.constraints`.
     """
-    if standing.unknown:
-        return [f"Why it is there is not known: {safe(standing.unknown)}."]
+    if standing.unknown is not None:
+        return [f"Why the pod is on this node is not known: {safe(unknown_words(standing.unknown))}."]
     out = [_TODAY, _again(standing)]
     for status in standing.refusals:
         out.append(f"  {safe(node)} would refuse it today, {status.plugin}: {safe(', '.join(status.reasons))}")
@@ -168,6 +173,25 @@ def standing_lines(standing: BoundPodReport, node: str, *, width: int = 120, wid
     if standing.scores is not None:
         out += ["", *lines(standing.scores, own=node, width=width, wide=wide)]
     return out
+
+
+def because_words(item: Because) -> str:
+    """Return why a plugin scores two nodes differently."""
+    if item.taints:
+        return f"{item.worse} has the taint {', '.join(item.taints)}"
+    weight, lesser = item.weights
+    return f"preferred terms of weight {weight} match {item.better}, of weight {lesser} {item.worse}"
+
+
+def unknown_words(item: Unknown) -> str:
+    """Return why the scheduler's decision today is unknown."""
+    names = " and ".join(item.names)
+    return {
+        UnknownReason.STATIC_POD: "it is a static pod of its node, which no scheduler places",
+        UnknownReason.NO_PROFILE: f"the scheduler {names} is not one of the known profiles",
+        UnknownReason.NO_NODE: f"its node {names} is not in the cluster facts",
+        UnknownReason.NOT_EVALUATED: f"it depends on {names}",
+    }[item.reason]
 
 
 def _again(standing: BoundPodReport) -> str:
@@ -219,7 +243,11 @@ def _decision_document(decision: Optional[Decision]) -> Optional[dict[str, Any]]
 
 
 def _share(share: Share) -> dict[str, Any]:
-    return {"plugin": share.plugin, "points": share.points, "because": share.because}
+    return {
+        "plugin": share.plugin,
+        "points": share.points,
+        "because": "" if share.because is None else because_words(share.because),
+    }
 
 
 def _soft_document(vote: Optional[SoftVote]) -> Optional[dict[str, Any]]:
@@ -250,7 +278,7 @@ def standing_document(standing: BoundPodReport) -> dict[str, Any]:
     """The JSON object `standing` of a bound pod; its scores have their own place."""
     return {
         "ifScheduledNow": standing.again.value,
-        "unknown": standing.unknown,
+        "unknown": "" if standing.unknown is None else unknown_words(standing.unknown),
         "refusals": [{"plugin": status.plugin, "reasons": list(status.reasons)} for status in standing.refusals],
         "skews": [
             {

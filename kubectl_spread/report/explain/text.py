@@ -113,9 +113,9 @@ def further(report: PodReport, style: Style) -> Iterator[list[str]]:
     explanation = report.explanation
     if explanation.preemption is not None and explanation.verdict is PodVerdict.PENDING:
         yield table.fitted(preemption.lines(explanation.preemption), style.width)
-    if explanation.standing is not None:
+    if explanation.bound_pod is not None:
         node = explanation.pod.node_name
-        told = scores.standing_lines(explanation.standing, node, width=style.width, wide=style.is_wide)
+        told = scores.standing_lines(explanation.bound_pod, node, width=style.width, wide=style.is_wide)
         yield table.fitted(told, style.width)
     if explanation.scores is not None:
         yield table.fitted(scores.lines(explanation.scores, width=style.width, wide=style.is_wide), style.width)

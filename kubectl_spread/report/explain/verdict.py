@@ -171,7 +171,7 @@ def _in_vain(explanation: Explanation) -> str:
 
 def _broken_by_now(explanation: Explanation) -> str:
     """Of hard constraints that do not hold any more, the one that is furthest from it."""
-    skews = explanation.standing.skews if explanation.standing is not None else ()
+    skews = explanation.bound_pod.skews if explanation.bound_pod is not None else ()
     broken = [skew for skew in skews if not skew.holds]
     if not broken:
         return ""

@@ -48,8 +48,8 @@ from kubectl_spread.scheduler.framework.status import Reason
 from kubectl_spread.scheduler.plugins import names
 
 _UNRESOLVABLE = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-_NO_VOLUME_REASON = "node(s) didn't find available persistent volumes to bind"
-_NO_SPACE_REASON = "node(s) did not have enough free storage"
+NO_VOLUME_REASON = "node(s) didn't find available persistent volumes to bind"
+NO_SPACE_REASON = "node(s) did not have enough free storage"
 _AFFINITY, _NO_VOLUME, _NO_SPACE, _NO_SUCH_VOLUME = (1 << at for at in range(4))
 
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
@@ -118,8 +118,8 @@ class _State:
     def __init__(self, bound: list[Claim], unbound: Sequence[ObjectKey], columns: Columns, release: Release) -> None:
         texts = (
             VOLUME_AFFINITY_REASON.of(release),
-            _NO_VOLUME_REASON,
-            _NO_SPACE_REASON,
+            NO_VOLUME_REASON,
+            NO_SPACE_REASON,
             VOLUME_GONE_REASON.of(release),
         )
         self.reasons = tuple(Reason(text, _UNRESOLVABLE) for text in texts)
