@@ -19,8 +19,8 @@ from kubectl_spread.explain.scores import score_table
 from kubectl_spread.explain.scores import ScoreTable
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts

@@ -34,8 +34,8 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status

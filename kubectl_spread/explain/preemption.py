@@ -16,8 +16,8 @@ from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.plugins import names

@@ -19,9 +19,9 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
-from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.cycle import Scores
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.plugins import names

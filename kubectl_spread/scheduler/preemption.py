@@ -21,8 +21,8 @@ from kubectl_spread.objects.behaviours import PREEMPTION_TRIES_LEFT_OUT
 from kubectl_spread.objects.behaviours import PREEMPTION_TRIES_REFUSED
 from kubectl_spread.objects.behaviours import VICTIMS_SORTED
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import Failure
 from kubectl_spread.scheduler.framework.status import Code

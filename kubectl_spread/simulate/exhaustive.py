@@ -26,7 +26,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.cycle import FilterResult
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector

@@ -17,7 +17,7 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.cycle import FilterResult
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState

@@ -14,7 +14,7 @@ from kubectl_spread.explain.explanation import GATED
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.explanation import without_scheduler
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import FilterResult
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.simulate.pending_claims import lacks_provisioner
 from kubectl_spread.simulate.placement import Eviction

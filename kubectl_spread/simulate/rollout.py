@@ -24,8 +24,8 @@ from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.simulate.controllers import running_pods

@@ -32,8 +32,8 @@ from kubectl_spread.objects.workload import RELEASE_LABELS
 from kubectl_spread.objects.workload import REVISION_LABEL_OF
 from kubectl_spread.objects.workload import REVISION_LABELS
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.sampling import Sampler
 from kubectl_spread.simulate.controllers import missing_replicas

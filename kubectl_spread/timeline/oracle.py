@@ -12,8 +12,8 @@ from typing import NamedTuple
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.preemption import dry_run
 from kubectl_spread.scheduler.preemption import post_filter

@@ -12,8 +12,8 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.profiles import version_of
-from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes

@@ -32,8 +32,8 @@ from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import Toleration
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.profiles import version_of
-from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from tests.naive import config
 from tests.naive import interpodaffinity
 from tests.naive import objects

@@ -22,8 +22,8 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.profiles import version_of
-from kubectl_spread.scheduler.cycle import FilterResult
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names
 from tests.explain.tight import tight_cases
 from tests.naive.builders import HOSTNAME

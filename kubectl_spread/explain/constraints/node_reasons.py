@@ -17,8 +17,8 @@ from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import Taint
-from kubectl_spread.scheduler.cycle import FilterResult
-from kubectl_spread.scheduler.cycle import PluginResult
+from kubectl_spread.scheduler.filter_result import FilterResult
+from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.framework.status import status_of
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint

@@ -18,7 +18,7 @@ from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.taints import OUTAGES
-from kubectl_spread.scheduler.cycle import FilterResult
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 

@@ -39,7 +39,7 @@ from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.version import LATEST
-from kubectl_spread.scheduler.cycle import FilterResult
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint

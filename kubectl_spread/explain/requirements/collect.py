@@ -32,8 +32,8 @@ from kubectl_spread.explain.wording import grouped
 from kubectl_spread.explain.wording import listed
 from kubectl_spread.explain.wording import nodes
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.cycle import FilterResult
-from kubectl_spread.scheduler.cycle import PluginResult
+from kubectl_spread.scheduler.filter_result import FilterResult
+from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState

@@ -26,8 +26,8 @@ from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import UNSCHEDULABLE
 from kubectl_spread.objects.taints import WELL_KNOWN
-from kubectl_spread.scheduler.cycle import FilterResult
-from kubectl_spread.scheduler.cycle import PluginResult
+from kubectl_spread.scheduler.filter_result import FilterResult
+from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.nodeaffinity import ADDED_AFFINITY_REASON
 

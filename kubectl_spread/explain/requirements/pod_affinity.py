@@ -30,7 +30,7 @@ from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
-from kubectl_spread.scheduler.cycle import PluginResult
+from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.interpodaffinity import incoming_term
 

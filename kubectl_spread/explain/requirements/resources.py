@@ -17,7 +17,7 @@ from kubectl_spread.explain.wording import counted
 from kubectl_spread.explain.wording import listed
 from kubectl_spread.objects.pod import HostPort
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.cycle import PluginResult
+from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins.noderesources.fit import TOO_MANY_PODS
 
 Indices = NDArray[np.intp]  # into columns.bound_pods

@@ -23,8 +23,8 @@ from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
 from kubectl_spread.objects.storage import Volume
-from kubectl_spread.scheduler.cycle import FilterResult
-from kubectl_spread.scheduler.cycle import PluginResult
+from kubectl_spread.scheduler.filter_result import FilterResult
+from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.volumes.binding import NO_SPACE_REASON
 from kubectl_spread.scheduler.plugins.volumes.binding import NO_VOLUME_REASON

@@ -1,0 +1,124 @@
+"""The answers of the Filter plugins for one pod.
+
+Source: pkg/scheduler/framework/types.go, Diagnosis (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+from typing import Union
+
+import numpy as np
+
+from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.objects.behaviours import LEFT_OUT_REASON
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.version import Release
+from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
+from kubectl_spread.scheduler.framework.plugin import Bits
+from kubectl_spread.scheduler.framework.plugin import Failure
+from kubectl_spread.scheduler.framework.plugin import FilterState
+from kubectl_spread.scheduler.framework.plugin import FixedState
+from kubectl_spread.scheduler.framework.plugin import Rejection
+from kubectl_spread.scheduler.framework.status import Code
+from kubectl_spread.scheduler.framework.status import Status
+from kubectl_spread.scheduler.framework.status import status_of
+
+
+class PluginResult(NamedTuple):
+    """One plugin's answer for every node, right until the next pod is bound."""
+
+    plugin: str
+    state: FilterState
+
+    @property
+    def bits(self) -> Bits:
+        """uint64 (N,) into `state.reasons`."""
+        return self.state.filter()
+
+
+class FilterResult(NamedTuple):
+    """The plugins' answers for one pod, right until the next pod is bound.
+
+    considered: bool (N,), nodes that were filtered.
+    feasible: bool (N,), nodes that fit.
+    narrowed_by: plugins whose PreFilter result leaves nodes out.
+    nominated: statuses of nodes that fail only because of the pods nominated to them.
+    own: the pod's nominated node, if it was filtered although PreFilter leaves it out; else -1.
+    """
+
+    columns: Columns
+    plugin_results: tuple[PluginResult, ...]
+    considered: Bools
+    feasible: Bools
+    narrowed_by: tuple[str, ...] = ()
+    rejection: Union[Rejection, Failure, None] = None
+    rejected_by: str = ""
+    nominated: dict[int, Status] = {}  # noqa: RUF012 (never written to)
+    own: int = -1
+    release: Release = LATEST
+
+    def diagnosis(self) -> Diagnosis:
+        """Return the statuses by node name, as the scheduler records them."""
+        names = [node.name for node in self.columns.nodes]
+        if isinstance(self.rejection, Failure):
+            return Diagnosis(len(names), absent=tuple(names), release=self.release, error=self.rejection.message)
+        if self.rejection is not None:
+            status = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, self.rejected_by, (self.rejection.message,))
+            return Diagnosis(
+                node_count=len(names),
+                statuses=dict.fromkeys(names, status),
+                absent_status=status,
+                pre_filter_message=self.rejection.message,
+                pre_filter_plugin=self.rejected_by,
+                release=self.release,
+            )
+        considered = self.considered
+        if self.own >= 0:
+            considered = considered.copy()
+            considered[self.own] = True
+        return Diagnosis(
+            node_count=len(names),
+            feasible=tuple(names[at] for at in np.flatnonzero(self.feasible)),
+            statuses={names[at]: self._recorded(int(at)) for at in np.flatnonzero(considered & ~self.feasible)},
+            absent=tuple(names[at] for at in np.flatnonzero(~considered)),
+            absent_status=Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "", self._left_out()),
+            release=self.release,
+        )
+
+    def _left_out(self) -> tuple[str, ...]:
+        """Return the reason of nodes that a PreFilter result leaves out; none in most older releases."""
+        text = LEFT_OUT_REASON.of(self.release).format(plugins=" ".join(self.narrowed_by))
+        return (text,) if self.narrowed_by and text else ()
+
+    def failures(self, node: int) -> list[Status]:
+        """Return the status of every plugin that refuses a node, in the order they run."""
+        found = [
+            status_of(result.plugin, result.state.reasons, int(result.bits[node]))
+            for result in self.plugin_results
+            if result.bits[node]
+        ]
+        if node not in self.nominated:
+            return found
+        first = self.nominated[node]  # the same plugin may refuse it without the nominated pods, too
+        return [first, *(status for status in found if status != first)]
+
+    def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> Optional[Status]:
+        """Return the first failure of a node with pods removed and added; None if the pod would fit."""
+        for result in self.plugin_results:
+            bits = result.state.filter_with(node, removed, added)
+            if bits:
+                return status_of(result.plugin, result.state.reasons, bits)
+        return None
+
+    def of_pods(self) -> tuple[FilterState, ...]:
+        """Return the states of plugins whose answer depends on bound pods."""
+        return tuple(result.state for result in self.plugin_results if not isinstance(result.state, FixedState))
+
+    def _recorded(self, node: int) -> Status:
+        """Return the first failure: upstream stops there, and the message depends on it."""
+        return self.failures(node)[0]
