@@ -21,6 +21,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.simulate.placing import Placed
 from kubectl_spread.suggest import arrange
 from kubectl_spread.suggest.actions.manifest import SetRollout
+from kubectl_spread.suggest.actions.storage import DeleteClaims
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.hypothetical import Scene
@@ -221,7 +222,7 @@ class _Search:
         pairs: list[tuple[int, int, Ladder, Ladder]] = []
         for one, other in itertools.combinations(ladders, 2):
             changes = one.step(0), other.step(0)
-            if changes[0] is None or changes[1] is None or changes[0].family == changes[1].family:
+            if changes[0] is None or changes[1] is None or not _can_be_done_together(changes[0], changes[1]):
                 continue
             if all(_loosens(changes[0], conflict) or _loosens(changes[1], conflict) for conflict in self._conflicts):
                 pairs.append((changes[0].rank + changes[1].rank, len(pairs), one, other))
@@ -242,6 +243,16 @@ def _first_rank(ladder: Ladder) -> tuple[int, int]:
 
 def _loosens(change: Change, conflict: frozenset[str]) -> bool:
     return not change.relaxes or bool(change.relaxes & conflict)
+
+
+def _can_be_done_together(one: Change, other: Change) -> bool:
+    """Return whether two changes are of two kinds, and their commands do not disturb each other.
+
+    A changed template makes pods anew at once: with claims that are deleted at the same time, some pods get volumes
+    before the last command, and are bound to them.
+    """
+    makes_claims = any(isinstance(action, DeleteClaims) for action in (*one.actions, *other.actions))
+    return one.family != other.family and not (makes_claims and (one.edits_template or other.edits_template))
 
 
 def _together(one: Ladder, other: Ladder) -> Ladder:
