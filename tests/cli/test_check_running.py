@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +247,62 @@ def test_names_of_the_cluster_cannot_move_the_cursor(output: str, capsys: pytest
         json.loads(out)
     if output == "jsonl":
         assert [json.loads(line) for line in out.splitlines()]
+
+
+def quota(pods: str) -> Plain:
+    """A limit of pods in the namespace, all of it used."""
+    metadata = {"name": "few", "namespace": "shop"}
+    return {
+        "kind": "ResourceQuota",
+        "metadata": metadata,
+        "spec": {"hard": {"pods": pods}},
+        "status": {"hard": {"pods": pods}, "used": {"pods": pods}},
+    }
+
+
+REFUSED = 'pods "web-1" is forbidden: exceeded quota: few, requested: pods=1, used: pods=0, limited: pods=0'
+HEADLINE = "Deployment shop/web: 0 of 3 replicas placed, 3 refused"
+
+
+def told(output: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said of a manifest whose pods a quota refuses."""
+    manifest = written([deployment(constraint(), replicas=3)], "web.json")
+    run(["check", manifest, "-o", output, "--snapshot", written([*ZONES, quota("0")])])
+    return capsys.readouterr().out
+
+
+def test_github_hears_of_refused_pods(capsys: pytest.CaptureFixture[str]) -> None:
+    assert f"::error title=Refused::{HEADLINE}: {REFUSED}" in told("github", capsys).splitlines()
+
+
+def test_junit_fails_for_refused_pods(capsys: pytest.CaptureFixture[str]) -> None:
+    root = ET.fromstring(told("junit", capsys))
+    (suite,) = (suite for suite in root if suite.get("name") == "placement")
+    (failure,) = suite.iter("failure")
+
+    assert (suite.get("failures"), failure.get("type")) == ("1", "Refused")
+    assert failure.get("message") == f"{HEADLINE}: {REFUSED}"
+
+
+def test_sarif_tells_of_refused_pods(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are no result, as they have no place in a file; the run itself was successful."""
+    (invocation,) = json.loads(told("sarif", capsys))["runs"][0]["invocations"]
+
+    assert invocation["executionSuccessful"]
+    assert invocation["toolExecutionNotifications"] == [
+        {"level": "warning", "message": {"text": f"Refused: {HEADLINE}: {REFUSED}"}}
+    ]
+
+
+def test_junit_has_a_case_for_each_trouble_of_what_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """A Pending pod fails, as in the other formats."""
+    pods = [pod("w-1", "a1"), pod("w-2", "b1"), pod("w-3", nodeSelector={"disk": "ssd"})]
+    facts = written([*ZONES, deployment(constraint()), replica_set(), *pods])
+    run(["check", "-n", "shop", "--snapshot", facts, "-o", "junit"])
+    root = ET.fromstring(capsys.readouterr().out)
+    (suite,) = (suite for suite in root if suite.get("name") == "cluster")
+    (case,) = suite
+    (failure,) = case
+
+    assert (case.get("name"), suite.get("failures")) == ("Running deployment/web", "1")
+    assert str(failure.get("message")).startswith("Pending: Pod shop/w-3 stays Pending: every node is refused by")

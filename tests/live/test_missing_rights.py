@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import jsonschema
@@ -154,3 +155,39 @@ def test_redacted_snapshot_does_not_name_the_namespace_that_was_read(
     run(["snapshot", "--redact", "--kubeconfig", config, "-o", str(path)])
 
     assert json.loads(path.read_text())["unread"] == [{"kind": "Pod", "resource": "pods"}]
+
+
+PARTLY = "partly known: may not list statefulsets"
+
+
+def checked(server: ApiServer, config: str, output: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """`check` by someone who may not list StatefulSets, in an output format."""
+    server.forbidden = {"statefulsets"}
+    run(["check", "--kubeconfig", config, "-o", output])
+    return capsys.readouterr().out
+
+
+def test_github_warns_of_what_was_not_read(server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = checked(server, config, "github", capsys).splitlines()
+
+    assert f"::warning title=Partly known::{PARTLY}" in lines
+
+
+def test_junit_has_an_error_for_what_was_not_read(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = ET.fromstring(checked(server, config, "junit", capsys))
+    (suite,) = (suite for suite in root if suite.get("name") == "cluster")
+    (error,) = suite.iter("error")
+
+    assert (suite.get("errors"), error.get("message")) == ("1", PARTLY)
+
+
+def test_sarif_was_not_successful_where_something_was_not_read(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ((invocation,),) = (run_["invocations"] for run_ in json.loads(checked(server, config, "sarif", capsys))["runs"])
+    notes = [(item["level"], item["message"]["text"]) for item in invocation["toolExecutionNotifications"]]
+
+    assert not invocation["executionSuccessful"]
+    assert ("error", f"Partly known: {PARTLY}") in notes

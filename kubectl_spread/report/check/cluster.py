@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from typing import NamedTuple
 from typing import Union
 
 from kubectl_spread.report.check.report import Running
@@ -22,18 +23,37 @@ from kubectl_spread.text.wording import safe
 _MOST_PODS = 4
 
 
+class Entry(NamedTuple):
+    """One line about a workload that runs; is_failure: else it is only told."""
+
+    label: str
+    subject: str
+    told: str
+    is_failure: bool = True
+
+    @property
+    def text(self) -> str:
+        return f"{self.label}: {self.told}"
+
+
+def entries(running: Running) -> list[Entry]:
+    """Return what is to be told, in the order it is told."""
+    under_way = sorted(running.under_way, key=lambda item: not item.is_stuck)
+    return [
+        *(Entry("Pending", _name(item), _waiting(item)) for item in running.waiting),
+        *(Entry("Lost", _name(item), _lost(item)) for item in running.lost),
+        *(Entry("Not created", _name(item), _uncreated(item)) for item in running.uncreated),
+        *(Entry("Rollout", _name(item), _under_way(item), item.is_stuck) for item in under_way),
+        *(Entry("Rollout", safe(item.workload.key), _stuck(item)) for item in running.stuck),
+    ]
+
+
 def lines(running: Running, *, colour: bool) -> list[str]:
     """One line each."""
-    label = paint("Pending:", "red", colour=colour)
-    out = [f"{label} {_waiting(item)}" for item in running.waiting]
-    label = paint("Lost:", "red", colour=colour)
-    out += [f"{label} {_lost(item)}" for item in running.lost]
-    label = paint("Not created:", "red", colour=colour)
-    out += [f"{label} {_uncreated(item)}" for item in running.uncreated]
-    label = paint("Rollout:", "red", colour=colour)
-    out += [f"{label} {_under_way(item)}" for item in running.under_way if item.is_stuck]
-    out += [f"Rollout: {_under_way(item)}" for item in running.under_way if not item.is_stuck]
-    return out + [f"{label} {_stuck(item)}" for item in running.stuck]
+    return [
+        f"{paint(f'{item.label}:', 'red', colour=colour) if item.is_failure else f'{item.label}:'} {item.told}"
+        for item in entries(running)
+    ]
 
 
 def document(running: Running) -> dict[str, Any]:

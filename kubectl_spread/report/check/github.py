@@ -12,17 +12,15 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def render(report: CheckReport) -> str:
-    """A command for each finding, for each workload with Pending pods, and for each input that was not read."""
+    """A command for each finding, for each workload with pods that are not placed, and for whatever was not read."""
     lines = [_finding(finding) for finding in report.findings]
-    if report.placements:
-        from kubectl_spread.report.check.placements import headline  # numpy: 80 ms
+    if report.placements or report.running is not None or report.unread:
+        from kubectl_spread.report.check.troubles import troubles  # numpy: 80 ms
 
-        pending = [placement for placement in report.placements if placement.pending]
-        lines += [f"::error title=Pending::{_data(headline(placement, colour=False))}" for placement in pending]
-    if report.running is not None:
-        from kubectl_spread.report.check import cluster  # numpy: 80 ms
-
-        lines += [f"::error title=Running::{_data(line)}" for line in cluster.lines(report.running, colour=False)]
+        levels = {True: "error", False: "notice"}
+        for item in troubles(report):
+            level = "warning" if item.is_unread else levels[item.is_failure]
+            lines.append(f"::{level} title={item.title}::{_data(item.text)}")
     lines += [f"::error file={_property(error.source)}::{_data(error.message)}" for error in report.errors]
     return "\n".join(lines)
 

@@ -15,7 +15,7 @@ from kubectl_spread.report.check.report import CheckReport
 
 
 def render(report: CheckReport) -> str:
-    """Errors and warnings fail; so do workloads with Pending pods, and inputs that were not read are errors."""
+    """Errors and warnings fail; so do workloads with pods that are not placed. Whatever was not read is an error."""
     root = ET.Element("testsuites", name="kubectl spread check")
     by_file: dict[str, list[Finding]] = {}
     for finding in report.findings:
@@ -28,6 +28,7 @@ def render(report: CheckReport) -> str:
         if not found:
             ET.SubElement(suite, "testcase", name="check", classname=_text(file))
     _placements(root, report)
+    _cluster(root, report)
     for error in report.errors:
         suite = ET.SubElement(root, "testsuite", name=_text(error.source), tests="1", failures="0", errors="1")
         case = ET.SubElement(suite, "testcase", name="read", classname=_text(error.source))
@@ -36,8 +37,9 @@ def render(report: CheckReport) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
 
 
-def _suite(root: ET.Element, name: str, tests: int, failures: int) -> ET.Element:
-    return ET.SubElement(root, "testsuite", name=_text(name), tests=str(tests), failures=str(failures), errors="0")
+def _suite(root: ET.Element, name: str, tests: int, failures: int, *, errors: int = 0) -> ET.Element:
+    counts = {"name": _text(name), "tests": str(tests), "failures": str(failures), "errors": str(errors)}
+    return ET.SubElement(root, "testsuite", counts)
 
 
 def _fails(finding: Finding) -> bool:
@@ -60,13 +62,34 @@ def _case(suite: ET.Element, finding: Finding) -> None:
 def _placements(root: ET.Element, report: CheckReport) -> None:
     if not report.placements:
         return
-    from kubectl_spread.report.check.placements import headline  # numpy: 80 ms
+    from kubectl_spread.report.check.troubles import of_placement  # numpy: 80 ms
 
-    suite = _suite(root, "placement", len(report.placements), sum(bool(item.pending) for item in report.placements))
-    for placement in report.placements:
+    found = [(placement, of_placement(placement)) for placement in report.placements]
+    suite = _suite(root, "placement", len(found), sum(trouble is not None for _, trouble in found))
+    for placement, trouble in found:
         case = ET.SubElement(suite, "testcase", name=_text(placement.workload.key), classname="placement")
-        if placement.pending:
-            ET.SubElement(case, "failure", type="Pending", message=_text(headline(placement, colour=False)))
+        if trouble is not None:
+            ET.SubElement(case, "failure", type=trouble.title, message=_text(trouble.text))
+
+
+def _cluster(root: ET.Element, report: CheckReport) -> None:
+    """Workloads that run, and what of the cluster could not be read."""
+    if report.running is None and not report.unread:
+        return
+    from kubectl_spread.report.check.troubles import of_cluster  # numpy: 80 ms
+
+    found = list(of_cluster(report))
+    unread = sum(item.is_unread for item in found)
+    suite = _suite(root, "cluster", len(found) or 1, sum(item.is_failure for item in found), errors=unread)
+    for item in found:
+        case = ET.SubElement(suite, "testcase", name=_text(f"{item.title} {item.subject}"), classname="cluster")
+        if item.is_failure or item.is_unread:
+            tag = "error" if item.is_unread else "failure"
+            ET.SubElement(case, tag, type=item.title, message=_text(item.text))
+        else:
+            ET.SubElement(case, "system-out").text = _text(item.text)
+    if not found:
+        ET.SubElement(suite, "testcase", name="check", classname="cluster")
 
 
 def _text(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -58,12 +59,25 @@ def _rule(rule: RuleMeta) -> dict[str, Any]:
 
 
 def _invocation(report: CheckReport) -> dict[str, Any]:
-    """Whether all was read, and what was not."""
-    notes = [
+    """Whether all was read, and what was not; pods that are not placed or not created are no results, but told."""
+    notes: list[dict[str, Any]] = [
         {"level": "error", "message": {"text": error.message}, "locations": [{"physicalLocation": _file(error.source)}]}
         for error in report.errors
     ]
-    return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
+    return {
+        "executionSuccessful": not notes and not report.unread,
+        "toolExecutionNotifications": [*notes, *_notifications(report)],
+    }
+
+
+def _notifications(report: CheckReport) -> Iterator[dict[str, Any]]:
+    if not (report.placements or report.running is not None or report.unread):
+        return
+    from kubectl_spread.report.check.troubles import troubles  # numpy: 80 ms
+
+    for item in troubles(report):
+        level = "error" if item.is_unread else "warning" if item.is_failure else "note"
+        yield {"level": level, "message": {"text": f"{item.title}: {item.text}"}}
 
 
 def _result(finding: Finding, fingerprint: str) -> dict[str, Any]:

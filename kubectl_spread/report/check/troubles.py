@@ -1,0 +1,66 @@
+"""What keeps a run from being clean besides findings: for formats that are read by machines; loads numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.report import unread
+from kubectl_spread.report.check import cluster
+from kubectl_spread.report.check.placements import headline
+from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.text.wording import safe
+
+
+class Trouble(NamedTuple):
+    """One line.
+
+    subject: a workload, or what was looked at. is_failure: something does not run. is_unread: nobody knows.
+    """
+
+    title: str
+    subject: str
+    text: str
+    is_failure: bool = True
+    is_unread: bool = False
+
+
+def troubles(report: CheckReport) -> Iterator[Trouble]:
+    """Yield what was not placed, not created and not read, and what is wrong with workloads that run."""
+    for placement in report.placements:
+        found = of_placement(placement)
+        if found is not None:
+            yield found
+    yield from of_cluster(report)
+
+
+def of_placement(placement: Placement) -> Optional[Trouble]:
+    """Return what became of a workload; None where all its pods have nodes."""
+    title = _title(placement)
+    return Trouble(title, safe(placement.workload.key), _told(placement)) if title else None
+
+
+def of_cluster(report: CheckReport) -> Iterator[Trouble]:
+    """Yield what is to be said of workloads that run, and what of the cluster was not read."""
+    for entry in () if report.running is None else cluster.entries(report.running):
+        yield Trouble("Running", entry.subject, entry.text, entry.is_failure)
+    if report.unread:
+        yield Trouble("Partly known", "cluster", unread.line(report.unread), is_failure=False, is_unread=True)
+
+
+def _title(placement: Placement) -> str:
+    """Name the worst that became of the pods of a workload; empty where all of them have a node."""
+    if placement.pending:
+        return "Pending"
+    if placement.refused:
+        return "Refused"
+    if placement.on_missing_nodes:
+        return "Lost"
+    return "Not created" if placement.not_created else ""
+
+
+def _told(placement: Placement) -> str:
+    text = headline(placement, colour=False)
+    return f"{text}: {safe(placement.refused[0].message)}" if placement.refused else text
