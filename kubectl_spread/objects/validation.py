@@ -7,6 +7,7 @@ staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go, Valid
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from enum import Enum
@@ -248,13 +249,18 @@ def _selector_errors(selector: LabelSelector, constraint: _Path) -> Iterator[Fie
     """The API server walks matchLabels in random order; ours is the order of keys."""
     rule = Rule.LABEL_SELECTOR_INVALID
     for key, value in selector.match_labels:
-        wrong = [*((key, detail) for detail in key_errors(key)), *((value, detail) for detail in value_errors(value))]
-        for text, detail in wrong:
+        for text, detail in _label_errors(key, value):
             path = constraint.child("labelSelector").child("matchLabels")
             yield _Path(path.text, (*path.route, key)).invalid(rule, text, detail)
     for index, expression in enumerate(selector.match_expressions):
         path = constraint.child("labelSelector").child("matchExpressions")
         yield from _expression_errors(expression, path.at(index))
+
+
+@functools.lru_cache(maxsize=4096)
+def _label_errors(key: str, value: str) -> tuple[tuple[str, str], ...]:
+    """The key or the value with what is wrong with it; most labels are those of many workloads."""
+    return (*((key, detail) for detail in key_errors(key)), *((value, detail) for detail in value_errors(value)))
 
 
 def _expression_errors(expression: LabelRequirement, path: _Path) -> Iterator[FieldError]:

@@ -21,14 +21,12 @@ import functools
 import re
 from typing import Any
 from typing import NamedTuple
-from typing import Optional
 
-from kubectl_spread.text.node import key_text
+from kubectl_spread.text import scalars
 from kubectl_spread.text.node import Mapping
 from kubectl_spread.text.node import Node
 from kubectl_spread.text.node import Scalar
 from kubectl_spread.text.node import Sequence
-from kubectl_spread.text.node import to_plain
 
 # Recursion takes two calls for a level, and each has a column of its own, or shares it with the sequence in it.
 _LARGEST_COLUMN = 60
@@ -44,7 +42,7 @@ _FIRST = r"[^-?:,\[\]{}#&*!|>'\"%@`<=\\\x00-\x20\x7f]"
 _PLAIN = rf"((?:{_FIRST}|-(?=[^ ])){_REST}(?:(?::(?=[^ ])|(?<! )#){_REST})*)"
 _COMMENT = r"(?:(?<![^ ])#[^\x00-\x1f\x7f]*)?"
 _LINE = re.compile(
-    rf"( *)(-(?: +|\Z))?(?:{_KEY}:(?: +|\Z))?"
+    rf"( *)(-(?: +|\Z))?(?:{_KEY}(:)(?: +|\Z))?"
     rf"(?:(?:{_PLAIN}|{_DOUBLE} *|{_SINGLE} *)?{_COMMENT}|([\[{{][^\x00-\x1f\x7f]*))"
 )
 _END_OF_LINE = re.compile(rf" *{_COMMENT}")
@@ -52,8 +50,8 @@ _ODD = r"[^\x00-\x7e\xa1-\u1fff\u3001-\ud7ff]"  # white space, line breaks, or n
 
 _WORD = r"[A-Za-z0-9_./+~$@%=*;()^-]"
 _FLOW_PLAIN = rf"((?:[A-Za-z0-9_./+~$]|-(?=[A-Za-z0-9_./-])){_WORD}*(?: +{_WORD}+)*)"
-_FLOW_KEY = re.compile(rf"{_KEY}: +")
-_FLOW_SCALAR = re.compile(rf"(?:{_FLOW_PLAIN}|{_DOUBLE}|{_SINGLE}) *")
+_FLOW_ITEM = re.compile(rf"(?:(?:{_FLOW_PLAIN}|{_DOUBLE}|{_SINGLE}) *)?")
+_FLOW_PAIR = re.compile(rf"{_KEY}: +{_FLOW_ITEM.pattern}")
 
 
 class NotSimpleError(Exception):
@@ -61,14 +59,12 @@ class NotSimpleError(Exception):
 
 
 class _Token(NamedTuple):
-    """A key of a mapping or, where the key is None, the dash of an item; the nodes begin in column 0 of their line."""
+    """A key of a mapping or, where the key is None, the dash of an item; both are values, or nodes of their line."""
 
     column: int
-    key: Optional[str]
+    key: Any
     value: Any  # _BELOW if the line has none
     end: int = 0  # the column after the colon or the dash
-    key_node: Optional[Scalar] = None
-    value_node: Optional[Node] = None
 
 
 _BELOW = object()
@@ -85,14 +81,14 @@ def value(text: str) -> Any:
         raise NotSimpleError  # before lines are read in vain
     if not text.isascii() and re.search(_ODD, text):
         raise NotSimpleError
-    return _Values([token for line in _lines(text) for token in _of_line(line)]).root()
+    return _Values([token for line in _lines(text) for token in _values_of(line)]).root()
 
 
 def root(text: str, base: int) -> Node:
     """Return the nodes of a document whose `value` can be read; `base` is the offset of the text in its source."""
     tokens = []
     for line in _lines(text):
-        tokens += [(base, token) for token in _of_line(line)]
+        tokens += [(base, token) for token in _tokens(line, as_nodes=True)]
         base += len(line) + 1
     return _Nodes(tokens).root()
 
@@ -105,99 +101,112 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
-def _of_line(line: str) -> tuple[_Token, ...]:
-    return _kept_tokens(line) if len(line) < _LONGEST_KEPT else _tokens(line)
-
-
-def _tokens(line: str) -> tuple[_Token, ...]:
+def _tokens(line: str, *, as_nodes: bool) -> tuple[_Token, ...]:
     """Return the tokens of a line; none of a comment."""
     match = _LINE.fullmatch(line)
     if match is None:
         raise NotSimpleError
-    indent, dash = match.group(1, 2)
-    node = _scalar(match, 6) if match.start(9) < 0 else _flow_line(line, match.start(9))
-    found = _BELOW if node is None else to_plain(node)
-    column = len(indent)
-    key = _scalar(match, 3)
-    key_column = column + len(dash or "")
+    found = (
+        _scalar(match, 7, as_node=as_nodes)
+        if match.start(10) < 0
+        else _flow_line(line, match.start(10), as_nodes=as_nodes)
+    )
+    column = match.end(1)
+    key_column = column if match.start(2) < 0 else match.end(2)
     if key_column > _LARGEST_COLUMN:
         raise NotSimpleError
+    key = _key(match, 3, as_node=as_nodes)
     if key is not None:
-        named = _Token(key_column, key_text(key), found, key.end + 1, key, node)
-        return (named,) if dash is None else (_Token(column, None, _BELOW, column + 1), named)
-    if dash is not None:
-        return (_Token(column, None, found, column + 1, None, node),)
-    if node is not None:
+        named = _Token(key_column, key, found, match.end(6))
+        return (named,) if column == key_column else (_Token(column, None, _BELOW, column + 1), named)
+    if column < key_column:
+        return (_Token(column, None, found, column + 1),)
+    if found is not _BELOW:
         raise NotSimpleError  # a scalar goes on, or it is the whole document
     return ()
 
 
-_kept_tokens = functools.lru_cache(maxsize=4096)(_tokens)
+@functools.lru_cache(maxsize=8192)
+def _kept_values(line: str) -> tuple[_Token, ...]:
+    return _tokens(line, as_nodes=False)
 
 
-def _scalar(match: re.Match[str], group: int) -> Optional[Scalar]:
+def _values_of(line: str) -> tuple[_Token, ...]:
+    return _kept_values(line) if len(line) < _LONGEST_KEPT else _tokens(line, as_nodes=False)
+
+
+def _scalar(match: re.Match[str], group: int, *, as_node: bool) -> Any:
     """Return the scalar in three groups of a match: plain, in double quotes, in single quotes."""
     plain, double, single = match.group(group, group + 1, group + 2)
     if plain is not None:
-        start, text = match.start(group), plain.rstrip(" ")
-        return Scalar(start, start + len(text), text, plain=True)
-    if double is not None:
-        return Scalar(match.start(group + 1) - 1, match.end(group + 1) + 1, double, plain=False)
-    if single is not None:
-        return Scalar(match.start(group + 2) - 1, match.end(group + 2) + 1, single, plain=False)
-    return None
+        text = plain.rstrip(" ")
+        start = match.start(group)
+        return Scalar(start, start + len(text), text, plain=True) if as_node else scalars.resolve(text)
+    text = single if double is None else double
+    if text is None:
+        return _BELOW
+    start = match.start(group + 1 if single is None else group + 2) - 1
+    return Scalar(start, start + len(text) + 2, text, plain=False) if as_node else text
 
 
-def _flow_line(line: str, start: int) -> Node:
+def _key(match: re.Match[str], group: int, *, as_node: bool) -> Any:
+    """Return the key in three groups of a match; None if there is none."""
+    if as_node:
+        node = _scalar(match, group, as_node=as_node)
+        return None if node is _BELOW else node
+    plain, double, single = match.group(group, group + 1, group + 2)
+    if plain is not None:
+        return scalars.plain_key_text(plain)
+    return single if double is None else double
+
+
+def _flow_line(line: str, start: int, *, as_nodes: bool) -> Any:
     """Return the flow collection that the rest of a line is."""
-    found, at = _flow(line, start, depth=1)
+    found, at = _flow(line, start, as_nodes=as_nodes, depth=1)
     if _END_OF_LINE.fullmatch(line, at) is None:
         raise NotSimpleError
     return found
 
 
-def _flow(text: str, start: int, *, depth: int) -> tuple[Node, int]:
+def _flow(text: str, start: int, *, as_nodes: bool, depth: int) -> tuple[Any, int]:
     """Return the flow collection at an offset, and the offset after it."""
     if depth > _MOST_BRACKETS:
         raise NotSimpleError
-    closing = "}" if text[start] == "{" else "]"
+    is_mapping = text[start] == "{"
+    closing, part, group = ("}", _FLOW_PAIR, 4) if is_mapping else ("]", _FLOW_ITEM, 1)
     at = _after_blanks(text, start + 1)
-    parts: list[Node] = []
+    keys: list[Any] = []
+    items: list[Any] = []
     while text[at : at + 1] != closing:
-        if parts:
-            at = _after_comma(text, at)
-        if closing == "}":
-            key, at = _flow_key(text, at)
-            parts.append(key)
-        item, at = _flow_value(text, at, depth=depth)
-        parts.append(item)
+        at = _after_comma(text, at) if items else at
+        match = part.match(text, at)
+        if match is None:
+            raise NotSimpleError
+        if is_mapping:
+            keys.append(_key(match, 1, as_node=as_nodes))
+        item, at = _scalar(match, group, as_node=as_nodes), match.end()
+        if item is _BELOW:
+            item, at = _inner(text, at, as_nodes=as_nodes, depth=depth + 1)
+        items.append(item)
     at += 1
-    if closing == "]":
-        return Sequence(start, at, parts), at
-    keys, items = parts[::2], parts[1::2]
-    if len(set(map(key_text, keys))) < len(keys):
-        raise NotSimpleError
-    return Mapping(start, at, list(zip(keys, items, strict=True))), at
+    if as_nodes:
+        node = Mapping(start, at, list(zip(keys, items, strict=True))) if is_mapping else Sequence(start, at, items)
+        return node, at
+    return _mapping(keys, items) if is_mapping else items, at
 
 
-def _flow_key(text: str, at: int) -> tuple[Scalar, int]:
-    """Return the key at an offset, and the offset of its value."""
-    match = _FLOW_KEY.match(text, at)
-    key = None if match is None else _scalar(match, 1)
-    if match is None or key is None:
-        raise NotSimpleError
-    return key, match.end()
+def _mapping(keys: list[str], items: list[Any]) -> dict[str, Any]:
+    found = dict(zip(keys, items, strict=True))
+    if len(found) < len(keys):
+        raise NotSimpleError  # a key is written twice
+    return found
 
 
-def _flow_value(text: str, at: int, *, depth: int) -> tuple[Node, int]:
-    """Return the value at an offset, and the offset after it and the blanks that follow."""
-    match = _FLOW_SCALAR.match(text, at)
-    found: Optional[Node] = None if match is None else _scalar(match, 1)
-    if match is not None and found is not None:
-        return found, match.end()
+def _inner(text: str, at: int, *, as_nodes: bool, depth: int) -> tuple[Any, int]:
+    """Return the collection in another one that is at an offset, and the offset after it and the blanks that follow."""
     if text[at : at + 1] not in ("{", "["):
         raise NotSimpleError
-    found, at = _flow(text, at, depth=depth + 1)
+    found, at = _flow(text, at, as_nodes=as_nodes, depth=depth)
     return found, _after_blanks(text, at)
 
 
@@ -289,18 +298,18 @@ class _Nodes:
         while (here := self.tokens[self.at])[1].column == column and (here[1].key is not None) == is_mapping:
             self.at += 1
             item = self._value(*here)
-            if here[1].key_node is None:
-                items.append(item)
+            if is_mapping:
+                pairs.append((_moved(here[1].key, here[0]), item))
             else:
-                pairs.append((_moved(here[1].key_node, here[0]), item))
+                items.append(item)
         if is_mapping:
             return Mapping(line + column, pairs[-1][1].end, pairs)
         return Sequence(line + column, items[-1].end, items)
 
     def _value(self, line: int, token: _Token) -> Node:
         """Return the value of a key or a dash: in its line, or below, or null."""
-        if token.value_node is not None:
-            return _moved(token.value_node, line)
+        if token.value is not _BELOW:
+            return _moved(token.value, line)
         below = self.tokens[self.at][1]
         is_list = below.column == token.column and token.key is not None and below.key is None
         if below.column > token.column or is_list:
