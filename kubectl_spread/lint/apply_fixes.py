@@ -1,4 +1,4 @@
-"""Makes the fixes that findings name, as edits of the text, and checks that they did what they should.
+"""Fixes of findings, made as edits of the text and checked.
 
 A pass over a text makes all fixes whose edits do not overlap. Then the text is parsed and checked again, for the next
 pass, which makes those of the first findings that are left. What a fix brings up is shown by the next run, not fixed by
@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from bisect import insort
-from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
-from typing import Any
 from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import ObjectRef
 from kubectl_spread.lint.finding import Repair
-from kubectl_spread.lint.finding import Severity
-from kubectl_spread.text import compose
+from kubectl_spread.lint.unfixed import TrackedFinding
+from kubectl_spread.lint.unfixed import UnfixedFindings
+from kubectl_spread.lint.verify_fixes import harm
 from kubectl_spread.text import edit as editing
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile
@@ -31,7 +29,6 @@ from kubectl_spread.text.source import Span
 
 _MOST_PASSES = 10  # one fix may make another possible; no two undo each other
 _MOST_TRIED = 100_000  # characters
-_UNDECODABLE = "SPR113"
 
 
 class Refusal(NamedTuple):
@@ -41,8 +38,8 @@ class Refusal(NamedTuple):
     reason: str
 
 
-class Mended(NamedTuple):
-    """What is left once everything is fixed that can be: `results` and `findings` as a run of check has them.
+class FixResult(NamedTuple):
+    """The sources and findings after all possible fixes: `results` and `findings` as a run of check has them.
 
     `fixed` and the findings of `refused` are among those that there were before.
     """
@@ -51,13 +48,6 @@ class Mended(NamedTuple):
     findings: list[Finding]
     fixed: list[Finding]
     refused: list[Refusal]
-
-
-class _Pair(NamedTuple):
-    """A finding of the text as it is now, and what it was before the first fix; the same for one that was hidden."""
-
-    first: Finding
-    now: Finding
 
 
 class _Attempt(NamedTuple):
@@ -74,116 +64,68 @@ class _Pass(NamedTuple):
     refused: list[Refusal]
 
 
-class _Left:
-    """The findings of a run that are still to be fixed."""
-
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        self._open: dict[tuple[str, str, ObjectRef], list[Finding]] = {}
-        self._undecodable: set[tuple[str, ObjectRef]] = set()
-        for finding in findings:
-            self._open.setdefault(_kind(finding), []).append(finding)
-            if finding.rule.code == _UNDECODABLE and finding.is_unreadable:
-                self._undecodable.add((finding.place.source.name, finding.object))
-
-    def drop(self, done: Iterable[Finding]) -> None:
-        """Remove findings that are fixed."""
-        gone = {id(finding) for finding in done}
-        for known in self._open.values():
-            known[:] = [item for item in known if id(item) not in gone]
-
-    def pairs(self, findings: Iterable[Finding]) -> Iterator[_Pair]:
-        """Yield those of the current findings that may be fixed: each is one of the first ones, or was hidden."""
-        by_kind: dict[tuple[str, str, ObjectRef], list[Finding]] = {}
-        for finding in findings:
-            by_kind.setdefault(_kind(finding), []).append(finding)
-        for kind, current in by_kind.items():
-            left = {id(item): item for item in self._open.get(kind, ())}
-            by_path: dict[str, list[Finding]] = {}
-            for item in left.values():
-                by_path.setdefault(item.path, []).append(item)
-            for now in sorted(current, key=lambda item: item.path not in by_path):
-                same = [item for item in by_path.get(now.path, ()) if id(item) in left][:1]
-                if left:
-                    first = same[0] if same else next(iter(left.values()))
-                    del left[id(first)]
-                    yield _Pair(first, now)
-                elif (kind[0], now.object) in self._undecodable and not _deletes(now):
-                    yield _Pair(now, now)
-
-    def gone(self, findings: Iterable[Finding]) -> list[Finding]:
-        """Return those of the first findings that are not among the current ones."""
-        there = Counter((_kind(item), item.path) for item in findings)
-        by_kind = Counter(_kind(item) for item in findings)
-        found = []
-        for kind, known in self._open.items():
-            known = sorted(known, key=lambda item: not there[kind, item.path])  # noqa: PLW2901
-            found += known[by_kind[kind] :]
-        return found
-
-
-def _kind(finding: Finding) -> tuple[str, str, ObjectRef]:
-    """Return what identifies a finding while the text around it changes; its path may change too."""
-    return finding.place.source.name, finding.rule.code, finding.object
-
-
-def _deletes(finding: Finding) -> bool:
-    return finding.repair is not None and any(isinstance(item, editing.Drop) for item in finding.repair.fix.changes)
-
-
-def mend(
+def apply_fixes(
     results: list[Result],
     judge: Callable[[list[Result]], list[Finding]],
     *,
     recheck: Callable[[SourceFile], Result],
     is_wanted: Callable[[Repair], bool],
-) -> Mended:
+) -> FixResult:
     """Fix what can be fixed.
 
     Args:
-        results: what the sources hold.
-        judge: all findings of a run over them.
-        recheck: reads a source anew.
-        is_wanted: whether a fix is to be made; an unsafe one may not be.
+        results: the content of the sources.
+        judge: returns all findings of a run over them.
+        recheck: reads a changed source.
+        is_wanted: returns whether a fix is to be made; an unsafe one may not be.
     """
     recheck = _remembering(recheck)
-    results, findings = list(results), judge(results)
-    before = findings
-    left = _Left(findings)
+    results, first = list(results), judge(results)
+    findings, unfixed = first, UnfixedFindings(first)
     fixed: dict[int, Finding] = {}  # by id()
     reasons: dict[int, Refusal] = {}
     for _ in range(_MOST_PASSES):
         wanted = [item for item in findings if item.repair is not None and is_wanted(item.repair)]
-        by_source: dict[int, list[_Pair]] = {}
-        for pair in left.pairs(wanted):
-            by_source.setdefault(id(pair.now.repair and pair.now.repair.source), []).append(pair)
-        is_changed = False
-        for at, result in enumerate(results):
-            done = _mended(result, by_source.get(id(result.source), []), recheck)
-            fixed.update((id(finding), finding) for finding in done.done)
-            reasons.update((id(refusal.finding), refusal) for refusal in done.refused)
-            if done.done:
-                is_changed = True
-                results[at] = recheck(SourceFile(result.source.name, done.text))
-        left.drop(fixed.values())
-        if not is_changed:
+        passes = _passes(results, unfixed.tracked(wanted), recheck)
+        done = [finding for item in passes for finding in item.done]
+        fixed.update((id(finding), finding) for finding in done)
+        reasons.update((id(refusal.finding), refusal) for item in passes for refusal in item.refused)
+        unfixed.drop(fixed.values())
+        if not done:
             break
         findings = judge(results)
-    fixed.update((id(finding), finding) for finding in left.gone(findings) if fixed)
-    refused = [reasons[id(item)] for item in before if id(item) in reasons and id(item) not in fixed]
-    return Mended(results, findings, [item for item in before if id(item) in fixed], refused)
+    fixed.update((id(finding), finding) for finding in unfixed.vanished(findings) if fixed)
+    refused = [reasons[id(item)] for item in first if id(item) in reasons and id(item) not in fixed]
+    return FixResult(results, findings, [item for item in first if id(item) in fixed], refused)
+
+
+def _passes(
+    results: list[Result], tracked: Iterable[TrackedFinding], recheck: Callable[[SourceFile], Result]
+) -> list[_Pass]:
+    """Make one pass over each source; `results` then holds the changed ones."""
+    by_source: dict[int, list[TrackedFinding]] = {}
+    for item in tracked:
+        by_source.setdefault(id(item.now.repair and item.now.repair.source), []).append(item)
+    passes = []
+    for at, result in enumerate(results):
+        done = _fixed(result, by_source.get(id(result.source), []), recheck)
+        passes.append(done)
+        if done.done:
+            results[at] = recheck(SourceFile(result.source.name, done.text))
+    return passes
 
 
 def fixable(
     results: Iterable[Result], findings: Iterable[Finding], *, recheck: Callable[[SourceFile], Result]
 ) -> list[Finding]:
-    """Return the findings whose fixes can be made together, as `mend` would make them.
+    """Return the findings whose fixes can be made together, as `apply_fixes` would make them.
 
     The fixes of a large input are not tried.
     """
-    by_source: dict[int, list[_Pair]] = {}
+    by_source: dict[int, list[TrackedFinding]] = {}
     for finding in findings:
         if finding.repair is not None:
-            by_source.setdefault(id(finding.repair.source), []).append(_Pair(finding, finding))
+            by_source.setdefault(id(finding.repair.source), []).append(TrackedFinding(finding, finding))
     found: list[Finding] = []
     budget = _MOST_TRIED
     for result in results:
@@ -229,7 +171,7 @@ def possible_edits(repair: Repair) -> tuple[Edit, ...]:
         return ()
 
 
-def _mended(result: Result, pairs: list[_Pair], recheck: Callable[[SourceFile], Result]) -> _Pass:
+def _fixed(result: Result, pairs: list[TrackedFinding], recheck: Callable[[SourceFile], Result]) -> _Pass:
     """Make all fixes at once, or only those that do no harm."""
     if not pairs:
         return _Pass(result.source.text, [], [])
@@ -244,20 +186,21 @@ def _sifted(
     result: Result, kept: list[_Attempt], more: list[_Attempt], *, recheck: Callable[[SourceFile], Result]
 ) -> tuple[list[_Attempt], list[Refusal]]:
     """Return the attempts that can be made beside those that are kept, and the others; by halving, as few do harm."""
-    harm = _harm(result, [*kept, *more], recheck) if more else ""
-    if not harm:
+    repairs = [repair for attempt in (*kept, *more) for repair in attempt.repairs]
+    reason = harm(result, _text(result, [*kept, *more]), repairs, recheck=recheck) if more else ""
+    if not reason:
         return [*kept, *more], []
     if len(more) == 1:
-        return kept, [Refusal(finding, harm) for finding in more[0].findings]
+        return kept, [Refusal(finding, reason) for finding in more[0].findings]
     middle = len(more) // 2
     kept, first = _sifted(result, kept, more[:middle], recheck=recheck)
     kept, second = _sifted(result, kept, more[middle:], recheck=recheck)
     return kept, [*first, *second]
 
 
-def _attempts(pairs: list[_Pair], refused: list[Refusal]) -> Iterator[_Attempt]:
+def _attempts(pairs: list[TrackedFinding], refused: list[Refusal]) -> Iterator[_Attempt]:
     """Yield the fixes as edits. Findings of one rule at one place have the same fix: an alias repeats its anchor."""
-    at_place: dict[tuple[str, int, Span], list[_Pair]] = {}
+    at_place: dict[tuple[str, int, Span], list[TrackedFinding]] = {}
     for pair in pairs:
         place = pair.now.rule.code, id(pair.now.place.source), pair.now.place.span
         at_place.setdefault(place, []).append(pair)
@@ -268,7 +211,7 @@ def _attempts(pairs: list[_Pair], refused: list[Refusal]) -> Iterator[_Attempt]:
             yield attempt
 
 
-def _attempt(group: list[_Pair], refused: list[Refusal]) -> Optional[_Attempt]:
+def _attempt(group: list[TrackedFinding], refused: list[Refusal]) -> Optional[_Attempt]:
     """Return the fix of findings at one place, as the edits of those that can be fixed there."""
     repairs = tuple(pair.now.repair for pair in group if pair.now.repair is not None)
     edits: dict[Edit, None] = {}
@@ -302,53 +245,3 @@ def _touches(edit: Edit, taken: list[Edit]) -> bool:
 
 def _text(result: Result, attempts: list[_Attempt]) -> str:
     return editing.with_edits(result.source.text, [edit for attempt in attempts for edit in attempt.edits])
-
-
-def _harm(result: Result, attempts: list[_Attempt], recheck: Callable[[SourceFile], Result]) -> str:
-    """Return why the text with the fixes is not what was intended; empty where it is."""
-    mended = SourceFile(result.source.name, _text(result, attempts))
-    if not _means(mended, result.source, [repair for attempt in attempts for repair in attempt.repairs]):
-        return "the text would not mean what the fix intends"
-    added = _added(_refusals(result), _refusals(recheck(mended)))
-    return f"the API server would then refuse more: {', '.join(added)}" if added else ""
-
-
-def _means(mended: SourceFile, source: SourceFile, repairs: list[Repair]) -> bool:
-    """Return whether the documents are the former ones, changed as intended; a new one may have become valid."""
-    expected, problems = _documents(source)
-    changes: dict[int, list[editing.Change]] = {}  # by where the document starts
-    for repair in repairs:
-        if repair.document is not None:
-            changes.setdefault(repair.document.start, []).extend(repair.fix.changes)
-    for number, made in changes.items():
-        expected[number] = editing.changed(expected[number], made)
-    found, problems_left = _documents(mended)
-    if problems_left > problems:
-        return False
-    remaining = iter(found.values())
-    return all(_canonical(plain) in map(_canonical, remaining) for plain in expected.values())
-
-
-def _documents(source: SourceFile) -> tuple[dict[int, Any], int]:
-    """Return the plain values of the documents by where they start, and how many are not YAML."""
-    composed = list(compose.compose(source))
-    plain = {item.start: item.plain for item in composed if isinstance(item, compose.Document)}
-    return plain, len(composed) - len(plain)
-
-
-def _canonical(plain: Any) -> str:
-    """Return a text that tells 1 from true."""
-    import json  # 5 ms
-
-    return json.dumps(plain, sort_keys=True)
-
-
-def _refusals(result: Result) -> Counter[tuple[ObjectRef, str]]:
-    """Return the errors of the API server, by object and rule."""
-    return Counter((item.object, item.rule.code) for item in result.findings if item.rule.severity is Severity.ERROR)
-
-
-def _added(before: Counter[tuple[ObjectRef, str]], after: Counter[tuple[ObjectRef, str]]) -> list[str]:
-    """Return the rules by which more is refused; what else an object has that could not be decoded is not new."""
-    hidden = {name for name, code in before if code == _UNDECODABLE}
-    return sorted({code for name, code in after - before if code == _UNDECODABLE or name not in hidden})

@@ -164,12 +164,17 @@ def _is_certain(subject: BareSubject, error: FieldError) -> bool:
         return False
     if error.rule in _MISSING and (written is None or name not in entry):
         return _is_missing(subject, int(position), entry)
-    if _depends_on_open(error.rule, entry):
-        return False
-    value = _at(entry, tuple(steps))
-    if any(map(has_placeholder, (value, *steps))) or (value is None and error.rule is not Rule.LABEL_SELECTOR_INVALID):
+    if _depends_on_open(error.rule, entry) or not _is_written(error.rule, entry, tuple(steps)):
         return False
     return subject.found.is_complete or len(steps) >= subject.found.depth
+
+
+def _is_written(rule: Rule, entry: Plain, steps: Route) -> bool:
+    """Return whether the value that an error is about is written, and no placeholder."""
+    value = _at(entry, steps)
+    if any(map(has_placeholder, (value, *steps))):
+        return False
+    return value is not None or rule is Rule.LABEL_SELECTOR_INVALID
 
 
 def _is_about_a_wrong_type(error: FieldError, entry: Plain) -> bool:

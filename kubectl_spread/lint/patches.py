@@ -22,20 +22,20 @@ _LEVELS_UP = 3  # the first takes the separator off
 def missing_selectors(results: Sequence[Result]) -> Iterator[Finding]:
     """Yield constraints of patches that have no selector, on no workload that they are merged into."""
     targets: dict[tuple[str, str], list[Subject]] = {}
-    patches: list[Subject] = []
-    for result in results:
-        worlds = () if result.outside is None else (world for world in result.outside.worlds if world.has_patches)
-        nested = (subject for world in worlds for subject in world.subjects)
-        patches += [subject for subject in (*result.subjects, *nested) if subject.is_partial and subject.constraints]
-        for subject in result.subjects:
-            if not subject.is_partial:
-                targets.setdefault((subject.workload.kind, subject.workload.name), []).append(subject)
-    for patch in patches:
-        bases = [
-            base for base in targets.get((patch.workload.kind, patch.workload.name), ()) if _is_in_reach(patch, base)
-        ]
+    for subject in (subject for result in results for subject in result.subjects if not subject.is_partial):
+        targets.setdefault((subject.workload.kind, subject.workload.name), []).append(subject)
+    for patch in (patch for result in results for patch in _patches(result)):
+        same_name = targets.get((patch.workload.kind, patch.workload.name), ())
+        bases = [base for base in same_name if _is_in_reach(patch, base)]
         if bases:
             yield from _missing(patch, bases)
+
+
+def _patches(result: Result) -> Iterator[Subject]:
+    """Yield the patches with constraints in a source, those inside other documents included."""
+    worlds = () if result.outside is None else (world for world in result.outside.worlds if world.has_patches)
+    nested = (subject for world in worlds for subject in world.subjects)
+    yield from (subject for subject in (*result.subjects, *nested) if subject.is_partial and subject.constraints)
 
 
 def _is_in_reach(patch: Subject, base: Subject) -> bool:

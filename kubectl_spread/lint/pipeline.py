@@ -90,22 +90,38 @@ def judged(
     findings = policy.judged(
         [*by_source, *project.findings(codes), *_outside(results, seen, codes), *_patches(results, codes)]
     )
-    may_suppress = accepted.waivers or any(_SUPPRESSING.search(source.text) for source in sources)
     unmatched = _unmatched(accepted, results, policy)
     configs = [place.source for place in (*(waiver.place for waiver in accepted.waivers), *_places(accepted))][:1]
-    if not accepted.has_ignores or not may_suppress:
-        return Judged(in_order([*findings, *unmatched], [*sources, *configs]), 0, project.workloads)
+    ignored = 0
+    if accepted.has_ignores and _may_suppress(accepted, sources):
+        followed = frozenset(code for code, rule in RULES.items() if facts is not None or not rule.needs_facts)
+        findings, ignored = _suppressed(
+            findings, results, policy, accepted=accepted, project=project, followed=followed
+        )
+    return Judged(in_order([*findings, *unmatched], [*sources, *configs]), ignored, project.workloads)
+
+
+def _may_suppress(accepted: Accepted, sources: Sequence[SourceFile]) -> bool:
+    """Return whether the config, a comment or an annotation may suppress a finding."""
+    return bool(accepted.waivers) or any(_SUPPRESSING.search(source.text) for source in sources)
+
+
+def _suppressed(
+    findings: list[Finding],
+    results: Sequence[Result],
+    policy: Policy,
+    *,
+    accepted: Accepted,
+    project: Projects,
+    followed: frozenset[str],
+) -> tuple[list[Finding], int]:
+    """Return the findings that are not suppressed, those about suppressions, and how many were suppressed."""
     from kubectl_spread.lint.selection import suppress
 
-    bare = [subject for result in results if result.outside is not None for subject in result.outside.lists]
-    annotated = (wish for subject in (*project.subjects, *bare) for wish in suppress.annotated(subject))
-    wishes: list[Suppression] = [
-        *(wish for source in sources for wish in suppress.commented(source)),
-        *dict.fromkeys(annotated),  # an object with two templates has its annotation once
-    ]
+    sources = [result.source for result in results]
+    wishes = _suppressions(results, project)
     sifted = suppress.sift(findings, [*wishes, *accepted.waivers])
     doubtful: list[Wish] = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
-    followed = frozenset(code for code, rule in RULES.items() if facts is not None or not rule.needs_facts)
 
     def asked(wish: Wish) -> frozenset[str]:
         """Return the rules that are asked for where a suppression reaches; anywhere, for one that reaches no file."""
@@ -113,10 +129,20 @@ def judged(
         return policy.codes(reached or sources) & followed
 
     vain = suppress.in_vain(doubtful, sifted.used, asked)
-    told = policy.judged([*vain, *suppress.unexplained(wishes)])
-    return Judged(
-        in_order([*sifted.findings, *told, *unmatched], [*sources, *configs]), sifted.ignored, project.workloads
-    )
+    about_suppressions = policy.judged([*vain, *suppress.unexplained(wishes)])
+    return [*sifted.findings, *about_suppressions], sifted.ignored
+
+
+def _suppressions(results: Sequence[Result], project: Projects) -> list[Suppression]:
+    """Return the suppressions in comments and annotations."""
+    from kubectl_spread.lint.selection import suppress
+
+    bare = [subject for result in results if result.outside is not None for subject in result.outside.lists]
+    annotated = (wish for subject in (*project.subjects, *bare) for wish in suppress.annotated(subject))
+    return [
+        *(wish for result in results for wish in suppress.commented(result.source)),
+        *dict.fromkeys(annotated),  # an object with two templates has its annotation once
+    ]
 
 
 def _unmatched(accepted: Accepted, results: Sequence[Result], policy: Policy) -> list[Finding]:

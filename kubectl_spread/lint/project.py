@@ -6,7 +6,6 @@ import copy
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 from typing import NamedTuple
@@ -14,12 +13,13 @@ from typing import Optional
 from typing import Protocol
 from typing import Union
 
+from kubectl_spread.lint import replica_range
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.group import Group
 from kubectl_spread.lint.kustomization import Replicas
-from kubectl_spread.lint.kustomization import Unknown
 from kubectl_spread.lint.neighbours import Area
 from kubectl_spread.lint.neighbours import Neighbourhoods
+from kubectl_spread.lint.replica_range import ReplicaRange
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import Manifest
@@ -33,26 +33,6 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
 Plain = dict[str, Any]
-
-_KEDA_MINIMUM, _KEDA_MAXIMUM = 0, 100  # of a ScaledObject that names none
-
-
-class ReplicaRange(NamedTuple):
-    """How many replicas a workload has, least and most; None where nothing in the input says it.
-
-    `autoscaler` is the HorizontalPodAutoscaler or ScaledObject that says it. `written` is the number in the manifest,
-    which an overlay may replace.
-    """
-
-    minimum: Optional[int]
-    maximum: Optional[int]
-    autoscaler: Optional[Manifest] = None
-    written: Optional[int] = None
-
-    @property
-    def likely(self) -> Optional[int]:
-        """Return the maximum; where it is unknown, the number in the manifest."""
-        return self.written if self.maximum is None else self.maximum
 
 
 class TargetCluster(NamedTuple):
@@ -195,17 +175,19 @@ class Project:
         if owner.is_foreign:
             return ReplicaRange(None, None)
         for autoscaler in self._autoscalers(runner):
-            return _times(_scaled(autoscaler), owner.group.size)
+            return replica_range.times(replica_range.of_autoscaler(autoscaler), owner.group.size)
         if owner.kind in _COUNT_THEMSELVES:
             return ReplicaRange(owner.replicas, owner.replicas)
         if owner.kind == "Service":
             return ReplicaRange(*knative_scale(owner.template))
-        written = _whole(fields(runner.plain.get("spec")).get("replicas"), None)
+        written = replica_range.whole(fields(runner.plain.get("spec")).get("replicas"), None)
         overlaid = self._set_replicas(runner)
         if overlaid is None:
-            return _times(ReplicaRange(written, written, written=written), owner.group.size)
+            return replica_range.times(ReplicaRange(written, written, written=written), owner.group.size)
         counts = [written if count is None else count for count in overlaid]
-        return _times(widest([_of_overlay(count, written) for count in counts]), owner.group.size)
+        return replica_range.times(
+            replica_range.widest([replica_range.of_overlay(count, written) for count in counts]), owner.group.size
+        )
 
     def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
         """Return how many pods a constraint counts at most, those of other workloads included; None if unknown.
@@ -313,44 +295,6 @@ def _scale_target(autoscaler: Manifest) -> Plain:
     return fields(fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
 
 
-def _whole(value: Any, default: Optional[int]) -> Optional[int]:
-    """Return a whole number, 3.0 as well as 3, or the default."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
-        return default
-    return int(value)
-
-
-def _scaled(autoscaler: Manifest) -> ReplicaRange:
-    spec = fields(autoscaler.plain.get("spec"))
-    if autoscaler.kind == "ScaledObject":
-        least = _whole(spec.get("minReplicaCount"), _KEDA_MINIMUM)
-        return ReplicaRange(least, _whole(spec.get("maxReplicaCount"), _KEDA_MAXIMUM), autoscaler)
-    most = _whole(spec.get("maxReplicas"), None)
-    return ReplicaRange(_whole(spec.get("minReplicas"), 1), most, autoscaler)
-
-
-def _of_overlay(count: Replicas, written: Optional[int]) -> ReplicaRange:
-    if isinstance(count, Unknown):
-        return ReplicaRange(None, None, written=written)
-    return ReplicaRange(count, count, written=written)
-
-
-def widest(ranges: Sequence[ReplicaRange]) -> ReplicaRange:
-    """Return the range of a workload that several roots or overlays have, from the least to the most."""
-    if len(ranges) == 1:
-        return ranges[0]
-    least = [item.minimum for item in ranges if item.minimum is not None]
-    most = [item.maximum for item in ranges if item.maximum is not None]
-    autoscaler = next((item.autoscaler for item in ranges if item.autoscaler is not None), None)
-    written = [item.written for item in ranges if item.written is not None]
-    return ReplicaRange(
-        min(least) if len(least) == len(ranges) else None,
-        max(most) if len(most) == len(ranges) else None,
-        autoscaler,
-        max([*written, *most], default=None),
-    )
-
-
 def _sum(sizes: Iterable[Optional[int]]) -> Optional[int]:
     """Return the sum, None where a number is missing."""
     total = 0
@@ -359,10 +303,3 @@ def _sum(sizes: Iterable[Optional[int]]) -> Optional[int]:
             return None
         total += size
     return total
-
-
-def _times(groups: ReplicaRange, size: int) -> ReplicaRange:
-    """Return the range of pods in so many groups."""
-    least, most = (None if number is None else number * size for number in groups[:2])
-    written = None if groups.written is None else groups.written * size
-    return groups._replace(minimum=least, maximum=most, written=written)

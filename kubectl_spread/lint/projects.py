@@ -15,10 +15,10 @@ from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.project import ReplicaRange
 from kubectl_spread.lint.project import TargetCluster
-from kubectl_spread.lint.project import widest
 from kubectl_spread.lint.registry import RULES
+from kubectl_spread.lint.replica_range import ReplicaRange
+from kubectl_spread.lint.replica_range import widest
 from kubectl_spread.lint.roots import Held
 from kubectl_spread.lint.roots import Root
 from kubectl_spread.lint.roots import RootRules

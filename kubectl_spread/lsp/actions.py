@@ -10,8 +10,8 @@ from typing import Optional
 
 from lsprotocol import types
 
+from kubectl_spread.lint.apply_fixes import apply_fixes
 from kubectl_spread.lint.apply_fixes import edits_of
-from kubectl_spread.lint.apply_fixes import mend
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lsp.client import Client
@@ -76,7 +76,7 @@ def _fixes(finding: Finding, checked: Checked, desk: Desk) -> Iterator[types.Cod
     repair = finding.repair
     if repair is None or repair.source is not checked.result.source:
         return
-    done = mend([checked.result], lambda _: [finding], recheck=desk.checker.read, is_wanted=lambda _: True)
+    done = apply_fixes([checked.result], lambda _: [finding], recheck=desk.checker.read, is_wanted=lambda _: True)
     if done.fixed:
         action = _action(repair.fix.title, checked, desk, edits=edits_of(repair))
         action.diagnostics = [diagnostic(finding, desk.client, uri=desk.review.uri)]
@@ -97,7 +97,7 @@ def _fix_all(checked: Checked, desk: Desk) -> Iterator[types.CodeAction]:
         return
     before = [other.result for other in desk.review.documents.values()]
     name = checked.result.source.name
-    done = mend(
+    done = apply_fixes(
         before,
         desk.checker.findings,
         recheck=desk.checker.read,

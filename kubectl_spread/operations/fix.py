@@ -19,7 +19,7 @@ from kubectl_spread.operations.check import PreparedCheck
 from kubectl_spread.operations.check import ReadFiles
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
-    from kubectl_spread.lint.apply_fixes import Mended
+    from kubectl_spread.lint.apply_fixes import FixResult
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.finding import Repair
@@ -118,12 +118,12 @@ def fixable(
     return Fixable(count, len(fixable_findings(results, left, recheck=settings.read)) - count)
 
 
-def _fixed(prepared: PreparedCheck, *, unsafe: bool) -> Mended:
+def _fixed(prepared: PreparedCheck, *, unsafe: bool) -> FixResult:
     """Fix in memory; fixes that do more than they should are refused with a warning."""
-    from kubectl_spread.lint.apply_fixes import mend
+    from kubectl_spread.lint.apply_fixes import apply_fixes
     from kubectl_spread.report.check.findings import location
 
-    outcome = mend(
+    outcome = apply_fixes(
         prepared.read.results,
         lambda found: prepared.judge(found).findings,
         recheck=prepared.settings.read,
@@ -135,7 +135,7 @@ def _fixed(prepared: PreparedCheck, *, unsafe: bool) -> Mended:
     return outcome
 
 
-def _written(read: ReadFiles, outcome: Mended, asked: CheckSettings) -> ReadFiles:
+def _written(read: ReadFiles, outcome: FixResult, asked: CheckSettings) -> ReadFiles:
     """Write the texts; go on with what is on disk then: with the old text of a file that cannot be written."""
     errors = write(read.results, outcome.results)
     results = [

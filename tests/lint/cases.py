@@ -13,8 +13,8 @@ from typing import Optional
 import pytest
 from ruamel.yaml import YAML
 
-from kubectl_spread.lint.apply_fixes import mend
-from kubectl_spread.lint.apply_fixes import Mended
+from kubectl_spread.lint.apply_fixes import apply_fixes
+from kubectl_spread.lint.apply_fixes import FixResult
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
@@ -101,8 +101,8 @@ def judge(case: dict[str, Any], codes: frozenset[str], folder: Path) -> Callable
     return judged
 
 
-def mended(text: str, judged: Callable[[list[Result]], list[Finding]]) -> Mended:
-    return mend([read(text)], judged, recheck=lambda source: read(source.text), is_wanted=lambda _: True)
+def mended(text: str, judged: Callable[[list[Result]], list[Finding]]) -> FixResult:
+    return apply_fixes([read(text)], judged, recheck=lambda source: read(source.text), is_wanted=lambda _: True)
 
 
 def shown(finding: Finding) -> str:

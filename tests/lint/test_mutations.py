@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from kubectl_spread.lint import pipeline
-from kubectl_spread.lint.apply_fixes import mend
+from kubectl_spread.lint.apply_fixes import apply_fixes
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
@@ -169,12 +169,12 @@ def test_fixing_a_broken_manifest_ends_and_makes_nothing_worse(text: str, with_u
 
 def assert_mended(text: str, *, with_unsafe: bool) -> None:
     before = read(SourceFile("mutant.yaml", text))
-    outcome = mend([before], judged, recheck=read, is_wanted=lambda repair: with_unsafe or repair.fix.is_safe)
+    outcome = apply_fixes([before], judged, recheck=read, is_wanted=lambda repair: with_unsafe or repair.fix.is_safe)
     after = outcome.results[0]
     assert refused(list(after.findings)) <= refused(list(before.findings))
     texts = [after.source.text]  # what a fix brings up is for the next run
     for _ in range(6):
-        again = mend([after], judged, recheck=read, is_wanted=lambda repair: with_unsafe or repair.fix.is_safe)
+        again = apply_fixes([after], judged, recheck=read, is_wanted=lambda repair: with_unsafe or repair.fix.is_safe)
         after = again.results[0]
         texts.append(after.source.text)
     assert texts[-1] == texts[-2]

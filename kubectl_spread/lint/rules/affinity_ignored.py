@@ -68,6 +68,7 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.wording import counted
 
@@ -83,11 +84,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return
     known = dict(accounts(subject, project))
     for constraint in subject.hard:
-        pods = project.likely_group_size(subject, constraint)
-        if constraint.node_affinity_policy != IGNORE or not subject.is_in_its_group(constraint):
+        if constraint.node_affinity_policy != IGNORE or not _can_stall(subject, constraint, project):
             continue
-        if pods is not None and pods <= constraint.max_skew and subject.workload.kind != "Pod":
-            continue  # SPR204; a single Pod may be counted with others that run
         if constraint not in known or any(not item.chosen for item in known[constraint].counted):
             is_certain = constraint in known or demands.node_values(subject, constraint.topology_key) is not None
             route = subject.route(constraint, _FIELD)
@@ -103,6 +101,14 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 severity=None if is_certain else Severity.WARNING,
                 fix=Fix(f"write {HONOR}", (Put(route, HONOR),), is_safe=True),
             )
+
+
+def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Return whether a constraint counts more of the pods than it allows in one domain; fewer are SPR204."""
+    if not subject.is_in_its_group(constraint):
+        return False
+    pods = project.likely_group_size(subject, constraint)
+    return pods is None or pods > constraint.max_skew or subject.workload.kind == "Pod"  # others of its group may run
 
 
 _CERTAIN = (

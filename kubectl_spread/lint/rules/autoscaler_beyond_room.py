@@ -67,17 +67,9 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     """Find workloads whose fewest replicas are placed, and whose most are not because of a hard constraint."""
     replicas = project.replicas(subject)
     least, most = replicas.minimum, replicas.maximum
-    if (
-        project.facts is None
-        or project.target.autoscaler
-        or replicas.autoscaler is None
-        or least is None
-        or most is None
-        or least >= most
-    ):
+    if project.facts is None or project.target.autoscaler or replicas.autoscaler is None:
         return
-    now, written = outcome(subject, project), project.facts.outcome(subject.workload)
-    if now is None or now.pending or written is None or written.pending:
+    if least is None or most is None or least >= most or not _is_placed(subject, project):
         return
     if not any(hard_accounts(subject, project)) or any(unreachable(subject, project)):
         return
@@ -92,3 +84,10 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         subject.path(route),
         "make room in the fullest domain, raise maxSkew, or lower the maximum",
     )
+
+
+def _is_placed(subject: Subject, project: Project) -> bool:
+    """Return whether all pods of the fewest replicas, and of those that are written, find a node."""
+    now = outcome(subject, project)
+    written = None if project.facts is None else project.facts.outcome(subject.workload)
+    return now is not None and not now.pending and written is not None and not written.pending

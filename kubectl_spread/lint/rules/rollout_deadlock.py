@@ -51,10 +51,10 @@ from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.project import ReplicaRange
 from kubectl_spread.lint.queries import demands
 from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.demands import OwnTerm
+from kubectl_spread.lint.replica_range import ReplicaRange
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.wording import domains
 from kubectl_spread.lint.workload import Subject
