@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Optional
 from typing import TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli import complete
+from kubectl_spread.cli import terminal
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import as_usage_errors
@@ -30,7 +30,6 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.explain import ExplainResult
 
 _WIDTH = 120  # where nobody says how wide the output may be
-_WIDEST = 160
 
 
 @click.command()
@@ -180,11 +179,6 @@ def _print(found: ExplainResult, output: str, *, colour: bool, is_wide: bool) ->
     from kubectl_spread.report.explain import text as explain_text
     from kubectl_spread.report.table import Style
 
-    text = explain_text.text(found.reports, Style(_width(), colour, is_wide))
+    text = explain_text.text(found.reports, Style(terminal.width(_WIDTH), colour, is_wide))
     if text:
         click.echo(text, color=True)
-
-
-def _width() -> int:
-    """How wide the text may be: as the terminal, or as COLUMNS says."""
-    return min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 
 import click
 
+from kubectl_spread.cli import terminal
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
@@ -43,7 +42,9 @@ def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> 
 
         click.echo(dumps(report.document(found)))
     else:
-        blocks = ["\n".join(report.lines(item, width=_width(), colour=colour)) for item in found]
+        blocks = [
+            "\n".join(report.lines(item, width=terminal.table_width() or _WIDTH, colour=colour)) for item in found
+        ]
         click.echo("\n\n".join(blocks), color=True)
     missed = sum(len(item.not_understood) for item in found)
     if not missed:
@@ -62,10 +63,3 @@ def _standard_input() -> str:
     raw = sys.stdin.buffer.read()
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
     return raw.decode(encoding, "replace")
-
-
-def _width() -> int:
-    """The columns of the terminal, or what COLUMNS says."""
-    if "COLUMNS" not in os.environ and (sys.stdout is None or not sys.stdout.isatty()):
-        return _WIDTH
-    return shutil.get_terminal_size((_WIDTH, 24)).columns

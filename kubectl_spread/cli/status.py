@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kubectl_spread.cli import complete
+from kubectl_spread.cli import terminal
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import as_usage_errors
 from kubectl_spread.cli.options import cluster_facts
@@ -135,7 +136,8 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
 
         click.echo(prometheus.text(found.statuses), nl=False)
     elif found.statuses:
-        shown = _Shown(output, has_namespace=not found.selection.namespace, has_headers=has_headers)
+        width = terminal.table_width() if has_headers else None
+        shown = _Shown(output, has_namespace=not found.selection.namespace, has_headers=has_headers, width=width)
         shown.show(found)
     else:
         where = f" in {found.selection.namespace} namespace" if found.selection.namespace else ""
@@ -165,11 +167,13 @@ def _print_json(found: StatusResult) -> None:
 class _Shown:
     """What was printed already, so that only what has changed comes after it."""
 
-    def __init__(self, output: Optional[str], *, has_namespace: bool, has_headers: bool) -> None:
+    def __init__(
+        self, output: Optional[str], *, has_namespace: bool, has_headers: bool, width: Optional[int] = None
+    ) -> None:
         from kubectl_spread.report.status import table
 
         self._table = table
-        self._columns = table.Columns()
+        self._columns = table.Columns(width)
         self._is_wide = output == "wide"
         self._is_json = output == "json"
         self._has_namespace = has_namespace

@@ -7,13 +7,15 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
+from typing import Union
 
 from kubectl_spread.text.wording import safe
 
 NARROWEST = 40
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1"}
 _GAP, _NARROW_GAP = 3, 2
-_LEAST = 18  # of a column that wraps; the arithmetic of a domain stays whole
+_SHORT = 18  # columns up to this width stay whole as long as possible, such as the arithmetic of a domain
+_NARROWEST_COLUMNS = (_SHORT, 12, 0)  # how narrow columns may become, one attempt after another
 
 
 class Style(NamedTuple):
@@ -22,6 +24,16 @@ class Style(NamedTuple):
     width: int = 120
     colour: bool = False
     is_wide: bool = False
+
+
+class Rows(NamedTuple):
+    """Rows of a table, the header first, that are laid out when the width is known."""
+
+    rows: tuple[tuple[str, ...], ...]
+    indent: str = ""
+
+
+Block = Union[str, Rows]
 
 
 def paint(text: str, style: str, *, colour: bool) -> str:
@@ -46,6 +58,17 @@ def wrapped(text: str, width: Optional[int], *, indent: str = "", hanging: str =
     )
 
 
+def laid_out(blocks: Iterable[Block], width: Optional[int] = None) -> list[str]:
+    """Return paragraphs and tables as lines of at most `width`; None breaks no line."""
+    out: list[str] = []
+    for block in blocks:
+        if isinstance(block, Rows):
+            out += table(block.rows, width, indent=block.indent)
+        else:
+            out += [block] if width is None else fitted([block], width)
+    return out
+
+
 def fitted(lines: Iterable[str], width: int) -> list[str]:
     """Break the lines that are longer than `width`, with the indentation that they have."""
     out: list[str] = []
@@ -58,17 +81,27 @@ def fitted(lines: Iterable[str], width: int) -> list[str]:
 def table(rows: Sequence[tuple[str, ...]], width: Optional[int] = None, *, indent: str = "") -> list[str]:
     """Return left-aligned columns; cells wrap if a row is wider than `width`. The first row is the header.
 
-    The gaps give way first where that is enough, else the widest columns, then both. A word that is wider than its
-    column sticks out. Without a width no cell wraps.
+    Columns and gaps become narrower as far as words stay whole. If that is not enough, there is a block of lines for
+    each row instead. Without a width no cell wraps.
     """
     cells = [tuple(safe(cell) or "<none>" for cell in row) for row in rows]
     if not cells:
         return []
     natural = [max(len(row[at]) for row in cells) for at in range(len(cells[0]))]
-    room = sum(natural) + _GAP * len(natural) if width is None else max(width, NARROWEST) - len(indent)
-    least = _least(cells, natural)
-    gap = _gap(natural, least, room)
-    widths = _widths(natural, least, room - gap * (len(natural) - 1))
+    if width is None:
+        return _columns(cells, natural, _GAP, indent=indent)
+    room = max(width, NARROWEST) - len(indent)
+    for narrowest in _NARROWEST_COLUMNS:
+        least = _least(cells, natural, narrowest)
+        gap = _gap(natural, least, room)
+        widths = _widths(natural, least, room - gap * (len(natural) - 1))
+        lines = _columns(cells, widths, gap, indent=indent)
+        if max(map(len, lines)) <= room + len(indent):
+            return lines
+    return _blocks(cells, width, indent=indent)
+
+
+def _columns(cells: list[tuple[str, ...]], widths: list[int], gap: int, *, indent: str) -> list[str]:
     out = []
     for row in cells:
         columns = [
@@ -82,10 +115,24 @@ def table(rows: Sequence[tuple[str, ...]], width: Optional[int] = None, *, inden
     return out
 
 
-def _least(cells: list[tuple[str, ...]], natural: list[int]) -> list[int]:
-    """How narrow each column may become: a word, and some, stays whole."""
+def _blocks(cells: list[tuple[str, ...]], width: int, *, indent: str) -> list[str]:
+    """Return `HEADER: cell` lines for each row, the first cell on top."""
+    header, *rows = cells
+    out = []
+    for first, *others in rows:
+        out += wrapped(f"{header[0]}: {first}", width, indent=indent, hanging="    ")
+        for name, cell in zip(header[1:], others, strict=True):
+            out += wrapped(f"{name}: {cell}", width, indent=f"{indent}  ", hanging="  ")
+    return out
+
+
+def _least(cells: list[tuple[str, ...]], natural: list[int], narrowest: int) -> list[int]:
+    """Return how narrow each column may become: words stay whole, and so do columns that are short anyway."""
     longest_word = [max(max(map(len, row[at].split()), default=0) for row in cells) for at in range(len(cells[0]))]
-    return [min(most, max(word, _LEAST)) for most, word in zip(natural, longest_word, strict=True)]
+    return [
+        most if narrowest and most <= _SHORT else max(word, min(most, narrowest))
+        for most, word in zip(natural, longest_word, strict=True)
+    ]
 
 
 def _gap(natural: list[int], least: list[int], room: int) -> int:

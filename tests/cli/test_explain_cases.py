@@ -546,7 +546,7 @@ def test_a_search_that_did_not_see_all_outcomes_says_so(capsys: pytest.CaptureFi
     assert ({"a": [2, 4], "b": [2, 4]}, [0, 2]) == (domains["range"], domains["skewRange"])
     assert (
         "restarts all 4 running pods; in the end all 6 pods have a node (in 2 sampled outcomes; there may be others) "
-        "topology.kubernetes.io/zone: a 2-4, b 2-4 (skew 0-2, now 0)"
+        "topology.kubernetes.io/zone: a=2-4 b=2-4, skew 0 -> 0-2"
     ) in text
 
 
@@ -555,7 +555,7 @@ def test_the_skew_of_different_outcomes_is_a_range(capsys: pytest.CaptureFixture
     (domains,) = item["effect"]["domains"]
 
     assert [0, 2] == domains["skewRange"]
-    assert "us-east-1a 0-2, us-east-1b 0-2, us-east1b 1-2 (skew 0-2, now 1)" in text
+    assert "us-east-1a=0-2 us-east-1b=0-2 us-east1b=1-2, skew 1 -> 0-2" in text
 
 
 def told_of(capsys: pytest.CaptureFixture[str], name: str, pod: str) -> str:

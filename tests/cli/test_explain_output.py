@@ -18,7 +18,7 @@ from kubectl_spread.cli.main import run
 
 CASES = sorted(path.parent for path in (Path(__file__).parent / "explained").glob("*/command"))
 EXAMPLES = Path(__file__).parents[2] / "examples"
-WIDTHS = (80, 160)
+WIDTHS = (60, 80, 160)
 COLOURS = ("never", "always")
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -38,3 +38,22 @@ def test_without_a_width_no_cell_is_broken() -> None:
         "DOMAIN          IF PLACED HERE      FITS",
         "eu-central-1a   1 + 1 - 0 = 2 > 1   yes, but no usable node",
     ] == table.table(ROWS)
+
+
+def test_columns_become_as_narrow_as_their_words() -> None:
+    assert [
+        "DOMAIN          IF PLACED    FITS",
+        "                HERE",
+        "eu-central-1a   1 + 1 - 0    yes, but no",
+        "                = 2 > 1      usable node",
+    ] == table.table(ROWS, 40)
+
+
+def test_rows_become_blocks_if_words_do_not_fit() -> None:
+    rows = [("NODES", "REFUSED BY"), ("4", "taint node-role.kubernetes.io/control-plane:NoSchedule")]
+
+    assert [
+        "  NODES: 4",
+        "    REFUSED BY: taint",
+        "      node-role.kubernetes.io/control-plane:NoSchedule",
+    ] == table.table(rows, 50, indent="  ")

@@ -396,7 +396,7 @@ def test_each_set_says_why_no_node_is_left() -> None:
     found = explained([*nodes, db, web("web-0", "a1")], waiting(constraint(ZONE), cpu="500m"))
 
     assert conflict_text(found).splitlines() == [
-        "What leaves no node (each set by itself keeps the pod Pending):",
+        "Conflicts (each of these alone keeps the pod Pending):",
         "  1. the cpu request leaves only a1, a2, b1",
         "       asks 500m; c1 has 250m of 250m free, too small even if empty",
         "     topologySpreadConstraints[0] (topology.kubernetes.io/zone, maxSkew 1) leaves only b1, c1",
@@ -417,7 +417,7 @@ def test_a_bound_volume_and_a_taken_port_are_named() -> None:
     found = explained([zoned("a1", "a"), zoned("b1", "b"), *storage, holder], new)
 
     assert conflict_text(found).splitlines() == [
-        "What leaves no node (each set by itself keeps the pod Pending):",
+        "Conflicts (each of these alone keeps the pod Pending):",
         "  1. host port 80 leaves only a1",
         "       taken by web-1 on b1",
         "     the volume of claim data leaves only b1",

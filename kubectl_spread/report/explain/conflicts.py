@@ -26,7 +26,7 @@ def refusal(conflict: Conflict) -> str:
 
 def lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]:
     """The sets of requirements that leave no node: what each requirement leaves, and why it leaves no more."""
-    out = wrapped("What leaves no node (each set by itself keeps the pod Pending):", width, hanging="  ")
+    out = wrapped("Conflicts (each of these alone keeps the pod Pending):", width, hanging="  ")
     for number, conflict in enumerate(explanation.conflicts[:_MOST_CONFLICTS], 1):
         first = f"{number}."
         words = conflict.arithmetic or ("",) * len(conflict.requirements)
@@ -48,8 +48,10 @@ def _numbered(number: str, text: str, width: Optional[int]) -> list[str]:
 def _more(explanation: Explanation) -> list[str]:
     more = len(explanation.conflicts[_MOST_CONFLICTS:]) + explanation.more_conflicts
     if not explanation.conflicts_are_complete:
-        return [f"  and at least {counted(more, 'more set')}, as the search was stopped" if more else "  and others"]
-    return [f"  and {counted(more, 'more set')}"] if more else []
+        return [
+            f"  and at least {counted(more, 'more conflict')}, as the search was stopped" if more else "  and others"
+        ]
+    return [f"  and {counted(more, 'more conflict')}"] if more else []
 
 
 def left(requirement: Requirement, names: tuple[str, ...]) -> str:

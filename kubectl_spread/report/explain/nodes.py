@@ -67,13 +67,14 @@ def lines(explanation: Explanation, style: Style) -> list[str]:
 
 
 def which(names: tuple[str, ...], explanation: Explanation, style: Style) -> str:
-    """Names where they are few; else how many in each domain."""
+    """Return names if they are few; otherwise `topology.kubernetes.io/zone: a=3 b=2`."""
     if len(names) <= _MOST_NAMES or (style.is_wide and len(names) <= 10 * _MOST_NAMES):
         return ", ".join(names)
     domain_of = dict(zip(explanation.node_names, explanation.domain_of, strict=True))
     counts = Counter(domain_of[name] for name in names)
     if set(counts) == {""}:
         return listed(names, most=3)
-    parts = [f"{value or 'without the label'}: {count}" for value, count in sorted(counts.items())]
+    parts = [f"{value}={count}" for value, count in sorted(counts.items()) if value]
     more = f" and {len(parts) - _MOST_DOMAINS} more" if len(parts) > _MOST_DOMAINS else ""
-    return f"{', '.join(parts[:_MOST_DOMAINS])}{more} (by {explanation.domain_key})"
+    without = f"; {counts['']} without the label" if counts[""] else ""
+    return f"{explanation.domain_key}: {' '.join(parts[:_MOST_DOMAINS])}{more}{without}"

@@ -12,7 +12,9 @@ from kubectl_spread.explain.preemption import PreemptionReport
 from kubectl_spread.explain.preemption import Unhelpful
 from kubectl_spread.explain.preemption import Victim
 from kubectl_spread.explain.preemption import WhyNot
-from kubectl_spread.report.table import table
+from kubectl_spread.report.table import Block
+from kubectl_spread.report.table import laid_out
+from kubectl_spread.report.table import Rows
 from kubectl_spread.text.wording import counted
 from kubectl_spread.text.wording import listed
 from kubectl_spread.text.wording import safe
@@ -23,11 +25,16 @@ _MOST_VICTIMS = 10
 
 
 def lines(found: PreemptionReport) -> list[str]:
-    """What preemption would do, or why it cannot help."""
+    """Return `blocks` as text."""
+    return laid_out(blocks(found))
+
+
+def blocks(found: PreemptionReport) -> list[Block]:
+    """Return what preemption would do, or why it cannot help."""
     if found.not_eligible:
         return [f"Preemption: {safe(found.not_eligible)}"]
     if found.node:
-        out = [f"Preemption would evict {counted(len(found.victims), 'pod')} on {safe(found.node)}:"]
+        out: list[Block] = [f"Preemption would evict {counted(len(found.victims), 'pod')} on {safe(found.node)}:"]
         out += [f"  {_victim(victim)}" for victim in found.victims[:_MOST_VICTIMS]]
         if len(found.victims) > _MOST_VICTIMS:
             out.append(f"  and {len(found.victims) - _MOST_VICTIMS} more")
@@ -52,17 +59,19 @@ def _victim(victim: Victim) -> str:
     return safe(f"{victim.pod.key}: {'; '.join(parts)}")
 
 
-def _choice(found: PreemptionReport) -> list[str]:
+def _choice(found: PreemptionReport) -> list[Block]:
     if found.criterion is None:
         return ["  the only node where it helps"]
     second = safe(found.choices[1].node)
     if found.criterion is Criterion.NAME:
-        out = [f"  {safe(found.node)} and {second} are equal in all that is compared; the scheduler may take either"]
+        out: list[Block] = [
+            f"  {safe(found.node)} and {second} are equal in every criterion, so the scheduler may choose either"
+        ]
     else:
         out = [f"  chosen of {found.candidates} nodes, before {second} for {found.criterion.value}:"]
     rows = [("NODE", "PDB VIOLATIONS", "HIGHEST PRIORITY", "SUM", "VICTIMS", "EARLIEST START")]
     rows += [_row(choice) for choice in found.choices]
-    out += table(rows, indent="    ")
+    out.append(Rows(tuple(rows), "    "))
     if found.candidates > len(found.choices):
         out.append(f"    and {counted(found.candidates - len(found.choices), 'more node')}")
     return out

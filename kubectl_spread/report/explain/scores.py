@@ -19,6 +19,9 @@ from kubectl_spread.explain.scores import Share
 from kubectl_spread.explain.scores import SoftConstraint
 from kubectl_spread.explain.scores import SoftDomain
 from kubectl_spread.explain.scores import SoftVote
+from kubectl_spread.report.table import Block
+from kubectl_spread.report.table import laid_out
+from kubectl_spread.report.table import Rows
 from kubectl_spread.report.table import table
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import counted
@@ -30,8 +33,8 @@ _MOST_NAMES = 6
 _MOST_SETS = 3
 
 
-def lines(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = False) -> list[str]:
-    """The table, the nodes that may be taken, and why.
+def blocks(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = False) -> list[Block]:
+    """Return the table, the nodes that may be taken, and why.
 
     Args:
         scores: of a pod that fits somewhere.
@@ -46,13 +49,18 @@ def lines(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = F
     if scores.decision is None:
         hosts = listed(scores.hosts, most=_MOST_NAMES)
         all_of, any_of = ("Both", "either") if len(scores.rows) == 2 else (f"All {len(scores.rows)}", "any")
-        out = [f"{all_of} nodes score {scores.rows[0].total}, and {any_of} of them may be taken: {hosts}."]
+        out: list[Block] = [f"{all_of} nodes score {scores.rows[0].total}, and {any_of} of them may be taken: {hosts}."]
     else:
         out = [_title(scores), *_table(scores, own=own, width=width, wide=wide), *_tied(scores)]
         out += _decision(scores.decision)
     if scores.soft is not None:
         out += _soft(scores.soft, len(scores.rows))
     return out
+
+
+def lines(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = False) -> list[str]:
+    """Return `blocks` as text."""
+    return laid_out(blocks(scores, own=own, width=width, wide=wide))
 
 
 def _title(scores: ScoreTable) -> str:
@@ -64,15 +72,17 @@ def _title(scores: ScoreTable) -> str:
     )
 
 
-def _table(scores: ScoreTable, *, own: str, width: int, wide: bool) -> list[str]:
+def _table(scores: ScoreTable, *, own: str, width: int, wide: bool) -> list[Block]:
     shown = list(scores.rows) if wide else list(scores.rows[:_MOST_ROWS])
     shown += [row for row in scores.rows[len(shown) :] if row.node == own]
     equal = [at for at in range(len(scores.plugins)) if len({row.points[at] for row in scores.rows}) == 1]
     differing = [at for at in range(len(scores.plugins)) if at not in equal]
-    out = table(_rows(scores, shown, differing, [scores.plugins[at] for at in differing]), indent="  ")
-    if max(map(len, out)) > width:
-        short = [_initials(scores.plugins[at]) for at in differing]
-        out = table(_rows(scores, shown, differing, short), indent="  ")
+    rows = _rows(scores, shown, differing, [scores.plugins[at] for at in differing])
+    is_wide = max(map(len, table(rows, indent="  "))) > width
+    if is_wide:
+        rows = _rows(scores, shown, differing, [_initials(scores.plugins[at]) for at in differing])
+    out: list[Block] = [Rows(tuple(rows), "  ")]
+    if is_wide:
         out.append("  " + ", ".join(f"{_initials(scores.plugins[at])} = {scores.plugins[at]}" for at in differing))
     if len(shown) < len(scores.rows):
         out.append(f"  and {counted(len(scores.rows) - len(shown), 'more node')}")
@@ -160,18 +170,23 @@ _AGAIN = {
 
 
 def standing_lines(standing: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[str]:
+    """Return `standing_blocks` as text."""
+    return laid_out(standing_blocks(standing, node, width=width, wide=wide))
+
+
+def standing_blocks(standing: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[Block]:
     """A bound pod: what holds of it today, and where it would go.
 
     The accounts of its constraints are told by `report.constraints`.
     """
     if standing.unknown is not None:
         return [f"Why the pod is on this node is not known: {safe(unknown_words(standing.unknown))}."]
-    out = [_TODAY, _again(standing)]
+    out: list[Block] = [_TODAY, _again(standing)]
     for status in standing.refusals:
         out.append(f"  {safe(node)} would refuse it today, {status.plugin}: {safe(', '.join(status.reasons))}")
     out += [_skew(skew) for skew in standing.skews]
     if standing.scores is not None:
-        out += ["", *lines(standing.scores, own=node, width=width, wide=wide)]
+        out += ["", *blocks(standing.scores, own=node, width=width, wide=wide)]
     return out
 
 

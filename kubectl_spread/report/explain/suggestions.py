@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 from typing import Optional
 
 from kubectl_spread.report.table import paint
+from kubectl_spread.report.table import wrapped
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest.arrange import ALL
 from kubectl_spread.suggest.managed import Manager
@@ -16,12 +16,12 @@ from kubectl_spread.suggest.suggestion import Spread
 from kubectl_spread.suggest.suggestion import Suggestion
 from kubectl_spread.suggest.suggestion import Suggestions
 from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
 from kubectl_spread.text.wording import safe
 
 WIDTH = 120
 _MOST_DOMAINS = 8
 _INDENT = "   "
+_EMPTY = '""'  # a label without a value
 
 
 def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list[str]:
@@ -50,7 +50,7 @@ def _more(suggestions: Suggestions, width: int) -> list[str]:
         some = str(suggestions.harmful) if suggestions.harmful < more else "all"
         harm = f"{some} of which end or restart running pods, or lose data"
     words = counted(more, "more change") + " may help" + (f", {harm}" if suggestions.harmful else "")
-    return _wrapped(f"{words}: --suggestions {max(suggestions.verified, ALL)}", width, first="", then="")
+    return wrapped(f"{words}: --suggestions {max(suggestions.verified, ALL)}", width)
 
 
 _VERIFIED = "Suggestions, each simulated:"
@@ -74,21 +74,21 @@ def _left_out(suggestions: Suggestions) -> list[str]:
 
 
 def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[str]:
-    out = _wrapped(title(item), width, first=f"{number}. ")
-    out[0] = paint(out[0], "cyan", colour=colour)
+    out = wrapped(title(item), width, indent=_INDENT)
+    out[0] = paint(f"{number}. {out[0][len(_INDENT) :]}", "cyan", colour=colour)
     for line in item.lines:
-        out += _wrapped(safe(line), width, first=f"{_INDENT}  ", then=f"{_INDENT}    ")
-    out += _wrapped(effect_sentence(item), width)
+        out += wrapped(line, width, indent=f"{_INDENT}  ", hanging="  ")
+    out += wrapped(effect_sentence(item), width, indent=_INDENT)
     for spread in item.effect.spreads:
-        out += _wrapped(spread_sentence(spread), width)
+        out += wrapped(spread_sentence(spread), width, indent=_INDENT)
     if item.gives_up:
-        out += _wrapped(f"gives up: {safe(item.gives_up)}", width)
+        out += wrapped(f"gives up: {safe(item.gives_up)}", width, indent=_INDENT)
     for note in item.notes:
-        out += _wrapped(f"note: {safe(note)}", width)
+        out += wrapped(f"note: {safe(note)}", width, indent=_INDENT)
     for what in item.rollout.not_followed:
-        out += _wrapped(f"not simulated: {safe(what)}", width)
+        out += wrapped(f"not simulated: {safe(what)}", width, indent=_INDENT)
     if item.managed_by is not None:
-        out += _wrapped(managed_sentence(item), width)
+        out += wrapped(managed_sentence(item), width, indent=_INDENT)
     return out + [f"{_INDENT}$ {safe(command)}" for command in item.commands]
 
 
@@ -96,17 +96,6 @@ def title(item: Suggestion) -> str:
     """A title that moves no cursor, with a capital letter."""
     text = safe(item.title)
     return text[:1].upper() + text[1:]
-
-
-def _wrapped(text: str, width: int, *, first: str = _INDENT, then: str = _INDENT) -> list[str]:
-    return textwrap.wrap(
-        text,
-        max(width, 40),
-        initial_indent=first,
-        subsequent_indent=then,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def effect_sentence(item: Suggestion) -> str:
@@ -156,18 +145,18 @@ def managed_sentence(item: Suggestion) -> str:
 
 
 def spread_sentence(spread: Spread) -> str:
-    """`zone: a 2, b 1, c 1 (skew 1, was 2)`."""
+    """Return `zone: a=2 b=1 c=1, skew 2 -> 1`; one number if the skew does not change."""
     key = safe(spread.topology_key)
     if spread.skew_after is None:
         return f"{key}: no domain is counted"
     fullest = sorted(spread.after.items(), key=lambda entry: (-entry[1], entry[0]))
     few = len(fullest) <= _MOST_DOMAINS
     told = sorted(spread.after.items()) if few else [*fullest[:2], *fullest[-2:]]
-    written = (f"{value or '(empty)'} {_range(spread, value, count)}" for value, count in told)
-    counts = listed(written, most=_MOST_DOMAINS)
-    more = "" if few else f", {len(fullest)} domains in all"
-    was = "" if spread.skew_before is None else f", now {spread.skew_before}"
-    return f"{key}: {counts}{more} (skew {_skew(spread)}{was})"
+    counts = " ".join(f"{safe(value) or _EMPTY}={_range(spread, value, count)}" for value, count in told)
+    more = "" if few else f" ({len(fullest)} domains in all)"
+    before, after = spread.skew_before, _skew(spread)
+    change = after if before is None or str(before) == after else f"{before} -> {after}"
+    return f"{key}: {counts}{more}, skew {change}"
 
 
 def _range(spread: Spread, value: str, count: int) -> str:

@@ -24,6 +24,7 @@ from kubectl_spread.report.explain import scores
 from kubectl_spread.report.explain import suggestions
 from kubectl_spread.report.explain import verdict
 from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.report.table import Block
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import counted
@@ -91,7 +92,8 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
         yield nodes.lines(explanation, style)
     for account in explanation.constraints:
         yield constraints.lines(account, width=style.width)
-    yield from further(report, style)
+    for section in further(report, style):
+        yield table.laid_out(section, style.width)
     if explanation.conflicts:
         yield conflicts.lines(explanation, width=style.width)
     if report.suggestions is not None:
@@ -108,19 +110,18 @@ def _untold(names: tuple[str, ...], style: Style) -> list[str]:
     )
 
 
-def further(report: PodReport, style: Style) -> Iterator[list[str]]:
-    """Preemption, how a pod that runs stands today, scores, and where its workload would end up."""
+def further(report: PodReport, style: Style) -> Iterator[list[Block]]:
+    """Yield sections on preemption, a bound pod's current state, scores, and where its workload would end up."""
     explanation = report.explanation
     if explanation.preemption is not None and explanation.verdict is PodVerdict.PENDING:
-        yield table.fitted(preemption.lines(explanation.preemption), style.width)
+        yield preemption.blocks(explanation.preemption)
     if explanation.bound_pod is not None:
         node = explanation.pod.node_name
-        told = scores.standing_lines(explanation.bound_pod, node, width=style.width, wide=style.is_wide)
-        yield table.fitted(told, style.width)
+        yield scores.standing_blocks(explanation.bound_pod, node, width=style.width, wide=style.is_wide)
     if explanation.scores is not None:
-        yield table.fitted(scores.lines(explanation.scores, width=style.width, wide=style.is_wide), style.width)
+        yield scores.blocks(explanation.scores, width=style.width, wide=style.is_wide)
     if report.forecast is not None:
-        yield table.fitted(forecast.lines(report.forecast), style.width)
+        yield [*forecast.lines(report.forecast)]
 
 
 def headline(report: PodReport) -> str:

@@ -10,6 +10,7 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.report.explain.constraints import selector_text
+from kubectl_spread.report.table import table
 from kubectl_spread.simulate.status import ConstraintStatus
 from kubectl_spread.simulate.status import Standing
 from kubectl_spread.simulate.status import WorkloadStatus
@@ -54,14 +55,20 @@ def rows(statuses: Iterable[WorkloadStatus], *, has_namespace: bool, is_wide: bo
 
 
 class Columns:
-    """Lines of a table that goes on: columns get wider, and never narrower."""
+    """Lines of a table that is continued: columns get wider, and never narrower.
 
-    def __init__(self) -> None:
+    With a `width`, the first rows begin with the header and wrap if they are wider.
+    """
+
+    def __init__(self, width: Optional[int] = None) -> None:
         self._widths: list[int] = []
+        self._width = width
 
     def lines(self, rows: Iterable[tuple[str, ...]]) -> list[str]:
-        """Lay out some rows below those that were laid out before."""
+        """Return the lines of rows that follow those of earlier calls."""
         rows = list(rows)
+        if self._width is not None:
+            return table(rows, self._width)
         for row in rows:
             self._widths += [0] * (len(row) - len(self._widths))
             self._widths = [max(width, len(cell)) for width, cell in zip(self._widths, row, strict=True)]
