@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from kubectl_spread.scheduler.framework.status import Status
 
 if TYPE_CHECKING:  # hundreds of regular expressions
-    from kubectl_spread.messages.parse import Part
-    from kubectl_spread.messages.scheduler_reasons import ReasonKind
+    from kubectl_spread.messages.message import Part
+    from kubectl_spread.messages.reason_kind import ReasonKind
 
 
 class Disagreement(NamedTuple):

@@ -22,7 +22,7 @@ from kubectl_spread.objects.storage import Storage
 
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.messages.compare import Comparison
-    from kubectl_spread.messages.parse import Era
+    from kubectl_spread.messages.message import Era
 
 _FAILED_SCHEDULING = "FailedScheduling"
 _SECONDS = len("2006-01-02T15:04:05")

@@ -6,10 +6,10 @@ from enum import Enum
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.messages.parse import Message
+from kubectl_spread.messages.message import Message
+from kubectl_spread.messages.message import Part
 from kubectl_spread.messages.parse import parse
-from kubectl_spread.messages.parse import Part
-from kubectl_spread.messages.scheduler_reasons import ReasonKind
+from kubectl_spread.messages.reason_kind import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import squeezed
 
 _FIRST_WITH_CLAUSE = 24  # the minor version from which messages tell what preemption came to

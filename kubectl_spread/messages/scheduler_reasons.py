@@ -8,66 +8,13 @@ only, their minor versions stand beside it; they tell which release wrote a mess
 from __future__ import annotations
 
 import re
-from enum import Enum
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.messages.reason_kind import ReasonKind
+
 FIRST_MINOR = 16
 LAST_MINOR = 36
-
-
-class ReasonKind(Enum):
-    """Subject of a reason. In JSON, requirements of an Explanation of the same subject have the same `kind`."""
-
-    SPREAD = "constraint"
-    SPREAD_LABEL = "constraintLabelMissing"
-    TAINT = "taint"
-    NODE_AFFINITY = "nodeAffinity"
-    ADDED_AFFINITY = "addedAffinity"
-    AFFINITY_CONFLICT = "nodeAffinityConflict"
-    NARROWED = "narrowed"
-    NODE_NAME = "nodeName"
-    NODE_LABELS = "nodeLabels"
-    NODE_GONE = "nodeGone"
-    UNSCHEDULABLE = "cordon"
-    NODE_CONDITION = "nodeCondition"
-    RESOURCES = "resource"
-    TOO_MANY_PODS = "pods"
-    PORTS = "port"
-    SERVICE_AFFINITY = "serviceAffinity"
-    POD_AFFINITY = "affinity"
-    POD_ANTI_AFFINITY = "antiAffinity"
-    EXISTING_ANTI_AFFINITY = "othersAntiAffinity"
-    ANY_POD_AFFINITY = "affinityOrAntiAffinity"
-    VOLUME_NODE_AFFINITY = "volumeNodeAffinity"
-    VOLUME_UNAVAILABLE = "volumeUnavailable"
-    VOLUME_SPACE = "volumeSpace"
-    VOLUME_ZONE = "volumeZone"
-    VOLUME_COUNT = "volumeLimit"
-    VOLUME_IN_USE = "volumeInUse"
-    VOLUME_ONE_POD = "claimInUse"
-    VOLUME_NOT_FOUND = "volumeNotFound"
-    VOLUME_DRIVER = "volumeDriver"
-    CLAIM_UNBOUND = "claimUnbound"
-    CLAIM_NOT_FOUND = "claimNotFound"
-    CLAIM_LOST = "claimLost"
-    CLAIM_DELETED = "claimDeleted"
-    CLAIM_AWAITED = "claimAwaited"
-    CLAIM_FOREIGN = "claimForeign"
-    STORAGE_CLASS_NOT_FOUND = "storageClassNotFound"
-    DEVICES = "devices"
-    FEATURES = "feature"
-    GATES = "schedulingGates"
-    POD_GROUP = "podGroup"
-    NO_VICTIMS = "noVictims"
-    NOT_HELPFUL = "preemptionNotHelpful"
-    GROUP_FULL = "nodeGroupFull"
-    GROUP_BACKOFF = "nodeGroupBackoff"
-    GROUP_NOT_READY = "nodeGroupNotReady"
-    CLUSTER_LIMIT = "clusterLimit"
-    GROUP_OTHER = "nodeGroupOther"
-    CUT = "cut"
-    UNKNOWN = "unknown"
 
 
 class Wording(NamedTuple):

@@ -7,11 +7,11 @@ from typing import Any
 from typing import Optional
 
 from kubectl_spread.messages import meaning as meanings
-from kubectl_spread.messages.other_components import Component
-from kubectl_spread.messages.parse import Era
-from kubectl_spread.messages.parse import Message
-from kubectl_spread.messages.parse import Part
-from kubectl_spread.messages.parse import Preemption
+from kubectl_spread.messages.form import Component
+from kubectl_spread.messages.message import Era
+from kubectl_spread.messages.message import Message
+from kubectl_spread.messages.message import Part
+from kubectl_spread.messages.message import Preemption
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.table import NARROWEST
 from kubectl_spread.report.table import paint

@@ -9,7 +9,7 @@ from kubectl_spread.messages.compare import compare
 from kubectl_spread.messages.compare import Comparison
 from kubectl_spread.messages.compare import ComparisonResult
 from kubectl_spread.messages.compare import CountChange
-from kubectl_spread.messages.scheduler_reasons import ReasonKind
+from kubectl_spread.messages.reason_kind import ReasonKind
 from kubectl_spread.report.explain.reported_message import counts as sentence
 
 NOW = (

@@ -15,17 +15,22 @@ import pytest
 from kubectl_spread.messages import meaning
 from kubectl_spread.messages import other_components
 from kubectl_spread.messages import parse
+from kubectl_spread.messages import pasted_text
+from kubectl_spread.messages import reader
 from kubectl_spread.messages import scheduler_reasons
 from tests.explain.steps import attacks
 from tests.explain.steps import Matcher
 
 SIZE = 300
 TIMES = 3
-SEARCHED = ("elsewhere.", "messages._ESCAPED")  # anywhere in a text, with some more; all others are matched at a place
+SEARCHED = (
+    "other_components.",
+    "pasted_text._ESCAPED",
+)  # anywhere in a text, with some more; all others are matched at a place
 ALSO_SEARCHED = frozenset(
-    ("messages._HEADER", "messages._BARE", "messages._REASON_END", "messages._SENTENCE_END", "messages._SEEN")
+    ("pasted_text.HEADER", "pasted_text._BARE", "reader._REASON_END", "reader._SENTENCE_END", "pasted_text._SEEN")
 )
-WHOLE = frozenset(("messages._AROUND", "messages._KEY", "messages._CONNECTORS"))  # matched with whole lines
+WHOLE = frozenset(("pasted_text._AROUND", "pasted_text._KEY", "pasted_text._CONNECTORS"))  # matched with whole lines
 MOST = 6.5  # times the steps for three times the text; quadratic work would be 9
 
 
@@ -41,11 +46,16 @@ def patterns_of(value: Any, name: str) -> Iterator[tuple[str, re.Pattern[str]]]:
 
 PATTERNS = dict(
     found
-    for module in (other_components, meaning, parse, scheduler_reasons)
+    for module in (other_components, meaning, parse, pasted_text, reader, scheduler_reasons)
     for key, value in vars(module).items()
     if not key.startswith("__")
     for found in patterns_of(value, f"{module.__name__.rpartition('.')[2]}.{key}")
 )
+
+
+def test_the_patterns_that_are_used_in_another_way_exist() -> None:
+    assert set(PATTERNS) >= ALSO_SEARCHED | WHOLE
+    assert all(any(name.startswith(prefix) for name in PATTERNS) for prefix in SEARCHED)
 
 
 def steps(name: str, pattern: re.Pattern[str], text: str) -> int:
@@ -76,17 +86,17 @@ def test_the_counting_matcher_sees_more_than_linear_work() -> None:
     runs = re.compile(r"\s+!")
 
     assert steps("nested", nested, "a=a" * 8) > 3 * steps("nested", nested, "a=a" * 6)
-    assert steps("elsewhere.runs", runs, " " * 200) > 3 * steps("elsewhere.runs", runs, " " * 100)
+    assert steps("other_components.runs", runs, " " * 200) > 3 * steps("other_components.runs", runs, " " * 100)
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_every_pattern_takes_linear_work(name: str) -> None:
     """Three times the text takes about three times the steps, once white space is collapsed."""
     pattern = PATTERNS[name]
-    if name in ("messages._BLANKS", "messages._EMPTY_LINES", "messages._NEW_LINES"):
+    if name in ("pasted_text._BLANKS", "pasted_text._EMPTY_LINES", "pasted_text._NEW_LINES"):
         return  # they collapse white space themselves: one class, matched greedily, nothing after it
     for few, many in zip(attacks(pattern, SIZE), attacks(pattern, TIMES * SIZE), strict=True):
-        small, large = parse.collapsed(few), parse.collapsed(many)
+        small, large = pasted_text.collapsed(few), pasted_text.collapsed(many)
         if len(small) < SIZE // 2:
             continue  # nothing but white space
         growth = (steps(name, pattern, large) + 1) / (steps(name, pattern, small) + 1)

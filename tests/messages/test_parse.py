@@ -17,12 +17,14 @@ from hypothesis import strategies as st
 
 from kubectl_spread.messages import meaning
 from kubectl_spread.messages import other_components
-from kubectl_spread.messages.parse import Message
+from kubectl_spread.messages import reason_meanings
+from kubectl_spread.messages.form import Component
+from kubectl_spread.messages.message import Message
+from kubectl_spread.messages.message import Part
 from kubectl_spread.messages.parse import parse
 from kubectl_spread.messages.parse import parse_all
-from kubectl_spread.messages.parse import Part
+from kubectl_spread.messages.reason_kind import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import match
-from kubectl_spread.messages.scheduler_reasons import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import WORDINGS
 from kubectl_spread.objects import behaviours
 from kubectl_spread.scheduler import plugins
@@ -319,7 +321,7 @@ def test_the_table_has_every_reason_of_our_own_plugins() -> None:
 def test_every_kind_has_a_meaning_and_every_form_can_be_told() -> None:
     parts = [Part(number, "x", kind, "y") for kind in ReasonKind for number in (None, 1, 4)]
 
-    assert set(ReasonKind) == set(meaning.MEANINGS)
+    assert set(ReasonKind) == set(reason_meanings.MEANINGS)
     assert [] == [part for part in parts if "{" in meaning.meaning(part) or len(meaning.meaning(part)) < 20]
     for form in other_components.FORMS:
         assert "{" not in other_components.filled(form.meaning, {})
@@ -538,7 +540,7 @@ def test_insufficient_pods_are_about_the_limit_of_pods() -> None:
 
 
 def test_every_form_of_karpenter_says_what_to_run_next() -> None:
-    forms = [form for form in other_components.FORMS if form.component is other_components.Component.KARPENTER]
+    forms = [form for form in other_components.FORMS if form.component is Component.KARPENTER]
 
     assert [] == [form.name for form in forms if not form.commands]
 

@@ -14,7 +14,7 @@ from kubectl_spread.text.wording import safe
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.messages.compare import Comparison
     from kubectl_spread.messages.compare import CountChange
-    from kubectl_spread.messages.parse import Era
+    from kubectl_spread.messages.message import Era
 
 
 def sentences(reported: ReportedMessage, comparison: MessageComparison) -> list[str]:
