@@ -12,24 +12,29 @@ Plain = dict[str, Any]
 
 
 def event(plain: Plain) -> Event:
-    """Read an Event of v1 or of events.k8s.io/v1."""
-    about = plain.get("involvedObject") or plain.get("regarding") or {}
+    """Read an Event of v1 or of events.k8s.io/v1, whose fields have other names."""
+    about = _first(plain, "involvedObject", "regarding") or {}
     series = plain.get("series") or {}
     times = (
         series.get("lastObservedTime"),
-        plain.get("lastTimestamp") or plain.get("deprecatedLastTimestamp"),
-        plain.get("eventTime") or plain.get("firstTimestamp"),
+        _first(plain, "lastTimestamp", "deprecatedLastTimestamp"),
+        _first(plain, "eventTime", "firstTimestamp"),
     )
-    source = plain.get("source") or plain.get("deprecatedSource") or {}
+    source = _first(plain, "source", "deprecatedSource") or {}
     return Event(
         about=OwnerKey(about.get("kind") or "", about.get("namespace") or "default", about.get("name") or ""),
-        reason=plain.get("reason") or "",
-        message=plain.get("message") or plain.get("note") or "",
-        kind=plain.get("type") or "",
-        times=series.get("count") or plain.get("count") or plain.get("deprecatedCount") or 1,
+        reason=_first(plain, "reason") or "",
+        message=_first(plain, "message", "note") or "",
+        kind=_first(plain, "type") or "",
+        times=series.get("count") or _first(plain, "count", "deprecatedCount") or 1,
         last=next((time for time in times if time), ""),
-        source=source.get("component") or plain.get("reportingComponent") or plain.get("reportingController") or "",
+        source=source.get("component") or _first(plain, "reportingComponent", "reportingController") or "",
     )
+
+
+def _first(plain: Plain, *names: str) -> Any:
+    """Return the first field that is set; None if none is."""
+    return next((plain[name] for name in names if plain.get(name)), None)
 
 
 def by_object(events: Iterable[Event]) -> dict[OwnerKey, tuple[Event, ...]]:

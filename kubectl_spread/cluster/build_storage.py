@@ -25,7 +25,6 @@ class StorageBuilder:
 
     def add(self, kind: str, name: str, plain: Plain) -> None:
         """Add an object that decodes; objects of other kinds are ignored."""
-        spec = plain.get("spec") or {}
         if kind == "PersistentVolumeClaim":
             claim = storage.claim(plain)
             self._claims[claim.key] = claim
@@ -33,7 +32,12 @@ class StorageBuilder:
             self._volumes[name] = storage.volume(plain)
         elif kind == "StorageClass":
             self._classes[name] = storage.storage_class(plain)
-        elif kind == "CSINode":
+        else:
+            self._add_of_driver(kind, name, plain)
+
+    def _add_of_driver(self, kind: str, name: str, plain: Plain) -> None:
+        spec = plain.get("spec") or {}
+        if kind == "CSINode":
             self._limits[name] = storage.csi_limits(plain)
             self._drivers.update(driver.get("name") or "" for driver in mappings(spec.get("drivers")))
         elif kind == "CSIDriver":

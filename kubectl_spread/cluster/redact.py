@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Any
@@ -205,26 +207,27 @@ class _Names:
             self._category[text] = category
 
     def _assign(self) -> None:
-        numbers = {text for key in self._compared for text in self._values.get(key, ()) if _NUMBER.match(text)}
         made = {text: parts for text in self._category if (parts := self._parts(text)) is not None}
         for parts in made.values():
             for part in parts:
                 self._category.setdefault(part, "revision")
+        self._number(made)
+        for text in sorted(made, key=len):
+            if self._category[text] != "node":
+                self._known[text] = "-".join(self._known.get(part, part) for part in made[text])
+
+    def _number(self, made: Collection[str]) -> None:
+        """Replace each string by its category and a number, unless it is made of others or stays."""
+        numbers = {text for key in self._compared for text in self._values.get(key, ()) if _NUMBER.match(text)}
         by_category: dict[str, list[str]] = {}
         for text, category in self._category.items():
-            stays = text in words.VALUES or text in numbers or (_SHORT_NUMBER.match(text) and category != "node")
-            if category == "address":
-                stays = text in _WELL_KNOWN_ADDRESSES
-            if not stays and (text not in made or category == "node"):
+            if not _stays(text, category, numbers) and (text not in made or category == "node"):
                 by_category.setdefault(category, []).append(text)
         for category, texts in by_category.items():
             width = len(str(len(texts)))
             tag = ":1" if category == "image" else ""  # so that no tag is added
             for number, text in enumerate(sorted(texts), 1):
                 self._known[text] = f"{category}-{number:0{width}d}{tag}"
-        for text in sorted(made, key=len):
-            if self._category[text] != "node":
-                self._known[text] = "-".join(self._known.get(part, part) for part in made[text])
 
     def _parts(self, text: str) -> Optional[tuple[str, ...]]:
         """The names that a name is made of: of its workload and a number or a revision, of its claim template."""
@@ -260,6 +263,14 @@ class _Names:
             return word
         at = word.index(bare)
         return f"{word[:at]}{self._known.get(bare, 'redacted')}{word[at + len(bare) :]}"
+
+
+def _stays(text: str, category: str, numbers: Container[str]) -> bool:
+    """Return whether a string tells nothing of a cluster; `numbers` are label values compared as numbers."""
+    if category == "address":
+        return text in _WELL_KNOWN_ADDRESSES
+    is_short = bool(_SHORT_NUMBER.match(text)) and category != "node"
+    return text in words.VALUES or text in numbers or is_short
 
 
 def _rank(category: str) -> int:

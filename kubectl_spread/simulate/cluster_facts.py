@@ -52,6 +52,7 @@ from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.simulate import exhaustive
+from kubectl_spread.simulate import node_kinds
 from kubectl_spread.simulate import replicas
 from kubectl_spread.simulate import scale_down
 from kubectl_spread.simulate.controllers import as_running
@@ -386,6 +387,7 @@ class KnownCluster:
         return None if known.unpredicted else known
 
     def _search(self, workload: Workload) -> Optional[Impossible]:
+        """Try every way of placing the missing pods, if there are not too many ways."""
         found = self._evidence_of(workload)
         if found is None:
             return None
@@ -394,18 +396,21 @@ class KnownCluster:
         twins = exhaustive.twins(found.pod, found.owner, missing)
         if missing < 1 or twins is None or paths < _FEWEST_PATHS:
             return None
-        hard = [item.position for item in found.pod_class.constraints if item.is_hard]
-        helping = [position for position in hard if self._all_fit(exhaustive.softened(twins, [position]))]
-        if not helping and not self._all_fit(exhaustive.softened(twins, hard)):
-            return None
-        if self._searched >= _SEARCHES:
+        helping = self._helping(found, twins)
+        if helping is None or self._searched >= _SEARCHES:
             return None
         self._searched += 1
-        kinds = exhaustive.alike(found.pod.cls, found.filtered)
+        kinds = node_kinds.alike_to_filter(found.pod.cls, found.filtered)
         most = exhaustive.most_placed(twins, self._cluster, self._profiles, kinds=kinds, paths=paths)
         if most is None or most == missing:
             return None
         return Impossible(len(found.own) + most, tuple(found.positions[position] for position in helping))
+
+    def _helping(self, found: Evidence, twins: Workload) -> Optional[list[int]]:
+        """Return the hard constraints of which softening one lets all pods in; None if softening all does not."""
+        hard = [item.position for item in found.pod_class.constraints if item.is_hard]
+        helping = [position for position in hard if self._all_fit(exhaustive.softened(twins, [position]))]
+        return helping if helping or self._all_fit(exhaustive.softened(twins, hard)) else None
 
     def _all_fit(self, owner: Workload) -> bool:
         (placement,) = replicas.place([owner], self._cluster, self._profiles)

@@ -11,26 +11,18 @@ The eligibility of nodes is the simulation's own at every step; nothing of it is
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from typing import Optional
 
-import numpy as np
-
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.simulate import replicas
 
 # Labels that controllers give each pod for itself.
@@ -51,14 +43,14 @@ def most_placed(
     kinds: list[int],
     paths: int,
 ) -> Optional[int]:
-    """The most pods that any path places; None after so many `paths`, or where a pod would evict others.
+    """Return the most pods that any path places; None if `paths` are too few, or if a pod would evict others.
 
     Args:
         owner: the workload.
         cluster: where its pods go, and where some may run.
-        profiles: the scheduler's; what they score is not looked at.
-        kinds: a number for each node, equal for nodes that are alike for these pods.
-        paths: how many to look at.
+        profiles: the scheduler's, whose scores are ignored.
+        kinds: a number for each node, equal for nodes that can be exchanged (`node_kinds`).
+        paths: how many to try.
     """
     blind = {name: profile._replace(score=(), pre_score=()) for name, profile in profiles.items()}
     walk, most = Walk(kinds), 0
@@ -77,9 +69,9 @@ def most_placed(
 
 
 def twins(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
-    """A ReplicaSet of so many pods like one: no pod is told from the others by a name or number of its own.
+    """Return a ReplicaSet of pods like one pod, so that no pod has a name or number of its own.
 
-    None where a selector tells them apart, or each has claims that it finds again.
+    Returns None if a selector tells the pods apart, or if each pod has claims of its own.
     """
     pod_class = pod.cls
     selectors = [
@@ -94,53 +86,13 @@ def twins(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
 
 
 def softened(owner: Workload, positions: Iterable[int]) -> Workload:
-    """The workload if some of its constraints were ScheduleAnyway."""
+    """Return the workload with some of its constraints made ScheduleAnyway."""
     spec = owner.template.get("spec") or {}
     written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
     for position in positions:
         written[position]["whenUnsatisfiable"] = SCHEDULE_ANYWAY
         written[position].pop("minDomains", None)
     return owner._replace(template={**owner.template, "spec": {**spec, "topologySpreadConstraints": written}})
-
-
-def alike(pod_class: PodClass, filtered: FilterResult) -> list[int]:
-    """A number for each node, equal for nodes that can be exchanged without any pod of a class noticing.
-
-    A label that no other node shares, as that of the hostname, is like any other such label.
-    """
-    columns = filtered.columns
-    if pod_class.pod_affinity or pod_class.volumes or pod_class.host_ports:
-        return list(range(columns.n))
-    kinds: dict[Hashable, int] = {}
-    return [kinds.setdefault(kind, len(kinds)) for kind in _kinds(pod_class, filtered, columns)]
-
-
-def _kinds(pod_class: PodClass, filtered: FilterResult, columns: Columns) -> list[Hashable]:
-    keys = [
-        *(item.topology_key for item in pod_class.constraints),
-        *(item.topology_key for item in pod_class.pod_anti_affinity),
-    ]
-    topologies = [columns.topology(key) for key in dict.fromkeys(keys)]
-    sizes = [np.bincount(topology.codes + 1, minlength=len(topology.values) + 1) for topology in topologies]
-    resources = [name for name, _ in pod_class.requests if name in columns.allocatable and name != PODS]
-    counts = [
-        item
-        for verdict in filtered.plugin_results
-        if isinstance(verdict.state, PreFilterState)
-        for item in verdict.state.counts
-    ]
-    found: list[Hashable] = []
-    for at in range(columns.n):
-        domains = tuple(
-            int(topology.codes[at]) if topology.codes[at] < 0 or size[topology.codes[at] + 1] > 1 else -2
-            for topology, size in zip(topologies, sizes, strict=True)
-        )
-        free = [int(columns.allocatable[name][at] - columns.requested_of(name)[at]) for name in resources]
-        slots = columns.nodes[at].allocatable.get(PODS, 0) - int(columns.pod_count[at])
-        bits = tuple(int(verdict.bits[at]) for verdict in filtered.plugin_results)
-        matching = tuple((bool(item.included[at]), int(item.on_nodes[at])) for item in counts)
-        found.append((domains, tuple(free), slots, bits, bool(filtered.considered[at]), matching))
-    return found
 
 
 class Walk:

@@ -10,7 +10,6 @@ ways, or it matters which pod goes where, some are taken at random, the same one
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from collections.abc import Mapping
 from typing import NamedTuple
 from typing import Optional
@@ -23,19 +22,17 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node_inclusion_policies
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_keys
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
+from kubectl_spread.simulate import node_kinds
 from kubectl_spread.simulate.controllers import missing_replicas
-from kubectl_spread.simulate.exhaustive import alike
 from kubectl_spread.simulate.exhaustive import twins
 from kubectl_spread.simulate.exhaustive import Walk
 from kubectl_spread.simulate.placement import Placement
@@ -105,7 +102,7 @@ def forecast(
     runs: int = MAX_RUNS,
     steps: int = MAX_STEPS,
 ) -> Optional[Forecast]:
-    """Place a workload's pods in many ways; None where it has no soft constraint, or its pods have no choice.
+    """Place a workload's pods in many ways; returns None if it has no soft constraint or its pods have no choice.
 
     Args:
         workload: pods of it that run already stay where they are.
@@ -120,32 +117,48 @@ def forecast(
     rehearsal = Rehearsal([workload], cluster, profiles, all_nodes=all_nodes)
     (owner,) = rehearsal.owners
     pods = list(missing_replicas(owner, rehearsal.cluster))
-    if not pods or pods[0].cls.gates or pods[0].node_name or pods[0].cls.scheduler_name not in profiles:
+    if not pods or not _is_scheduled(pods[0], profiles):
         return None
     scheduler = rehearsal.scheduler()
     filtered = scheduler.filter(pods[0])
-    accounts = _accounts(pods[0].cls, filtered, scheduler)
-    if all(account.is_hard for account in accounts):
+    counted = _counted(pods[0].cls, filtered, scheduler)
+    if all(item.is_hard for item in counted):
         return None
     affordable = _affordable(len(pods), rehearsal.columns.n, runs, steps)
     if not affordable:
-        nodes = "1 node" if rehearsal.columns.n == 1 else f"{rehearsal.columns.n} nodes"
-        why = f"{len(pods)} pods are more than a forecast tries on {nodes}"
-        return Forecast(workload, owner.replicas or len(pods), skipped=why)
+        return Forecast(workload, owner.replicas or len(pods), skipped=_too_many(len(pods), rehearsal.columns.n))
+    kinds = None
     is_sampled = not all_nodes and rehearsal.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
-    kinds = _kinds(pods, owner, filtered, scheduler) if not is_sampled else None
+    if not is_sampled and not _is_told_apart(pods, owner) and filtered.feasible.any():
+        kinds = node_kinds.alike_to_scheduler(pods[0], filtered, scheduler, counts=[item.counts for item in counted])
     outcomes, is_exact = _outcomes(rehearsal, kinds, affordable, is_sampled=is_sampled)
-    told = _Told(rehearsal.columns, outcomes, kinds if is_exact else None)
+    made = _forecast(workload, counted, _Told(rehearsal.columns, outcomes, kinds if is_exact else None), outcomes)
+    return made._replace(is_exact=is_exact, is_sampled=is_sampled)
+
+
+def _forecast(workload: Workload, counted: list[_Counted], told: _Told, outcomes: list[Placement]) -> Forecast:
     return Forecast(
         workload=workload,
         replicas=outcomes[0].replicas,
         placed=_range([len(outcome.placed) for outcome in outcomes]),
-        constraints=tuple(told.constraint(account) for account in accounts),
+        constraints=tuple(told.constraint(item) for item in counted),
         nodes=told.nodes(),
         runs=len(outcomes),
-        is_exact=is_exact,
-        is_sampled=is_sampled,
     )
+
+
+def _is_scheduled(pod: Pod, profiles: Mapping[str, Profile]) -> bool:
+    return not pod.cls.gates and not pod.node_name and pod.cls.scheduler_name in profiles
+
+
+def _too_many(pods: int, nodes: int) -> str:
+    shown = "1 node" if nodes == 1 else f"{nodes} nodes"
+    return f"{pods} pods are more than a forecast tries on {shown}"
+
+
+def _is_told_apart(pods: list[Pod], owner: Workload) -> bool:
+    """Return whether it matters which pod goes where."""
+    return bool(pods[0].cls.volumes) or twins(pods[0], owner, len(pods)) is None
 
 
 def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
@@ -187,7 +200,7 @@ def _outcomes(
     return found, False
 
 
-class _Account(NamedTuple):
+class _Counted(NamedTuple):
     """A constraint before any pod is placed."""
 
     counts: DomainCounts
@@ -195,20 +208,20 @@ class _Account(NamedTuple):
     is_default: bool
 
 
-def _accounts(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) -> list[_Account]:
+def _counted(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) -> list[_Counted]:
     """The constraints that the scheduler goes by, its own defaults included, in the order they are written."""
     columns = scheduler.columns
     profile = scheduler.profile_of(pod_class)
     plugin = next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
-    found: list[_Account] = []
+    found: list[_Counted] = []
     for hard in (True, False):
         constraints = plugin.constraints(pod_class, columns, hard=hard) if plugin is not None else ()
         keyed = with_all_keys(constraints, columns)
         for constraint in constraints:
             included = keyed & match_node_inclusion_policies(constraint, pod_class, columns)
             counts = DomainCounts(constraint, pod_class, columns, included, None if hard else filtered.feasible)
-            found.append(_Account(counts, hard, not pod_class.constraints))
-    return sorted(found, key=lambda account: account.counts.constraint.position)
+            found.append(_Counted(counts, hard, not pod_class.constraints))
+    return sorted(found, key=lambda item: item.counts.constraint.position)
 
 
 class _Told:
@@ -238,8 +251,8 @@ class _Told:
                 found[self._columns.nodes[at].name] = Range(range_.least + already, range_.most + already)
         return found
 
-    def constraint(self, account: _Account) -> ConstraintForecast:
-        counts, codes = account.counts, account.counts.topology.codes
+    def constraint(self, item: _Counted) -> ConstraintForecast:
+        counts, codes = item.counts, item.counts.topology.codes
         values = counts.topology.values
         constraint = counts.constraint
         matching = counts.match_num + constraint.self_match_num * self._by_domain(self._new * counts.included, codes)
@@ -248,8 +261,8 @@ class _Told:
         order = sorted(range(len(values)), key=lambda code: values[code])
         return ConstraintForecast(
             position=constraint.position,
-            is_default=account.is_default,
-            is_hard=account.is_hard,
+            is_default=item.is_default,
+            is_hard=item.is_hard,
             topology_key=constraint.topology_key,
             max_skew=constraint.max_skew,
             domains={values[code]: found[code] for code in order if counts.eligible[code] or found[code].most},
@@ -293,55 +306,3 @@ def _distinct_rows(numbers: Int64s) -> Int64s:
 
 def _range(numbers: list[int]) -> Range:
     return Range(int(min(numbers)), int(max(numbers)))
-
-
-def _kinds(pods: list[Pod], owner: Workload, filtered: FilterResult, scheduler: Scheduler) -> Optional[list[int]]:
-    """A number for each node, equal for nodes that can be exchanged; None where it matters which pod goes where.
-
-    Nodes of a kind look the same to every Filter plugin (`search.alike`) and to every Score plugin.
-    """
-    pod_class, columns = pods[0].cls, scheduler.columns
-    if pod_class.volumes or twins(pods[0], owner, len(pods)) is None or not filtered.feasible.any():
-        return None
-    looks = alike(pod_class, filtered)
-    if columns.has_pod_affinity or pod_class.has_pod_affinity:
-        looks = list(range(columns.n))
-    points = _points(pods[0], filtered, scheduler)
-    domains = [columns.topology(key) for key in dict.fromkeys(_keys(pod_class, filtered, scheduler))]
-    sizes = [np.bincount(topology.codes + 1, minlength=len(topology.values) + 1) for topology in domains]
-    accounts = [account.counts.on_nodes for account in _accounts(pod_class, filtered, scheduler)]
-    kinds: dict[Hashable, int] = {}
-    found = []
-    for at, node in enumerate(columns.nodes):
-        look: Hashable = (
-            looks[at],
-            tuple(sorted(node.allocatable.items())),
-            tuple(int(columns.requested_of(name)[at]) for name in sorted(columns.requested)),
-            (int(columns.nonzero_cpu[at]), int(columns.nonzero_memory[at]), int(columns.pod_count[at])),
-            tuple(taint for taint in node.taints if taint.effect == PREFER_NO_SCHEDULE),
-            tuple(image for image in node.images if image[0] in pod_class.images),
-            tuple(item.term.matches(node.labels, node.name) for item in pod_class.node_affinity.preferred),
-            tuple(int(counts[at]) for counts in accounts),
-            points.get(at),
-            tuple(other.uid for other in scheduler.nominated_to(at, pods[0])),
-            tuple(
-                int(topology.codes[at]) if topology.codes[at] < 0 or size[topology.codes[at] + 1] > 1 else -2
-                for topology, size in zip(domains, sizes, strict=True)
-            ),
-        )
-        found.append(kinds.setdefault(look, len(kinds)))
-    return found
-
-
-def _keys(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) -> list[str]:
-    return [account.counts.constraint.topology_key for account in _accounts(pod_class, filtered, scheduler)]
-
-
-def _points(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> dict[int, Hashable]:
-    """By node that fits, what every plugin gives it now."""
-    try:
-        scores = scheduler.score(pod, filtered)
-    except ScoreError:
-        return {}
-    columns = [np.broadcast_to(points, len(scores.nodes)).tolist() for points in scores.by_plugin.values()]
-    return dict(zip(scores.nodes.tolist(), zip(*columns, strict=True), strict=True))

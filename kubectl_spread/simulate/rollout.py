@@ -132,7 +132,7 @@ class Rollouts:
             spec: its `spec`, for the strategy.
         """
         own = running_pods(owner, self._cluster)
-        if owner.kind not in ("Deployment", "StatefulSet") or owner.is_foreign or not own or not owner.replicas:
+        if not _rolls(owner) or not own:
             return None
         minor = next(iter(self._profiles.values())).minor
         new = as_stored(admitted(owner, self._cluster), minor)._replace(known_hash="")
@@ -140,10 +140,9 @@ class Rollouts:
         if steps is None:
             return None
         surge, goes = steps
-        pod = replica(new, 0 if owner.kind == "Deployment" else (owner.replicas or 1) - 1)
+        pod = _first_of(new)
         if not self._is_known(pod):
             return None
-        pod = pod._replace(name=f"{owner.name}-new", uid="") if owner.kind == "Deployment" else pod
         filtered = self._filter(pod)
         if (surge and filtered.feasible.any()) or self._fits_without(pod, goes, filtered):
             return None
@@ -182,6 +181,18 @@ class Rollouts:
     def _without(self, gone: Iterable[Pod]) -> Cluster:
         keys = {old.key for old in gone}
         return self._cluster._replace(pods=tuple(pod for pod in self._cluster.pods if pod.key not in keys))
+
+
+def _rolls(owner: Workload) -> bool:
+    is_known = owner.kind in ("Deployment", "StatefulSet") and not owner.is_foreign
+    return is_known and bool(owner.replicas)
+
+
+def _first_of(new: Workload) -> Pod:
+    """Return the first pod of a rollout: of a StatefulSet the last one."""
+    if new.kind == "Deployment":
+        return replica(new, 0)._replace(name=f"{new.name}-new", uid="")
+    return replica(new, (new.replicas or 1) - 1)
 
 
 def _steps(owner: Workload, spec: Plain, own: list[Pod]) -> Optional[tuple[bool, list[Pod]]]:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 from typing import Optional
+from typing import Union
 
 import numpy as np
 
@@ -204,17 +205,21 @@ def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> Wor
         uncreated=next(uncreated([key], known.cluster), None),
     )
     pod_class = _next_class(key, own, known)
-    profile = known.profiles.get(pod_class.scheduler_name)
-    if profile is None:
-        why = f"no profile of the scheduler is called {pod_class.scheduler_name}"
-        return status._replace(constraints=_unknown(pod_class, why), why=why)
-    plugin = next((item for item in profile.pre_filter if isinstance(item, PodTopologySpread)), None)
-    if plugin is None:
-        why = f"the profile {pod_class.scheduler_name} has no PodTopologySpread"
-        return status._replace(constraints=_unknown(pod_class, why), why=why)
+    plugin = _plugin(pod_class, known)
+    if isinstance(plugin, str):
+        return status._replace(constraints=_unknown(pod_class, plugin), why=plugin)
     found = _constraints(pod_class, plugin, known, kind=key.kind)
     running = [pod for pod in staying if pod.node_name]
     return status._replace(constraints=tuple(_with_uncounted(item, pod_class, running) for item in found))
+
+
+def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]:
+    """Return the plugin that counts for the pods of a class, or why none does."""
+    profile = known.profiles.get(pod_class.scheduler_name)
+    if profile is None:
+        return f"no profile of the scheduler is called {pod_class.scheduler_name}"
+    found = next((item for item in profile.pre_filter if isinstance(item, PodTopologySpread)), None)
+    return f"the profile {pod_class.scheduler_name} has no PodTopologySpread" if found is None else found
 
 
 def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: list[Pod]) -> ConstraintStatus:

@@ -16,6 +16,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.uncounted import uncounted
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import revision_label
+from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.controllers import newest_hash
 from kubectl_spread.simulate.controllers import running_pods
@@ -86,11 +87,9 @@ def _is_complete(outcome: Outcome, key: OwnerKey) -> bool:
 
 
 def _old_pods(key: OwnerKey, controller: Controller, cluster: Cluster) -> list[Pod]:
-    """The running pods of an older revision: by their label, else those that the constraints leave out."""
+    """Return the running pods of an older revision: by their label, else those that the constraints do not count."""
     owner = controller.workload
-    is_rolling = key.kind in ("Deployment", "StatefulSet") and not controller.spec.get("paused")
-    strategy = (controller.spec.get("updateStrategy") or {}).get("type")
-    if not is_rolling or owner.is_foreign or strategy == "OnDelete":
+    if not _rolls(key, controller):
         return []
     own = running_pods(owner, cluster)
     newest = newest_hash(owner, own, cluster)
@@ -98,6 +97,19 @@ def _old_pods(key: OwnerKey, controller: Controller, cluster: Cluster) -> list[P
     values = {pod.uid: dict(pod.cls.labels).get(label, "").removeprefix(prefix) for pod in own}
     if newest and any(values.values()):
         return [pod for pod in own if values[pod.uid] != newest]
+    return _not_counted(owner, own)
+
+
+def _rolls(key: OwnerKey, controller: Controller) -> bool:
+    """Return whether the controller replaces old pods by itself."""
+    if key.kind not in ("Deployment", "StatefulSet") or controller.workload.is_foreign:
+        return False
+    strategy = (controller.spec.get("updateStrategy") or {}).get("type")
+    return not controller.spec.get("paused") and strategy != "OnDelete"
+
+
+def _not_counted(owner: Workload, own: list[Pod]) -> list[Pod]:
+    """Return the running pods that a constraint of the template does not count."""
     labels = created_labels(owner)
     missed = (uncounted(item, own, labels) for item in constraint_reader.constraints(owner.template.get("spec") or {}))
     names = {name for found in missed if found is not None for name in found.pods}

@@ -27,6 +27,7 @@ from kubectl_spread.objects.replica import replica
 from kubectl_spread.scheduler.configuration import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.simulate import exhaustive
+from kubectl_spread.simulate import node_kinds
 from kubectl_spread.simulate import replicas
 from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.simulate.placement import Placement
@@ -148,7 +149,7 @@ def test_the_search_finds_the_most_that_any_order_places(case: tuple[Cluster, Su
     owner = exhaustive.twins(first, subject.workload, count)
     assert owner is not None
 
-    kinds = exhaustive.alike(first.cls, Scheduler(Columns(cluster), PROFILES).filter(first))
+    kinds = node_kinds.alike_to_filter(first.cls, Scheduler(Columns(cluster), PROFILES).filter(first))
     most = exhaustive.most_placed(owner, cluster, PROFILES, kinds=kinds, paths=400)
 
     assert most == any_order(cluster, owner, ())
