@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # needed where constraints stand outside known pod specs
     from kubectl_spread.lint.outside import Outside
 
 
-class Checked(NamedTuple):
+class AcceptedWorkload(NamedTuple):
     """A workload that the API server would accept, ready to be placed, and the manifest it came from."""
 
     workload: Workload
@@ -55,7 +55,7 @@ class Result(NamedTuple):
 
     source: SourceFile
     findings: tuple[Finding, ...]
-    workloads: tuple[Checked, ...]
+    workloads: tuple[AcceptedWorkload, ...]
     rejected: int = 0
     subjects: tuple[Subject, ...] = ()
     others: tuple[Manifest, ...] = ()
@@ -175,7 +175,7 @@ class _Reading:
             self.findings += [*self.outside.findings, *unmapped(self.outside)]
         is_template = any(item.rule.code == "SPR002" for item in self.findings)
         names_constraints = FIELD in self.source.text
-        workloads = tuple(Checked(item.workload, item.manifest) for item in self.subjects if not item.refusals)
+        workloads = tuple(AcceptedWorkload(item.workload, item.manifest) for item in self.subjects if not item.refusals)
         rejected = self.undecodable + sum(bool(item.refusals) and not item.is_partial for item in self.subjects)
         return Result(
             self.source,

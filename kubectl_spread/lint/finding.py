@@ -32,7 +32,7 @@ class Safety(Enum):
     UNSAFE = "unsafe"
 
 
-class Target(Enum):
+class RuleTarget(Enum):
     """What a rule is asked about."""
 
     OBJECT = "object"  # the text, and what the API server would refuse
@@ -61,7 +61,7 @@ class RuleMeta(NamedTuple):
     name: str
     severity: Severity
     summary: str
-    target: Target = Target.OBJECT
+    target: RuleTarget = RuleTarget.OBJECT
     needs: frozenset[str] = frozenset()
     one_of: frozenset[str] = frozenset()
     is_opinion: bool = False
@@ -112,7 +112,7 @@ class Fix(NamedTuple):
     is_safe: bool = False
 
 
-class Found(NamedTuple):
+class RuleFinding(NamedTuple):
     """What a rule about workloads says: one thing wrong, at one place. A `severity` replaces the rule's own."""
 
     message: str

@@ -63,10 +63,10 @@ def has_unusual_key(subject: Subject, _: Project) -> bool:
 
 def names_unusual_key(subject: Subject, project: Project) -> bool:
     """Return whether a topologyKey, of pod affinity too, is none of zone, region and hostname."""
-    from kubectl_spread.lint.queries import demands
+    from kubectl_spread.lint.queries import pod_requirements
 
     return has_unusual_key(subject, project) or any(
-        term.topology_key not in _USUAL_KEYS for term in demands.terms(subject)
+        term.topology_key not in _USUAL_KEYS for term in pod_requirements.terms(subject)
     )
 
 

@@ -35,7 +35,7 @@ class Unknown(Enum):
 Replicas = Union[int, None, Unknown]  # None where nothing sets them
 
 
-class Target(NamedTuple):
+class PatchTarget(NamedTuple):
     """The objects that a patch or an entry of `replicas` changes; kind and name are regular expressions.
 
     `is_exact`: no selector and no namespace narrows it, so that a match is certain.
@@ -53,11 +53,11 @@ class Target(NamedTuple):
 class Scaling(NamedTuple):
     """One place in a kustomization that sets the replicas of some objects."""
 
-    target: Target
+    target: PatchTarget
     replicas: Replicas
 
 
-_ANYTHING = Scaling(Target(".*", ".*"), Unknown.REPLICAS)
+_ANYTHING = Scaling(PatchTarget(".*", ".*"), Unknown.REPLICAS)
 
 
 class Kustomization(NamedTuple):
@@ -104,7 +104,7 @@ def kustomization(directory: str, plain: Mapping[str, Any], documents: Mapping[s
         scaling for patch in patches for scaling in _scalings(documents.get(patch.path or patch.inline), patch.target)
     ]
     scalings += [
-        Scaling(Target(".*", re.escape(str(entry.get("name")))), _count(entry.get("count")))
+        Scaling(PatchTarget(".*", re.escape(str(entry.get("name")))), _count(entry.get("count")))
         for entry in _entries(plain.get("replicas"))
     ]
     scalings += [_ANYTHING] if plain.get("transformers") else []
@@ -124,7 +124,7 @@ class Patch(NamedTuple):
 
     path: str
     inline: str
-    target: Optional[Target]
+    target: Optional[PatchTarget]
 
 
 def patches_of(directory: str, plain: Mapping[str, Any]) -> Iterator[Patch]:
@@ -138,7 +138,7 @@ def patches_of(directory: str, plain: Mapping[str, Any]) -> Iterator[Patch]:
         yield Patch(path, "" if path else _text(entry.get("patch")), _target(entry.get("target")))
 
 
-def _scalings(held: Optional[list[Any]], target: Optional[Target]) -> Iterator[Scaling]:
+def _scalings(held: Optional[list[Any]], target: Optional[PatchTarget]) -> Iterator[Scaling]:
     """Yield what the documents of a patch set; for an unreadable one, that nobody knows."""
     if held is None:
         yield _ANYTHING if target is None else Scaling(target, Unknown.REPLICAS)
@@ -154,23 +154,23 @@ def _scalings(held: Optional[list[Any]], target: Optional[Target]) -> Iterator[S
             yield _scaling(target or _named_in(document), _count(spec["replicas"]))
 
 
-def _scaling(target: Target, replicas: Replicas) -> Scaling:
+def _scaling(target: PatchTarget, replicas: Replicas) -> Scaling:
     return Scaling(target, replicas if target.is_exact else Unknown.REPLICAS)
 
 
-def _named_in(document: Mapping[str, Any]) -> Target:
+def _named_in(document: Mapping[str, Any]) -> PatchTarget:
     """Return the object that a strategic merge patch names itself."""
     name = _text(fields(document.get("metadata")).get("name"))
-    return Target(re.escape(_text(document.get("kind"))), re.escape(name))
+    return PatchTarget(re.escape(_text(document.get("kind"))), re.escape(name))
 
 
-def _target(plain: Any) -> Optional[Target]:
+def _target(plain: Any) -> Optional[PatchTarget]:
     if not isinstance(plain, dict):
         return None
     kind, name = _text(plain.get("kind")) or ".*", _text(plain.get("name")) or ".*"
     narrowing = ("labelSelector", "annotationSelector", "namespace")
     is_exact = not any(plain.get(key) for key in narrowing) and _is_simple(kind) and _is_simple(name)
-    return Target(kind if _is_simple(kind) else ".*", name if _is_simple(name) else ".*", is_exact)
+    return PatchTarget(kind if _is_simple(kind) else ".*", name if _is_simple(name) else ".*", is_exact)
 
 
 def _is_simple(pattern: str) -> bool:

@@ -10,7 +10,7 @@ import textwrap
 from typing import NamedTuple
 
 from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.finding import Target
+from kubectl_spread.lint.finding import RuleTarget
 from kubectl_spread.lint.run_rules import module_name
 
 _WIDTH = 119
@@ -29,7 +29,7 @@ class _Page(NamedTuple):
 
 def documentation(rule: RuleMeta) -> str:
     """Return the page of a rule, as Markdown with indented examples."""
-    if rule.target is Target.OBJECT:
+    if rule.target is RuleTarget.OBJECT:
         return _rendered(rule, _PAGES[rule.name])
     return str(importlib.import_module(module_name(rule.name)).__doc__).strip()
 

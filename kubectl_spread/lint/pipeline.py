@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.project import TargetCluster
 from kubectl_spread.lint.projects import Projects
-from kubectl_spread.lint.projects import Seen
+from kubectl_spread.lint.projects import RunContext
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.roots import ONE_ROOT
 from kubectl_spread.lint.roots import RootRules
@@ -28,6 +27,7 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
+    from kubectl_spread.cluster.facts import ClusterFacts
     from kubectl_spread.lint.finding import Place
     from kubectl_spread.lint.selection.policy import NamedPath
     from kubectl_spread.lint.selection.suppress import Suppression
@@ -83,7 +83,7 @@ def judged(
 ) -> Judged:
     """Return the findings of the API server's checks and of all rules; `rules` are those about roots."""
     sources = [result.source for result in results]
-    seen = Seen(lambda source: policy.settings(source).target, facts, namespace)
+    seen = RunContext(lambda source: policy.settings(source).target, facts, namespace)
     project = Projects(results, rules or ONE_ROOT, seen)
     by_source = [finding for result in results for finding in result.findings]
     codes = policy.codes(sources)
@@ -159,10 +159,10 @@ def _places(accepted: Accepted) -> list[Place]:
 
 def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRules] = None) -> list[Workload]:
     """Return the workloads that would run, in order; see `Project.workloads`."""
-    return Projects(results, rules or ONE_ROOT, Seen(lambda _: TargetCluster(), None, namespace)).workloads
+    return Projects(results, rules or ONE_ROOT, RunContext(lambda _: TargetCluster(), None, namespace)).workloads
 
 
-def _outside(results: Sequence[Result], seen: Seen, codes: frozenset[str]) -> list[Finding]:
+def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str]) -> list[Finding]:
     """Return findings outside the pod specs of known kinds; nested objects count only for one another."""
     findings: list[Finding] = []
     for result in results:

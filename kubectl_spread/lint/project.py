@@ -11,10 +11,10 @@ from typing import Any
 from typing import NamedTuple
 from typing import Optional
 from typing import Protocol
+from typing import TYPE_CHECKING
 from typing import Union
 
 from kubectl_spread.lint import replica_range
-from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.group import Group
 from kubectl_spread.lint.kustomization import Replicas
 from kubectl_spread.lint.neighbours import Area
@@ -31,6 +31,9 @@ from kubectl_spread.objects.workload import knative_scale
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
+
+if TYPE_CHECKING:
+    from kubectl_spread.cluster.facts import ClusterFacts
 
 Plain = dict[str, Any]
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import NamedTuple
 from typing import Optional
+from typing import TYPE_CHECKING
 
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.facts import ClusterFacts
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import TargetCluster
@@ -30,10 +30,13 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
+if TYPE_CHECKING:
+    from kubectl_spread.cluster.facts import ClusterFacts
+
 _MOST_ROOTS = 20  # of one object; a file that hundreds of roots share is not checked hundreds of times
 
 
-class Seen(NamedTuple):
+class RunContext(NamedTuple):
     """What every project of a run knows."""
 
     target: Callable[[SourceFile], TargetCluster]
@@ -44,7 +47,7 @@ class Seen(NamedTuple):
 class Projects:
     """The projects of a run. An object of several roots is in several of them."""
 
-    def __init__(self, results: Sequence[Result], rules: RootRules, seen: Seen) -> None:
+    def __init__(self, results: Sequence[Result], rules: RootRules, seen: RunContext) -> None:
         self.roots = roots_of(results, rules, seen.namespace)
         self._projects = [_project(root, seen) for root in self.roots]
         self._chained = {path for root in self.roots for path in root.chains}
@@ -112,7 +115,7 @@ def roots_of(results: Sequence[Result], rules: RootRules, namespace: str) -> lis
     return roots([result.source for result in results], _held(results, namespace), rules)
 
 
-def _project(root: Root, seen: Seen) -> Project:
+def _project(root: Root, seen: RunContext) -> Project:
     return Project(
         [subject for item in root.held for subject in item.subjects],
         [item.manifest for item in root.held if not item.subjects],

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from kubectl_spread.lint import gates
 from kubectl_spread.lint.finding import RuleMeta
+from kubectl_spread.lint.finding import RuleTarget
 from kubectl_spread.lint.finding import Safety
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.finding import Target
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.gates import Gate
@@ -58,7 +58,7 @@ def _workload_rule(
         name,
         severity,
         summary,
-        Target.WORKLOAD,
+        RuleTarget.WORKLOAD,
         needs=frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs),
         one_of=frozenset(one_of),
         is_opinion=is_opinion,
@@ -83,7 +83,7 @@ def _object_rule(
     fixes: frozenset[Safety] = NONE,
 ) -> RuleMeta:
     """Describe a rule about objects around workloads, whose module has `check(manifest, project)`."""
-    meta = RuleMeta(code, name, severity, summary, Target.AROUND, frozenset(kinds))
+    meta = RuleMeta(code, name, severity, summary, RuleTarget.AROUND, frozenset(kinds))
     return meta._replace(is_opinion=is_opinion, needs_facts=needs_facts, fixes=fixes)
 
 
@@ -732,7 +732,7 @@ def kinds_around(codes: Container[str]) -> frozenset[str]:
     Autoscalers are always among them, as every rule may ask for the number of replicas.
     """
     rules = [rule for code, rule in RULES.items() if code in codes]
-    return _AUTOSCALERS.union(*(rule.needs if rule.target is Target.AROUND else rule.around for rule in rules))
+    return _AUTOSCALERS.union(*(rule.needs if rule.target is RuleTarget.AROUND else rule.around for rule in rules))
 
 
 def superseded(refusals: frozenset[str]) -> frozenset[str]:

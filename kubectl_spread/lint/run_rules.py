@@ -12,9 +12,9 @@ from typing import cast
 from typing import Protocol
 
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.finding import Target
+from kubectl_spread.lint.finding import RuleTarget
 from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.registry import RULES
@@ -29,7 +29,7 @@ from kubectl_spread.text.source import SourceFile
 class WorkloadRule(Protocol):
     """A module in `lint/rules` about workloads."""
 
-    def check(self, subject: Subject, project: Project) -> Iterator[Found]:
+    def check(self, subject: Subject, project: Project) -> Iterator[RuleFinding]:
         """Yield what is wrong with one workload."""
         ...
 
@@ -37,7 +37,7 @@ class WorkloadRule(Protocol):
 class ObjectRule(Protocol):
     """A module in `lint/rules` about other objects."""
 
-    def check(self, manifest: Manifest, project: Project) -> Iterator[Found]:
+    def check(self, manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
         """Yield what is wrong with one object."""
         ...
 
@@ -51,14 +51,14 @@ def findings_by_object(
     project: Project, codes: Container[str] = RULES, *, is_asked: Callable[[Manifest], bool] = lambda _: True
 ) -> Iterator[tuple[Manifest, list[Finding]]]:
     """Yield objects with what the rules of these codes find in them; `is_asked` leaves objects out."""
-    rules = _rules(project, Target.WORKLOAD, codes)
+    rules = _rules(project, RuleTarget.WORKLOAD, codes)
     followed: dict[tuple[frozenset[str], bool], tuple[RuleMeta, ...]] = {}  # many workloads have the same words
     for subject in filter(lambda item: is_asked(item.manifest), project.subjects):
         key = subject.words, subject.is_partial
         if key not in followed:
             followed[key] = _with_words(rules, subject.words, is_partial=subject.is_partial)
         yield subject.manifest, list(_follow(subject, project, followed[key]))
-    for rule in _rules(project, Target.AROUND, codes):
+    for rule in _rules(project, RuleTarget.AROUND, codes):
         for kind in rule.needs:
             for manifest in filter(is_asked, project.of_kind(kind)):
                 found = _object_rule(rule.name).check(manifest, project.seen_from(manifest))
@@ -90,7 +90,7 @@ def _with_words(rules: Iterable[RuleMeta], words: frozenset[str], *, is_partial:
     )
 
 
-def _rules(project: Project, target: Target, codes: Container[str]) -> list[RuleMeta]:
+def _rules(project: Project, target: RuleTarget, codes: Container[str]) -> list[RuleMeta]:
     return [
         rule
         for rule in RULES.values()
@@ -98,7 +98,7 @@ def _rules(project: Project, target: Target, codes: Container[str]) -> list[Rule
     ]
 
 
-def _finding(rule: RuleMeta, manifest: Manifest, found: Found) -> Finding:
+def _finding(rule: RuleMeta, manifest: Manifest, found: RuleFinding) -> Finding:
     stated = rule if found.severity is None else rule._replace(severity=found.severity)
     return Finding(
         stated,

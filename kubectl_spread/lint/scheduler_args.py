@@ -7,8 +7,8 @@ from typing import Any
 from typing import NamedTuple
 
 from kubectl_spread.lint.admission.hints import did_you_mean
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import spread_args
 from kubectl_spread.objects.field_errors import At
@@ -37,7 +37,7 @@ def readable(manifest: Manifest) -> Iterator[Args]:
             yield args
 
 
-def undecodable(manifest: Manifest) -> Iterator[Found]:
+def undecodable(manifest: Manifest) -> Iterator[RuleFinding]:
     """Yield what is wrong with the args that kube-scheduler cannot decode."""
     for args in _args(manifest):
         for problem in _problems(manifest, args):
@@ -52,9 +52,9 @@ def errors(manifest: Manifest, rule: spread_args.Rule) -> Iterator[Problem]:
         yield from (error.problem for error in spread_args.errors(plain, here) if error.rule is rule)
 
 
-def found(manifest: Manifest, problem: Problem, *, hint: str = "", key: bool = False) -> Found:
+def found(manifest: Manifest, problem: Problem, *, hint: str = "", key: bool = False) -> RuleFinding:
     """Return an error as a finding."""
-    return Found(problem.message, place(manifest, problem.route, key=key), decode.path_text(problem.route), hint)
+    return RuleFinding(problem.message, place(manifest, problem.route, key=key), decode.path_text(problem.route), hint)
 
 
 def place(manifest: Manifest, route: Route, *, key: bool = False) -> Place:

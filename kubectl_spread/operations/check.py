@@ -32,9 +32,9 @@ from kubectl_spread.operations.rule_choice import InputPaths
 from kubectl_spread.operations.rule_choice import RuleChoice
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.cluster.facts import ClusterFacts
     from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.lint.check_source import Result
-    from kubectl_spread.lint.facts import ClusterFacts
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.pipeline import Judged
     from kubectl_spread.lint.roots import RootRules

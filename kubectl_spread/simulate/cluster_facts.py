@@ -1,4 +1,4 @@
-"""What the lint rules ask about a cluster (`lint.facts.ClusterFacts`), answered with the scheduler's own code.
+"""What the lint rules ask about a cluster (`cluster.facts.ClusterFacts`), answered with the scheduler's own code.
 
 Nodes and domains are those that its plugins count and refuse, asked for a first replica of the workload. What other
 workloads decide is left aside, as they may change it: required affinity to their pods, and claims that do not exist.
@@ -14,6 +14,13 @@ from typing import Optional
 
 from kubectl_spread.cluster.arrays import distinct
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.facts import AntiAffinity
+from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.cluster.facts import ForeignPods
+from kubectl_spread.cluster.facts import Impossible
+from kubectl_spread.cluster.facts import PlacedReplicas
+from kubectl_spread.cluster.facts import PodsPerDomain
+from kubectl_spread.cluster.facts import Server
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
@@ -24,13 +31,6 @@ from kubectl_spread.explain.constraints.report import constraint_reports
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.constraints.report import passes_all_but_spread
 from kubectl_spread.explain.constraints.report import SharedDomains
-from kubectl_spread.objects.account import Account
-from kubectl_spread.objects.account import AntiAffinity
-from kubectl_spread.objects.account import Impossible
-from kubectl_spread.objects.account import Others
-from kubectl_spread.objects.account import Outcome
-from kubectl_spread.objects.account import Server
-from kubectl_spread.objects.account import Spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.plain import mappings
@@ -133,7 +133,7 @@ class KnownCluster:
                 minors[is_control_plane] = max(minor, minors.get(is_control_plane, 0))
         return Server(max(minors.values()), is_certain=True in minors) if minors else None
 
-    def account(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Account]:
+    def constraint_facts(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintFacts]:
         """A constraint on the cluster without the workload's own pods."""
         found = self._evidence_of(workload)
         if found is None or constraint.position not in found.positions:
@@ -159,7 +159,7 @@ class KnownCluster:
             return None
         return uncounted(constraint, found.own, dict(found.pod_class.labels))
 
-    def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
+    def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
         """Where the pods that run would be if none of them did; None where not all of them would find a node."""
         found, report = self._hard(workload, constraint)
         if found is None or report is None:
@@ -169,14 +169,14 @@ class KnownCluster:
         (placement,) = replicas.place([found.owner._replace(replicas=len(found.own))], without, self._profiles)
         return None if len(placement.placed) < placement.replicas else _spread(placement, constraint)
 
-    def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Spread]:
+    def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
         """Where all pods of a workload of which none runs yet go; not on nodes of which only labels are known."""
         placement = self._placement_of(workload) if self._keys is None else None
         if placement is None or len(placement.placed) < placement.replicas:
             return None
         return None if any(pod.ran_already for pod in placement.placed) else _spread(placement, constraint)
 
-    def others(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[Others, ...]:
+    def others(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[ForeignPods, ...]:
         """The workloads whose running pods a hard constraint counts beside the own; pods of no workload left aside."""
         found, report = self._hard(workload, constraint)
         counts = None if found is None or report is None else counts_of(report, found)
@@ -190,7 +190,7 @@ class KnownCluster:
                 value = domain_of(pod, counts, found)
                 if value is not None:
                     domains.setdefault(owner, []).append(value)
-        return tuple(Others(key.kind, key.name, tuple(sorted(domains[key]))) for key in sorted(domains))
+        return tuple(ForeignPods(key.kind, key.name, tuple(sorted(domains[key]))) for key in sorted(domains))
 
     def elsewhere(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[tuple[str, int], ...]:
         """The pods of other namespaces that a constraint selects; those of a workload of this name are its like."""
@@ -259,7 +259,7 @@ class KnownCluster:
                     bounds.append(AntiAffinity(position, term.topology_key, len(distinct(codes))))
         return tuple(bounds)
 
-    def outcome(self, workload: Workload) -> Optional[Outcome]:
+    def outcome(self, workload: Workload) -> Optional[PlacedReplicas]:
         """What becomes of the workload's pods; where it was placed with others already, in their company."""
         placement = self._placement_of(workload)
         return None if placement is None else _read(placement)
@@ -432,18 +432,18 @@ def _identity(workload: Workload) -> tuple[Any, ...]:
     return (*_key(workload), workload.replicas, id(workload.template))
 
 
-def _spread(placement: Placement, constraint: TopologySpreadConstraint) -> Spread:
+def _spread(placement: Placement, constraint: TopologySpreadConstraint) -> PodsPerDomain:
     counts = placement.domains.get(constraint.topology_key, {})
-    return Spread(tuple(sorted(counts.items())), placement.certainty is Certainty.CERTAIN)
+    return PodsPerDomain(tuple(sorted(counts.items())), placement.certainty is Certainty.CERTAIN)
 
 
-def _read(placement: Placement) -> Outcome:
+def _read(placement: Placement) -> PlacedReplicas:
     pending, evicts = placement.pending, bool(placement.evictions)
     if not pending:
         absent = len(placement.not_created) + len(placement.refused)
-        return Outcome(len(placement.placed), absent, is_preempting=evicts)
+        return PlacedReplicas(len(placement.placed), absent, is_preempting=evicts)
     conflicts = pending[0].explanation.conflicts
-    return Outcome(
+    return PlacedReplicas(
         len(placement.placed),
         len(pending) + len(placement.not_created) + len(placement.refused),
         tuple(requirement.text for requirement in conflicts[0].requirements) if conflicts else (),

@@ -9,10 +9,10 @@ from typing import Optional
 import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.cluster.facts import DomainFacts
 from kubectl_spread.cluster.node_columns import Topology
 from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.objects.account import Account
-from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
@@ -46,7 +46,7 @@ class Evidence(NamedTuple):
     own: tuple[Pod, ...]
     reports: dict[int, ConstraintReport]
     positions: tuple[int, ...]
-    accounts: dict[int, Account]
+    accounts: dict[int, ConstraintFacts]
 
 
 def passes(filtered: FilterResult, plugins: tuple[str, ...]) -> Bools:
@@ -74,10 +74,10 @@ def without_own(usable: Bools, filtered: FilterResult, own: tuple[Pod, ...]) -> 
     return usable
 
 
-Shared = dict[Hashable, tuple[Domain, ...]]
+Shared = dict[Hashable, tuple[DomainFacts, ...]]
 
 
-def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> Account:
+def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> ConstraintFacts:
     """Return a constraint on the cluster without the workload's own pods.
 
     Args:
@@ -94,7 +94,7 @@ def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> Acc
     domains = shared.get(key)
     if domains is None:
         domains = shared[key] = _domains(report, nodes, own, topology)
-    return Account(
+    return ConstraintFacts(
         max_skew=report.constraint.max_skew,
         min_domains=report.min_domains,
         counts_own=report.self_match and not report.selector.is_empty,
@@ -109,13 +109,13 @@ def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> Acc
 
 def _domains(
     report: ConstraintReport, nodes: tuple[Bools, Bools, Bools], own: dict[str, int], topology: Topology
-) -> tuple[Domain, ...]:
+) -> tuple[DomainFacts, ...]:
     """Return the domains of a report; nodes: those that are chosen, usable, and candidates."""
     size, has_key = len(topology.values), topology.codes >= 0
     by_code = (np.bincount(topology.codes[has_key & mask], minlength=size) for mask in nodes)
     numbers = (of_nodes[topology.order].tolist() for of_nodes in by_code)  # the report's domains are sorted
     return tuple(
-        Domain(  # perf: by position, as there are as many as nodes
+        DomainFacts(  # perf: by position, as there are as many as nodes
             domain.value,
             domain.nodes,
             chosen,

@@ -19,7 +19,7 @@ from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.finding import Target
+from kubectl_spread.lint.finding import RuleTarget
 from kubectl_spread.lint.pages import documentation
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import TargetCluster
@@ -34,7 +34,7 @@ from kubectl_spread.sources import topology
 from kubectl_spread.text.source import SourceFile
 
 FOLDER = Path(__file__).parent / "rules"
-WITH_A_MODULE = [rule for rule in RULES.values() if rule.target is not Target.OBJECT]
+WITH_A_MODULE = [rule for rule in RULES.values() if rule.target is not RuleTarget.OBJECT]
 _BLOCK = r"(?: {4}[^\n]*(?:\n|\Z)|\n(?= {4}))+"
 EXAMPLE = re.compile(rf"## Example\n\n(?:With `(?P<flags>[^`]*)`:\n\n)?(?P<manifest>{_BLOCK})")
 CORRECTED = re.compile(rf"## Use instead\n(?:(?!    |##)[^\n]*\n)+(?P<constraints>{_BLOCK})")

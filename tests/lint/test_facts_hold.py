@@ -165,7 +165,7 @@ def test_room_is_never_less_than_what_some_order_places(case: tuple[Cluster, Sub
     assert owner is not None
 
     most = any_order(cluster, owner, ())
-    accounts = [known.account(subject.workload, constraint) for constraint in subject.hard]
+    accounts = [known.constraint_facts(subject.workload, constraint) for constraint in subject.hard]
 
     assert [] == [account for account in accounts if account is not None and account.room < most]
     assert [] == [bound for bound in known.anti_affinities(subject.workload) if bound.room < most]

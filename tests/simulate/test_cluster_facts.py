@@ -8,16 +8,16 @@ from typing import Optional
 import pytest
 
 from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.facts import AntiAffinity
+from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.cluster.facts import DomainFacts
+from kubectl_spread.cluster.facts import Impossible
+from kubectl_spread.cluster.facts import PlacedReplicas
+from kubectl_spread.cluster.facts import PodsPerDomain
+from kubectl_spread.cluster.facts import Server
+from kubectl_spread.cluster.facts import UNBOUNDED
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects.account import Account
-from kubectl_spread.objects.account import AntiAffinity
-from kubectl_spread.objects.account import Domain
-from kubectl_spread.objects.account import Impossible
-from kubectl_spread.objects.account import Outcome
-from kubectl_spread.objects.account import Server
-from kubectl_spread.objects.account import Spread
-from kubectl_spread.objects.account import UNBOUNDED
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
@@ -56,8 +56,8 @@ def web(*constraints: Plain, count: int = 3, kind: str = "StatefulSet", **fields
     return workload(written, kind)
 
 
-def account(known: KnownCluster, owner: Workload, position: int = 0) -> Optional[Account]:
-    return known.account(owner, constraint_reader.constraints(owner.template["spec"])[position])
+def account(known: KnownCluster, owner: Workload, position: int = 0) -> Optional[ConstraintFacts]:
+    return known.constraint_facts(owner, constraint_reader.constraints(owner.template["spec"])[position])
 
 
 def own(name: str, on: str, **more: Any) -> Plain:
@@ -82,7 +82,10 @@ def test_an_account_leaves_out_the_workloads_own_pods() -> None:
     found = account(KnownCluster(cluster), owner)
 
     assert found is not None
-    a, b = Domain("a", 1, 1, 1, 0, counted=True, candidates=1), Domain("b", 1, 1, 1, 1, counted=True, candidates=1)
+    a, b = (
+        DomainFacts("a", 1, 1, 1, 0, counted=True, candidates=1),
+        DomainFacts("b", 1, 1, 1, 1, counted=True, candidates=1),
+    )
     assert (a, b) == found.domains
 
 
@@ -149,7 +152,7 @@ def test_an_outcome_is_that_of_the_placement_that_is_known() -> None:
 
     assert became is not None
     assert (1, 2) == (became.placed, became.pending)
-    assert Outcome(2, 0) == known.outcome(owner._replace(replicas=2))
+    assert PlacedReplicas(2, 0) == known.outcome(owner._replace(replicas=2))
 
 
 def test_a_workload_without_namespace_is_in_the_one_that_is_named() -> None:
@@ -258,7 +261,7 @@ def test_of_domains_only_the_keys_are_known() -> None:
     assert account(known, owner) is None
     assert found is not None
     assert (2, 2, []) == (found.candidates, found.room, found.unreachable)
-    assert Outcome(2, 1, (f"topologySpreadConstraints[0] ({ZONE}, maxSkew 1)",)) == known.outcome(owner)
+    assert PlacedReplicas(2, 1, (f"topologySpreadConstraints[0] ({ZONE}, maxSkew 1)",)) == known.outcome(owner)
     assert () == known.anti_affinities(owner)
     assert frozenset({ZONE}) == known.node_keys
 
@@ -344,5 +347,5 @@ def test_nothing_is_said_of_where_pods_go_on_nodes_of_which_only_labels_are_know
     (constraint,) = constraint_reader.constraints(owner.template["spec"])
     cluster = topology.from_domains({ZONE: ["a", "b"]})
 
-    assert Spread((("a", 1), ("b", 1)), is_certain=False) == KnownCluster(cluster).placed(owner, constraint)
+    assert PodsPerDomain((("a", 1), ("b", 1)), is_certain=False) == KnownCluster(cluster).placed(owner, constraint)
     assert KnownCluster(cluster, keys=frozenset({ZONE})).placed(owner, constraint) is None

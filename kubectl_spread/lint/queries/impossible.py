@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster.facts import Impossible
+from kubectl_spread.cluster.facts import PlacedReplicas
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import anti_affinity
-from kubectl_spread.lint.queries.accounts import accounts
-from kubectl_spread.lint.queries.accounts import lacks_nowhere
-from kubectl_spread.lint.queries.accounts import outcome
-from kubectl_spread.lint.queries.accounts import sized
+from kubectl_spread.lint.queries.on_cluster import constraint_facts
+from kubectl_spread.lint.queries.on_cluster import lacks_nowhere
+from kubectl_spread.lint.queries.on_cluster import outcome
+from kubectl_spread.lint.queries.on_cluster import sized
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.account import Impossible
-from kubectl_spread.objects.account import Outcome
 
 
 class Unsatisfiable(NamedTuple):
     """The fewest replicas of a workload as `check` places them, and the best that any placement can do."""
 
-    outcome: Outcome
+    outcome: PlacedReplicas
     best: Impossible
 
 
@@ -36,7 +36,7 @@ def unsatisfiable(subject: Subject, project: Project) -> Optional[Unsatisfiable]
 
 def _has_single_cause(subject: Subject, project: Project, *, pods: int) -> bool:
     """Return whether one constraint or anti-affinity alone leaves too little room, which other rules report."""
-    hard = [account for constraint, account in accounts(subject, project) if constraint.is_hard]
+    hard = [account for constraint, account in constraint_facts(subject, project) if constraint.is_hard]
     if not all(lacks_nowhere(account) for account in hard) or any(account.room < pods for account in hard):
         return True
     bound = anti_affinity.narrowest(subject, project)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import IGNORE
@@ -27,5 +27,5 @@ def allowed(subject: Subject, constraint: TopologySpreadConstraint, project: Pro
         or not subject.is_in_its_group(constraint)
     ):
         return frozenset()
-    values = demands.node_values(subject, constraint.topology_key)
+    values = pod_requirements.node_values(subject, constraint.topology_key)
     return values if values is not None and len(values) < constraint.min_domains else frozenset()

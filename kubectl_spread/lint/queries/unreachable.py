@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.cluster.facts import DomainFacts
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.accounts import hard_accounts
-from kubectl_spread.lint.queries.accounts import outcome
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
+from kubectl_spread.lint.queries.on_cluster import outcome
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.account import Account
-from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 
@@ -21,14 +21,14 @@ class Unreachable(NamedTuple):
     """A constraint with counted domains where no node takes the pod, and how bad that is."""
 
     constraint: TopologySpreadConstraint
-    account: Account
-    domains: list[Domain]
+    account: ConstraintFacts
+    domains: list[DomainFacts]
     severity: Severity
 
 
 def unreachable(subject: Subject, project: Project) -> Iterator[Unreachable]:
     """Yield counted domains that no pod can go to; SPR307 reports those outside the pod's node affinity."""
-    for constraint, account in hard_accounts(subject, project):
+    for constraint, account in hard_constraint_facts(subject, project):
         domains = [domain for domain in account.unreachable if domain.chosen]
         if not domains or len(account.unreachable) == len(account.counted) or account.is_below_min_domains:
             continue
@@ -38,7 +38,7 @@ def unreachable(subject: Subject, project: Project) -> Iterator[Unreachable]:
 
 
 def _severity(
-    subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, account: Account
+    subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, account: ConstraintFacts
 ) -> Optional[Severity]:
     """Return error if pods stay Pending because of it, warning if those of an update or autoscaler would."""
     became = outcome(subject, project)

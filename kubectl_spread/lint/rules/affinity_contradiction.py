@@ -47,27 +47,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints against an affinity to the same pods over the same key."""
     most = project.replicas(subject).likely
     for constraint in subject.hard:
         if (most is not None and most <= constraint.max_skew) or not subject.is_in_its_group(constraint):
             continue
-        if demands.has_one_domain(subject, constraint):
+        if pod_requirements.has_one_domain(subject, constraint):
             continue  # SPR207
-        for term in demands.own_terms(subject, "podAffinity"):
+        for term in pod_requirements.own_terms(subject, "podAffinity"):
             if term.topology_key == constraint.topology_key and term.selector.requirements:
                 route, key = subject.route(constraint, "topologyKey"), constraint.topology_key
-                yield Found(
+                yield RuleFinding(
                     f"all but {counted(constraint.max_skew, 'pod')} stay Pending once there are two "
                     f"{domain(key, plural=True)}. Required pod affinity wants all pods in one {domain(key)}, and "
                     "maxSkew "

@@ -58,11 +58,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
-from kubectl_spread.lint.queries.accounts import accounts
+from kubectl_spread.lint.queries import pod_requirements
+from kubectl_spread.lint.queries.on_cluster import constraint_facts
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
@@ -75,21 +75,23 @@ from kubectl_spread.text.wording import counted
 _FIELD = "nodeAffinityPolicy"
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that count what the pod's own affinity excludes."""
     affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
-    if not subject.spec.get("nodeSelector") and not affinity.get(demands.REQUIRED):
+    if not subject.spec.get("nodeSelector") and not affinity.get(pod_requirements.REQUIRED):
         return
     if not field_versions.stores(_FIELD, project.target.minor):
         return
-    known = dict(accounts(subject, project))
+    known = dict(constraint_facts(subject, project))
     for constraint in subject.hard:
         if constraint.node_affinity_policy != IGNORE or not _can_stall(subject, constraint, project):
             continue
         if constraint not in known or any(not item.chosen for item in known[constraint].counted):
-            is_certain = constraint in known or demands.node_values(subject, constraint.topology_key) is not None
+            is_certain = (
+                constraint in known or pod_requirements.node_values(subject, constraint.topology_key) is not None
+            )
             route = subject.route(constraint, _FIELD)
-            yield Found(
+            yield RuleFinding(
                 (_CERTAIN if is_certain else _POSSIBLE).format(
                     domain=domain(constraint.topology_key),
                     domains=domain(constraint.topology_key, plural=True).capitalize(),

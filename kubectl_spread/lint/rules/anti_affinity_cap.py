@@ -46,9 +46,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.wording import domain
@@ -58,7 +58,7 @@ from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.text.wording import counted
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find anti-affinity with room for an autoscaler's minimum and not for its maximum."""
     replicas = project.replicas(subject)
     if replicas.autoscaler is None or replicas.minimum is None or replicas.maximum is None:
@@ -66,7 +66,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     bound = anti_affinity.narrowest(subject, project)
     if bound is not None and replicas.minimum <= bound.room < replicas.maximum:
         route = anti_affinity.route_of(subject, bound)
-        yield Found(
+        yield RuleFinding(
             f"{counted(replicas.maximum - bound.room, 'replica')} would stay Pending if the {replicas.autoscaler.kind} "
             f"asks for its maximum of {replicas.maximum}. Required pod anti-affinity allows one pod in each "
             f"{domain(bound.topology_key)}, and {domains(bound.room, bound.topology_key)} can take one",

@@ -47,25 +47,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints that count nothing but what anti-affinity keeps at one."""
     if subject.workload.kind == "DaemonSet":
         return  # SPR206
     for constraint in subject.constraints:
         if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
             continue
-        term = demands.keeps_apart(subject, constraint)
+        term = pod_requirements.keeps_apart(subject, constraint)
         if term is not None:
             route = subject.route(constraint, "topologyKey")
-            yield Found(
+            yield RuleFinding(
                 f"required pod anti-affinity already allows only one of the pods in each "
                 f"{domain(constraint.topology_key)}, so the constraint has no effect",
                 subject.place(route),

@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.labels import ZONE
@@ -55,7 +55,7 @@ from kubectl_spread.objects.labels import ZONE
 _FEW = 3  # pods: a node in each zone, whichever way
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints on the zone that leave no choice."""
     most = project.replicas(subject).likely
     if subject.workload.kind in ("DaemonSet", "Pod") or (most is not None and most <= _FEW):
@@ -64,7 +64,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if constraint.topology_key == ZONE and constraint.max_skew == 1:
             route = subject.route(constraint, "maxSkew")
             pods = "the pods" if most is None else f"{most} pods"
-            yield Found(
+            yield RuleFinding(
                 f"{pods} may stay Pending for a long time: cluster-autoscaler adds one node at a time, because maxSkew "
                 "1 "
                 "allows a zone only one pod more than the emptiest zone",

@@ -51,10 +51,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.accounts import hard_accounts
-from kubectl_spread.lint.queries.accounts import outcome
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
+from kubectl_spread.lint.queries.on_cluster import outcome
 from kubectl_spread.lint.queries.unreachable import unreachable
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
@@ -63,7 +63,7 @@ from kubectl_spread.text.wording import counted
 _MOST = 10_000  # replicas that are placed, as a maximum may be any number
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads whose fewest replicas are placed, and whose most are not because of a hard constraint."""
     replicas = project.replicas(subject)
     least, most = replicas.minimum, replicas.maximum
@@ -71,13 +71,13 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return
     if least is None or most is None or least >= most or not _is_placed(subject, project):
         return
-    if not any(hard_accounts(subject, project)) or any(unreachable(subject, project)):
+    if not any(hard_constraint_facts(subject, project)) or any(unreachable(subject, project)):
         return
     then = project.facts.outcome(subject.workload._replace(replicas=min(most, _MOST)))
     if then is None or not then.falls_short or not any(text.startswith(FIELD) for text in then.conflict):
         return
     route = (*subject.spec_route, FIELD)
-    yield Found(
+    yield RuleFinding(
         f"only {then.placed} of {counted(most, 'pod')} find a node if {replicas.autoscaler.kind} "
         f"{replicas.autoscaler.name} asks for its maximum. The rest stay Pending because of {', '.join(then.conflict)}",
         subject.place(route, key=True),

@@ -44,8 +44,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.impossible import unsatisfiable
 from kubectl_spread.lint.wording import stay
@@ -54,7 +54,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.text.wording import counted
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints without which all pods find nodes, and with which no order of placing them does."""
     found = unsatisfiable(subject, project)
     if found is None:
@@ -64,7 +64,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     blamed = helping[-1] if helping else hard[-1]
     route = subject.route(blamed, "topologyKey")
     others = [item for item in hard if item is not blamed]
-    yield Found(
+    yield RuleFinding(
         _message(became.pods, found.best.most, conflict=became.conflict),
         subject.place(route),
         subject.path(route),

@@ -47,23 +47,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.cluster.facts import ForeignPods
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.accounts import hard_accounts
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.account import Account
-from kubectl_spread.objects.account import Others
 from kubectl_spread.text.wording import counted
 
 _NAMED = 3
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that start from a skew which is not the workload's own."""
     if subject.workload.kind == "Pod" or project.facts is None:
         return  # pods written one by one are spread as a group, if at all
-    for constraint, account in hard_accounts(subject, project):
+    for constraint, account in hard_constraint_facts(subject, project):
         found = project.facts.others(subject.workload, constraint)
         read = {(item.workload.kind, item.workload.name) for item in project.subjects} if found else set()
         others = [item for item in found if (item.kind, item.name) not in read]
@@ -71,7 +71,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         apart = max(numbers.values(), default=0) - min(numbers.values(), default=0)
         if apart:
             route = subject.route(constraint, "labelSelector")
-            yield Found(
+            yield RuleFinding(
                 _message(others, numbers),
                 subject.place(route, key=True),
                 subject.path(route),
@@ -80,7 +80,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             )
 
 
-def _numbers(others: list[Others], account: Account) -> Counter[str]:
+def _numbers(others: list[ForeignPods], account: ConstraintFacts) -> Counter[str]:
     """Return how many of their pods each domain has that is counted."""
     numbers = Counter({domain.value: 0 for domain in account.counted})
     for item in others:
@@ -88,7 +88,7 @@ def _numbers(others: list[Others], account: Account) -> Counter[str]:
     return numbers
 
 
-def _message(others: list[Others], numbers: Counter[str]) -> str:
+def _message(others: list[ForeignPods], numbers: Counter[str]) -> str:
     names = ", ".join(f"{item.kind} {item.name}" for item in others[:_NAMED])
     more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
     fullest = max(numbers, key=lambda value: numbers[value])

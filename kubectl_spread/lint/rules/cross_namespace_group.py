@@ -53,8 +53,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
@@ -63,13 +63,13 @@ from kubectl_spread.text.wording import counted
 _HINT = "bring the workloads into one namespace, or select the own pods only"
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find selectors whose only other matches are in another namespace, of the input or of the cluster."""
     found = list(_among_files(subject, project))
     yield from found or _among_pods(subject, project)
 
 
-def _among_pods(subject: Subject, project: Project) -> Iterator[Found]:
+def _among_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Yield selectors whose only other matches are pods of other namespaces in the cluster."""
     for constraint in subject.constraints if project.facts is not None and not subject.refusals else ():
         elsewhere = project.facts.elsewhere(subject.workload, constraint) if project.facts is not None else ()
@@ -78,7 +78,7 @@ def _among_pods(subject: Subject, project: Project) -> Iterator[Found]:
         route = subject.route(constraint, "labelSelector")
         pods = ", ".join(f"{counted(number, 'pod')} of namespace `{namespace}`" for namespace, number in elsewhere)
         is_or_are = "is" if sum(number for _, number in elsewhere) == 1 else "are"
-        yield Found(
+        yield RuleFinding(
             f"{pods} {is_or_are} not counted, although the selector matches: only pods of namespace "
             f"`{subject.workload.namespace}` count",
             subject.place(route, key=True),
@@ -87,7 +87,7 @@ def _among_pods(subject: Subject, project: Project) -> Iterator[Found]:
         )
 
 
-def _among_files(subject: Subject, project: Project) -> Iterator[Found]:
+def _among_files(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Yield selectors whose only other matches are in another namespace of the input."""
     own = subject.workload.namespace
     others = [namespace for namespace in project.namespaces if namespace != own]
@@ -104,7 +104,7 @@ def _among_files(subject: Subject, project: Project) -> Iterator[Found]:
         if found:
             first = found[0].workload
             route = subject.route(constraint, "labelSelector")
-            yield Found(
+            yield RuleFinding(
                 f"the pods of {called(first)} are not counted, although the selector matches: they are in namespace "
                 f"`{first.namespace}`, and only pods of namespace `{own}` count",
                 subject.place(route, key=True),

@@ -45,17 +45,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints whose pods are tied to a node each."""
     if subject.constraints:
         route = (*subject.spec_route, FIELD)
-        yield Found(
+        yield RuleFinding(
             "each pod of a DaemonSet is tied to one node, so the constraints have no effect",
             subject.place(route, key=True),
             subject.path(route),

@@ -35,13 +35,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import scheduler_args
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.objects import spread_args
 from kubectl_spread.objects.manifest import Manifest
 
 
-def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find what does not decode, and what is not valid."""
     yield from scheduler_args.undecodable(manifest)
     for error in scheduler_args.errors(manifest, spread_args.Rule.DEFAULT_INVALID):

@@ -37,13 +37,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads whose constraints leave out a key of the configured defaults."""
     if project.facts is None or not subject.constraints or subject.workload.kind == "DaemonSet":
         return
@@ -55,7 +55,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         listed = ", ".join(
             f"`{item.topology_key}` (maxSkew {item.max_skew}, {item.when_unsatisfiable})" for item in lost
         )
-        yield Found(
+        yield RuleFinding(
             f"the pods are no longer spread by these defaults of the scheduler, because they have constraints of their "
             f"own: {listed}",
             subject.place(route, key=True),

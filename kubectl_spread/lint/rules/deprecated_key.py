@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.topology_keys import SUCCESSORS
@@ -58,14 +58,14 @@ from kubectl_spread.objects.labels import ZONE
 _SINCE = {"kubernetes.io/arch": "1.14", "kubernetes.io/os": "1.14"}
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that have a successor."""
     for constraint in subject.constraints:
         now = SUCCESSORS.get(constraint.topology_key)
         if now:
             is_set = now not in (ZONE, REGION)
             route = subject.route(constraint, "topologyKey")
-            yield Found(
+            yield RuleFinding(
                 _message(constraint, since=_SINCE.get(now, "1.17"), is_set=is_set),
                 subject.place(route),
                 subject.path(route),

@@ -46,12 +46,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.demands import host_ports
-from kubectl_spread.lint.queries.demands import node_values
-from kubectl_spread.lint.queries.demands import PREFERRED
-from kubectl_spread.lint.queries.demands import REQUIRED
+from kubectl_spread.lint.queries.pod_requirements import host_ports
+from kubectl_spread.lint.queries.pod_requirements import node_values
+from kubectl_spread.lint.queries.pod_requirements import PREFERRED
+from kubectl_spread.lint.queries.pod_requirements import REQUIRED
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
@@ -70,7 +70,7 @@ _OLD_KEYS = {
 }
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads with constraints over zones but not over nodes, or the other way round."""
     if not _has_defaults(subject, project) or project.replicas(subject).likely in (0, 1):
         return
@@ -84,7 +84,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     route = (*subject.spec_route, FIELD)
     is_node = missing == HOSTNAME
     what = "pods of one zone may share a node" if is_node else "all pods may end up in one zone"
-    yield Found(
+    yield RuleFinding(
         f"{what}: with these constraints the scheduler no longer spreads over {'nodes' if is_node else 'zones'} by "
         "default",
         subject.place(route, key=True),

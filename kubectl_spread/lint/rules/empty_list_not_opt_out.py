@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
@@ -42,14 +42,14 @@ _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 _DEFAULTS_SINCE = 20
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find lists that are written, and empty."""
     if subject.workload.kind not in _KINDS or project.replicas(subject).likely in (0, 1):
         return
     minor = project.target.minor
     if subject.spec.get(FIELD) == [] and (minor is None or minor >= _DEFAULTS_SINCE):
         route = (*subject.spec_route, FIELD)
-        yield Found(
+        yield RuleFinding(
             "the scheduler's default constraints still apply to the pods: an empty list does not switch them off",
             subject.place(route),
             subject.path(route),

@@ -39,28 +39,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import IGNORE
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints over labels that say how a node is paid for."""
     if subject.workload.kind == "DaemonSet":
         return
     for constraint in subject.hard:
         if constraint.topology_key not in CAPACITY_TYPES or not subject.is_in_its_group(constraint):
             continue
-        values = demands.node_values(subject, constraint.topology_key)
+        values = pod_requirements.node_values(subject, constraint.topology_key)
         pods = project.likely_group_size(subject, constraint)
         is_pinned = constraint.node_affinity_policy != IGNORE and values is not None and len(values) < 2
         if is_pinned or (pods is not None and pods <= constraint.max_skew):
             continue
         route = subject.route(constraint, "topologyKey")
-        yield Found(
+        yield RuleFinding(
             f"pods stay Pending if the nodes of one `{constraint.topology_key}` are full, even if others have room. No "
             f"value can have more than {constraint.max_skew} above the emptiest one, so the pods are split evenly",
             subject.place(route),

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import new_fields
@@ -48,7 +48,7 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.version import FIELD_SINCE
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find fields that the server drops; where a version is named, SPR601 does; each once a workload."""
     server = project.facts.server if project.facts is not None else None
     if server is None or project.target.minor is not None:
@@ -56,7 +56,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     minor = f"1.{server.minor}"
     api_server = f"the API server ({minor})" if server.is_certain else f"an API server as old as its kubelets ({minor})"
     for name, places in new_fields.too_new(subject, server.minor):
-        yield Found(
+        yield RuleFinding(
             new_fields.effect(name, server.minor, server=api_server),
             subject.place(places[0], key=True),
             subject.path(places[0]),

@@ -46,19 +46,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import new_fields
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find fields that the target's API server does not keep; each once a workload."""
     minor = project.target.minor
     if minor is None:
         return
     for name, places in new_fields.too_new(subject, minor):
-        yield Found(
+        yield RuleFinding(
             new_fields.effect(name, minor, server=f"Kubernetes 1.{minor}"),
             subject.place(places[0], key=True),
             subject.path(places[0]),

@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import scheduler_args
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import spread_args
@@ -44,7 +44,7 @@ from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.manifest import Manifest
 
 
-def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints in lists that count; not where System forbids the list (SPR802)."""
     for args, here in scheduler_args.readable(manifest):
         if args.get("defaultingType") != spread_args.LIST:
@@ -52,7 +52,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
         for index, constraint in enumerate(args.get("defaultConstraints") or ()):
             if (constraint or {}).get("whenUnsatisfiable") == DO_NOT_SCHEDULE:
                 route = here.child("defaultConstraints", index, "whenUnsatisfiable").route
-                yield Found(
+                yield RuleFinding(
                     "pods without constraints of their own may stay Pending, and cluster-autoscaler adds no node for "
                     "them: "
                     "it does not know this default",

@@ -57,8 +57,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.impossible import unsatisfiable
 from kubectl_spread.lint.queries.rollout import surge
@@ -70,7 +70,7 @@ from kubectl_spread.objects.labels import ZONE
 _ALWAYS_FIT = 3  # pods: two zones of which one has a single node are the worst there is
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find the pair of constraints."""
     by_key = {item.topology_key: item for item in subject.hard if item.max_skew == 1}
     pair = [by_key[key] for key in (ZONE, HOSTNAME) if key in by_key]
@@ -79,7 +79,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if unsatisfiable(subject, project) is None:
         route = subject.route(by_key[HOSTNAME], "whenUnsatisfiable")
         other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
-        yield Found(
+        yield RuleFinding(
             "pods may stay Pending although nodes have room. Zone and hostname are both DoNotSchedule with maxSkew 1, "
             "which "
             "cannot be satisfied together if zones have different numbers of nodes",

@@ -55,7 +55,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
@@ -67,7 +67,7 @@ from kubectl_spread.text.edit import Put
 _ZONES = 3  # of most regions
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints on zone or hostname that one domain satisfies."""
     most = project.replicas(subject).likely
     if subject.workload.kind in ("DaemonSet", "Pod") or (most is not None and most < 2):
@@ -79,7 +79,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             route = subject.route(constraint)
             is_zone = constraint.topology_key == ZONE
             where = "in one zone" if is_zone else "on one node"
-            yield Found(
+            yield RuleFinding(
                 f"all pods may end up {where}: without minDomains the constraint allows it, and no pod stays Pending "
                 "to "
                 "make the autoscaler add another",

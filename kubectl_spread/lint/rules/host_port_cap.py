@@ -44,20 +44,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find the first port of the node that the pods contend for."""
     pods = project.replicas(subject).maximum
     if not subject.constraints or subject.workload.kind == "DaemonSet" or pods is None or pods < 2:
         return
-    route = next(demands.host_ports(subject), None)
+    route = next(pod_requirements.host_ports(subject), None)
     if route is not None:
-        yield Found(
+        yield RuleFinding(
             f"pods beyond the number of nodes stay Pending: each node can give this port to only one of the {pods} "
             "pods",
             subject.place(route),

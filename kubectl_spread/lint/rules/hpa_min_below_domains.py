@@ -52,16 +52,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.wording import called
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.text.wording import counted
 
 
-def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find autoscalers whose minimum is less than a constraint's minDomains; once an autoscaler."""
     subject = project.scaled(manifest)
     replicas = None if subject is None else project.replicas(subject)
@@ -70,7 +70,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
     most = max(subject.hard, key=lambda constraint: constraint.min_domains or 1, default=None)
     if most is not None and (most.min_domains or 1) > replicas.minimum:
         field = "minReplicas" if manifest.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
-        yield Found(
+        yield RuleFinding(
             f"some of the {most.min_domains} domains have no pod when the autoscaler scales down to "
             f"{counted(replicas.minimum, 'replica')}: its minimum is lower than minDomains",
             Place(manifest.document.source, manifest.place(("spec", field))),

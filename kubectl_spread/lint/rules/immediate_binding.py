@@ -55,9 +55,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import volumes
 from kubectl_spread.lint.queries.volumes import ClaimTemplate
@@ -67,7 +67,7 @@ from kubectl_spread.objects.manifest import Manifest
 _MODE = "volumeBindingMode"
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find claims of zonal classes that do not wait for their pod, in workloads spread over zones."""
     if project.replicas(subject).likely in (0, 1):
         return
@@ -79,7 +79,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if storage_class is not None:
             route = (*claim.route, "storageClassName")
             mode = storage_class.place((_MODE,))
-            yield Found(
+            yield RuleFinding(
                 f"the pod must go to the zone of its volume, whatever the constraint says: StorageClass "
                 f"`{storage_class.name}` creates the volume before the pod is scheduled",
                 subject.place(route),

@@ -46,14 +46,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.topology_keys import meant
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.labels import key_errors
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that break the syntax of labels."""
     for constraint in subject.constraints:
         key = constraint.topology_key
@@ -61,7 +61,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if errors and not meant(key):
             route = subject.route(constraint, "topologyKey")
             then = "all pods stay Pending" if constraint.is_hard else "the constraint has no effect"
-            yield Found(
+            yield RuleFinding(
                 f"{then}: no node can have a label `{key}` ({errors[0]})",
                 subject.place(route),
                 subject.path(route),

@@ -66,8 +66,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.group import compared
 from kubectl_spread.lint.group import first_difference
 from kubectl_spread.lint.group import Twin
@@ -77,7 +77,7 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find a constraint that differs from that of a workload before, over the same pods; once a workload."""
     for constraint in subject.constraints:
         if not subject.is_in_its_group(constraint):
@@ -92,10 +92,12 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 return
 
 
-def _found(subject: Subject, constraint: TopologySpreadConstraint, *, here: tuple[str, object], there: Label) -> Found:
+def _found(
+    subject: Subject, constraint: TopologySpreadConstraint, *, here: tuple[str, object], there: Label
+) -> RuleFinding:
     name, value = here
     route = subject.route(constraint, name)
-    return Found(
+    return RuleFinding(
         f"the same pods are counted with {there.text}, here with {name} {value}",
         subject.place(route),
         subject.path(route),

@@ -57,7 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.topology_keys import is_unknown
@@ -75,7 +75,7 @@ _OF_INSTANCES = frozenset({REGION, "kubernetes.io/arch", "kubernetes.io/os", "no
 _OWN = "karpenter."  # how the prefix of its own labels begins, and of those of its providers
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that no NodePool in the input has; not those that are misspelt or deprecated (SPR302, SPR602)."""
     pools = [manifest for manifest in project.of_kind("NodePool") if manifest.api_version.startswith("karpenter.sh/")]
     known = _SUPPORTED.union(_OF_INSTANCES, *map(_keys, pools))
@@ -84,7 +84,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if not key or key in known or key.startswith(_OWN) or _is_reported(key):
             continue
         route = subject.route(constraint, "topologyKey")
-        yield Found(
+        yield RuleFinding(
             f"Karpenter adds no node for these pods: it knows the label `{key}` only from a NodePool, and "
             f"{_where(len(pools))}",
             subject.place(route),

@@ -41,13 +41,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find soft constraints; once a workload."""
     most = project.replicas(subject).likely
     if subject.workload.kind == "DaemonSet" or not subject.soft or (most is not None and most < 2):
@@ -55,7 +55,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     first, *rest = subject.soft
     route = subject.route(first, "whenUnsatisfiable")
     others = (subject.place(subject.route(item, "whenUnsatisfiable")) for item in rest)
-    yield Found(
+    yield RuleFinding(
         "Karpenter adds a node rather than put two pods in one domain, and keeps it: it first treats ScheduleAnyway "
         "like "
         "DoNotSchedule",

@@ -42,19 +42,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.cluster.facts import ConstraintFacts
 from kubectl_spread.lint.admission import hints
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import misspelt_keys
-from kubectl_spread.lint.queries.accounts import accounts
-from kubectl_spread.lint.queries.accounts import lacks_nowhere
+from kubectl_spread.lint.queries.on_cluster import constraint_facts
+from kubectl_spread.lint.queries.on_cluster import lacks_nowhere
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.account import Account
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints over labels that no usable node has; a misspelt label is another rule's."""
-    for constraint, account in accounts(subject, project):
+    for constraint, account in constraint_facts(subject, project):
         key = constraint.topology_key
         if (
             not constraint.is_hard
@@ -63,7 +63,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         ):
             continue
         route = subject.route(constraint, "topologyKey")
-        yield Found(
+        yield RuleFinding(
             _message(key, account),
             subject.place(route),
             subject.path(route),
@@ -71,7 +71,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         )
 
 
-def _message(key: str, account: Account) -> str:
+def _message(key: str, account: ConstraintFacts) -> str:
     if not account.nodes_with_key:
         return f"all pods stay Pending: 0 of {account.nodes} nodes have the label `{key}`"
     return (
@@ -80,7 +80,7 @@ def _message(key: str, account: Account) -> str:
     )
 
 
-def _hint(key: str, account: Account, project: Project) -> str:
+def _hint(key: str, account: ConstraintFacts, project: Project) -> str:
     if account.nodes_with_key:
         return "label the nodes that the pods can use, or let them use others"
     known = project.facts.node_keys if project.facts is not None else frozenset()

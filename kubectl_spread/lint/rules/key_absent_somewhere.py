@@ -51,23 +51,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import misspelt_keys
-from kubectl_spread.lint.queries.accounts import accounts
-from kubectl_spread.lint.queries.accounts import lacks_nowhere
+from kubectl_spread.lint.queries.on_cluster import constraint_facts
+from kubectl_spread.lint.queries.on_cluster import lacks_nowhere
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.wording import named
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.account import Account
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints over labels that some usable nodes lack; one finding for a group of nodes."""
     told: set[str] = set()
-    known = sorted(accounts(subject, project), key=lambda item: not item[0].is_hard)
+    known = sorted(constraint_facts(subject, project), key=lambda item: not item[0].is_hard)
     for constraint, account in known:
         key = constraint.topology_key
         lacking = [name for name in account.without_key if name not in told]
@@ -79,7 +79,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         told.update(lacking)
         route = subject.route(constraint, "topologyKey")
-        yield Found(
+        yield RuleFinding(
             _message(constraint, account, lacking) + (_hidden(known, constraint) if constraint.is_hard else ""),
             subject.place(route),
             subject.path(route),
@@ -87,7 +87,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         )
 
 
-def _hidden(known: list[tuple[TopologySpreadConstraint, Account]], lacked: TopologySpreadConstraint) -> str:
+def _hidden(known: list[tuple[TopologySpreadConstraint, ConstraintFacts]], lacked: TopologySpreadConstraint) -> str:
     """Return which domains of other hard constraints do not count because of a missing label."""
     if sum(1 for constraint, account in known if constraint.is_hard and account.without_key) > 1:
         return ""
@@ -104,7 +104,7 @@ def _hides(key: str, values: list[str]) -> str:
     return f". Because of this, {named(values)} {does} not count as {noun}"
 
 
-def _message(constraint: TopologySpreadConstraint, account: Account, lacking: list[str]) -> str:
+def _message(constraint: TopologySpreadConstraint, account: ConstraintFacts, lacking: list[str]) -> str:
     key = constraint.topology_key
     if len(account.without_key) == account.candidates:
         return (

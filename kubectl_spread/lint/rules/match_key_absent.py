@@ -50,7 +50,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.rollout import replaces_in_place
 from kubectl_spread.lint.topology_keys import is_reserved
@@ -65,7 +65,7 @@ from kubectl_spread.text.edit import Put
 _NEAR = 0.8
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that neither the template nor the controller sets."""
     if subject.workload.kind == "PodTemplate" or not subject.has_known_labels:
         return
@@ -77,7 +77,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
                 continue  # refused for that: SPR111
             if key not in subject.labels and not _is_of_another_controller(subject, key):
                 route = subject.route(constraint, "matchLabelKeys", index)
-                yield Found(
+                yield RuleFinding(
                     f"the key `{key}` has no effect: the pods of this {subject.workload.kind} do not have the label",
                     subject.place(route),
                     subject.path(route),

@@ -51,14 +51,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that no number of the workload's pods can violate."""
     most = project.replicas(subject).maximum
     if most is None or most < 2:
@@ -70,7 +70,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         if project.matching(selector, subject.workload.namespace) == [subject]:
             route = subject.route(constraint, "maxSkew")
-            yield Found(
+            yield RuleFinding(
                 f"all pods may end up in one {domain(constraint.topology_key)}: maxSkew {constraint.max_skew} never "
                 "refuses "
                 f"a node, as there are at most {pods} pods",

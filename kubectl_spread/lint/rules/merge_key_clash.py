@@ -46,15 +46,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.shadowed import shadowed
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that stand in a hard and in a soft constraint; twice the same is refused (SPR105).
 
     Not where one of the two is to be removed anyway (SPR211).
@@ -69,7 +69,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         if earlier.when_unsatisfiable != constraint.when_unsatisfiable:
             route = subject.route(constraint, "topologyKey")
-            yield Found(
+            yield RuleFinding(
                 f"one of the two constraints over `{constraint.topology_key}` may get lost: kubectl apply, kubectl "
                 "patch and "
                 "kustomize take them for one",

@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.wording import domain
@@ -54,7 +54,7 @@ from kubectl_spread.objects import field_versions
 from kubectl_spread.text.wording import counted
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints whose minimum is 0 in every cluster."""
     replicas = project.replicas(subject).maximum
     if replicas is None or replicas < 2 or not field_versions.stores("minDomains", project.target.minor):
@@ -66,7 +66,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         pods = group + surge(subject, constraint, replicas)
         if constraint.min_domains > pods:
             route, key = subject.route(constraint, "minDomains"), constraint.topology_key
-            yield Found(
+            yield RuleFinding(
                 f"each {domain(key)} takes at most {counted(constraint.max_skew, 'pod')} in every cluster: minDomains "
                 f"{constraint.min_domains} is more than the {pods} pods, so the emptiest {domain(key)} always counts "
                 "as 0",

@@ -50,7 +50,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import min_domains
@@ -59,7 +59,7 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that wait for a domain which no node may be in."""
     for constraint in subject.hard:
         values = min_domains.allowed(subject, constraint, project)
@@ -71,7 +71,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if most is not None and most + surge(subject, constraint, most) <= room:
             continue
         route = subject.route(constraint, "minDomains")
-        yield Found(
+        yield RuleFinding(
             f"pods beyond {room} stay Pending in any cluster. Node affinity allows {len(values)} values of "
             f"`{constraint.topology_key}`, fewer than minDomains {constraint.min_domains}, so each takes at most "
             f"{counted(constraint.max_skew, 'pod')}",

@@ -56,8 +56,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.rollout import surge_text
 from kubectl_spread.lint.workload import Subject
@@ -69,7 +69,7 @@ from kubectl_spread.text.edit import Change
 from kubectl_spread.text.edit import Put
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find Deployments whose hard constraints do not tell revisions apart; once a workload."""
     if not field_versions.stores("matchLabelKeys", project.target.minor):
         return  # nothing to be done
@@ -86,7 +86,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if blind:
         first, *rest = blind
         route = subject.route(first, "matchLabelKeys")
-        yield Found(
+        yield RuleFinding(
             "during a rolling update the old pods are counted too, so the new pods can end up unevenly spread "
             f"({surge})",
             subject.place(route),

@@ -47,9 +47,9 @@ from typing import Any
 from typing import Optional
 
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
@@ -61,7 +61,7 @@ from kubectl_spread.objects.workload import SCALED_KINDS
 from kubectl_spread.text.edit import Put
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads of two or more replicas behind a Service without any spreading."""
     if subject.workload.kind not in SCALED_KINDS or subject.constraints or subject.spec.get("nodeName"):
         return
@@ -73,7 +73,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         return
     first = services[0]
     route = (*subject.spec_route, FIELD)
-    yield Found(
+    yield RuleFinding(
         f"the {most} replicas behind Service `{first.name}` may all run on one node or in one zone: they have neither "
         "constraints nor pod anti-affinity",
         subject.place(route),

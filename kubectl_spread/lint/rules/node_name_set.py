@@ -41,18 +41,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import is_live
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints on pods that bypass the scheduler."""
     is_bound = subject.workload.kind == "Pod" and is_live(subject.manifest)  # the scheduler may have written it
     if subject.constraints and subject.spec.get("nodeName") and not is_bound:
         route = (*subject.spec_route, "nodeName")
-        yield Found(
+        yield RuleFinding(
             f"all pods go to node `{subject.spec['nodeName']}`, whatever the constraints say: nodeName bypasses the "
             "scheduler",
             subject.place(route),

@@ -53,11 +53,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
@@ -73,7 +73,7 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.MULTILINE)
 _BOUNDARY = "\n---"
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints over hostnames of which a comment promises too much."""
     strict = [item for item in subject.hard if item.topology_key == HOSTNAME and item.max_skew == 1]
     if not strict or _is_one_per_node(subject):
@@ -84,7 +84,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     for constraint in strict:
         if not _is_capped(subject, constraint, project):
             route = subject.route(constraint, "maxSkew")
-            yield Found(
+            yield RuleFinding(
                 "a node can get a second pod: maxSkew 1 allows it as soon as every other node has one",
                 subject.place(route),
                 subject.path(route),
@@ -95,8 +95,8 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
 
 def _is_one_per_node(subject: Subject) -> bool:
     """Return whether something else keeps a second pod away."""
-    is_apart = any(term.topology_key == HOSTNAME for term in demands.own_terms(subject, "podAntiAffinity"))
-    return is_apart or subject.workload.kind == "DaemonSet" or any(demands.host_ports(subject))
+    is_apart = any(term.topology_key == HOSTNAME for term in pod_requirements.own_terms(subject, "podAntiAffinity"))
+    return is_apart or subject.workload.kind == "DaemonSet" or any(pod_requirements.host_ports(subject))
 
 
 def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:

@@ -43,14 +43,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.node import Route
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find what the descheduler passes over; each kind once a workload."""
     counted = [item for item in subject.hard if item.min_domains is not None and item.min_domains > 1]
     if counted:
@@ -69,7 +69,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         yield _found(subject, routes, message=message, hint=hint)
 
 
-def _found(subject: Subject, routes: Sequence[Route], *, message: str, hint: str) -> Found:
+def _found(subject: Subject, routes: Sequence[Route], *, message: str, hint: str) -> RuleFinding:
     first, *rest = routes
     related = tuple(Label(subject.place(route), "also here") for route in rest)
-    return Found(message, subject.place(first), subject.path(first), hint, related)
+    return RuleFinding(message, subject.place(first), subject.path(first), hint, related)

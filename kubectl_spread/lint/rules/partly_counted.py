@@ -43,13 +43,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints that leave running pods of their own workload out."""
     if project.facts is None:
         return
@@ -58,7 +58,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if found is None:
             continue
         route = subject.route(constraint, "labelSelector")
-        yield Found(
+        yield RuleFinding(
             f"new pods are placed as if {counted(len(found.pods), 'running pod')} did not exist, because "
             f"{found.sentence}",
             subject.place(route),

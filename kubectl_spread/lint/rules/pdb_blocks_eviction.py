@@ -42,9 +42,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.budget import Budget
 from kubectl_spread.lint.queries.budget import budget
@@ -56,7 +56,7 @@ from kubectl_spread.objects.manifest import Manifest
 _NAMED = 3  # workloads that a finding shows
 
 
-def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find budgets that allow 0 disruptions of the workloads in the input when all their pods are healthy."""
     found = budget(manifest, project)
     if found is None or found.disruptions != 0:
@@ -65,7 +65,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
         return  # there are no pods to evict
     hint = "write maxUnavailable: 1" + (" instead" if found.field == "minAvailable" else "")
     related = tuple(_count(item, project) for item in found.covered[:_NAMED])
-    yield Found(
+    yield RuleFinding(
         f"no pod can be evicted, so kubectl drain never ends: {_reason(found)}", found.place, found.path, hint, related
     )
 

@@ -53,8 +53,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.budget import budget
 from kubectl_spread.objects.labels import ZONE
@@ -62,7 +62,7 @@ from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.text.wording import counted
 
 
-def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find budgets of one workload, spread over the zones of the cluster, that let some of a zone's pods go only."""
     found = budget(manifest, project)
     if found is None or len(found.covered) != 1 or project.facts is None or not found.disruptions or not found.pods:
@@ -75,7 +75,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
     share = -(-found.pods // zones)
     if found.disruptions < share:
         place = subject.place(subject.route(spread[0], "topologyKey"))
-        yield Found(
+        yield RuleFinding(
             f"draining a zone takes several rounds: it has {share} of {counted(found.pods, 'pod')}, and only "
             f"{found.disruptions} can be evicted at a time",
             found.place,

@@ -53,19 +53,19 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workload import PER_POD_LABELS
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that make every pod a group of its own."""
     for constraint in subject.constraints:
         for index, key in enumerate(constraint.match_label_keys):
             if key in PER_POD_LABELS and key in subject.labels:
                 route = subject.route(constraint, "matchLabelKeys", index)
-                yield Found(
+                yield RuleFinding(
                     f"the constraint has no effect: every pod has its own `{key}`, so each pod counts only itself",
                     subject.place(route),
                     subject.path(route),

@@ -58,15 +58,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.demands import PREFERRED
+from kubectl_spread.lint.queries.pod_requirements import PREFERRED
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.plain import mappings
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find preferences beside constraints of which none is hard; once a workload."""
     if subject.hard or not subject.soft or project.replicas(subject).likely in (0, 1):
         return
@@ -77,7 +77,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             continue
         route = (*subject.spec_route, "affinity", "nodeAffinity", PREFERRED, index)
         soft = subject.place(subject.route(subject.soft[0], "whenUnsatisfiable"))
-        yield Found(
+        yield RuleFinding(
             "all pods may go to the preferred nodes: node affinity scores as much as all ScheduleAnyway constraints "
             "together",
             subject.place((*route, "preference"), key=True),

@@ -45,20 +45,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys without a prefix that are not meant to be a label of Kubernetes."""
     for constraint in subject.constraints:
         key = constraint.topology_key
         if not key or "/" in key or misspelt_keys.is_reported(constraint.topology_key, project):
             continue
         route = subject.route(constraint, "topologyKey")
-        yield Found(
+        yield RuleFinding(
             f"nodes may lack the label `{key}`: it has no prefix, so neither Kubernetes nor its providers set it",
             subject.place(route),
             subject.path(route),

@@ -46,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import HONOR
@@ -55,12 +55,12 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.text.edit import Drop
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find fields whose value is their default; not those that are refused (SPR107)."""
     for constraint in subject.constraints:
         for name in _redundant(constraint):
             route = subject.route(constraint, name)
-            yield Found(
+            yield RuleFinding(
                 f"`{name}: {_value(constraint, name)}` is the default",
                 subject.place(route, key=True),
                 subject.path(route),

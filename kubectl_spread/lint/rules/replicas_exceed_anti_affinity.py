@@ -40,10 +40,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import anti_affinity
-from kubectl_spread.lint.queries.accounts import outcome
+from kubectl_spread.lint.queries.on_cluster import outcome
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.wording import domains
 from kubectl_spread.lint.wording import stay
@@ -51,14 +51,14 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find anti-affinity that has no domain for some replica; the narrowest of several."""
     bound = anti_affinity.narrowest(subject, project)
     became = outcome(subject, project) if bound is not None and bound.room else None
     if bound is not None and became is not None and became.falls_short and became.pods > bound.room:
         route = anti_affinity.route_of(subject, bound)
         left = became.pods - bound.room
-        yield Found(
+        yield RuleFinding(
             f"{left} of {counted(became.pods, 'pod')} {stay(left)} Pending. Required pod anti-affinity allows one pod "
             "in "
             f"each {domain(bound.topology_key)}, and {domains(bound.room, bound.topology_key)} can take one",

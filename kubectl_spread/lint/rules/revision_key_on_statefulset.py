@@ -56,13 +56,13 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.rollout import replaces_in_place
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints that tell revisions apart, where updates replace pods in place."""
     if project.replicas(subject).likely in (0, 1) or not replaces_in_place(subject):
         return
@@ -72,7 +72,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if constraint.label_selector is None or key not in constraint.match_label_keys:
             continue
         route = subject.route(constraint, "matchLabelKeys", constraint.match_label_keys.index(key))
-        yield Found(
+        yield RuleFinding(
             f"during an update the first new pods may pile up in one domain: {who} replaces its pods in place, and "
             "with "
             "this key new pods do not count old ones",

@@ -47,13 +47,13 @@ from typing import Any
 from typing import Optional
 
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
 from kubectl_spread.lint.queries import misspelt_keys
-from kubectl_spread.lint.queries.demands import OwnTerm
+from kubectl_spread.lint.queries import pod_requirements
+from kubectl_spread.lint.queries.pod_requirements import OwnTerm
 from kubectl_spread.lint.replica_range import ReplicaRange
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.wording import domains
@@ -69,7 +69,7 @@ from kubectl_spread.text.node import Route
 _ROLLING = ("spec", "strategy", "rollingUpdate")
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find updates that need a domain more than there are replicas; once a workload."""
     replicas = project.replicas(subject)
     if replicas.likely in (0, 1) or not _waits_for_new_pods(subject, replicas):
@@ -82,7 +82,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     wider = [key for key in terms if key != HOSTNAME]
     for key in (wider or list(terms))[:1]:
         route = (*terms[key].route, "topologyKey")
-        yield Found(
+        yield RuleFinding(
             _message(key, replicas),
             subject.place(route),
             subject.path(route),
@@ -130,7 +130,7 @@ def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
 
 def _between_revisions(subject: Subject) -> Iterator[OwnTerm]:
     """Yield the required terms by which pods of one revision repel those of another."""
-    for term in demands.own_terms(subject, "podAntiAffinity"):
+    for term in pod_requirements.own_terms(subject, "podAntiAffinity"):
         if all(requirement.key != POD_TEMPLATE_HASH for requirement in term.selector.requirements or ()):
             yield term
 

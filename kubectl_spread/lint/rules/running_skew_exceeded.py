@@ -44,9 +44,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.accounts import accounts
+from kubectl_spread.lint.queries.on_cluster import constraint_facts
 from kubectl_spread.lint.wording import named
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
@@ -54,9 +54,9 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 _SHOWN = 6  # domains that a hint lists
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that the pods which run do not meet now."""
-    for constraint, account in accounts(subject, project):
+    for constraint, account in constraint_facts(subject, project):
         live = project.facts.live(subject.workload, constraint) if project.facts is not None else None
         if live is None or live.skew is None or not account.counts_own or live.skew <= account.max_skew:
             continue
@@ -66,7 +66,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             else f"there are fewer than {account.min_domains} domains, so the emptiest counts as 0"
         )
         route = subject.route(constraint, "maxSkew")
-        yield Found(
+        yield RuleFinding(
             f"the running pods are unevenly spread: `{live.fullest}` has {live.most} and {against}. That is a skew of "
             f"{live.skew}, and maxSkew is {account.max_skew}",
             subject.place(route),

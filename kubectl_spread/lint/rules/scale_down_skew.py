@@ -46,19 +46,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.accounts import hard_accounts
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
 from kubectl_spread.lint.wording import named
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that running pods meet now, and do not once there are as few as the files allow."""
     fewest = project.replicas(subject).minimum
     if project.facts is None or not fewest:
         return
-    for constraint, account in hard_accounts(subject, project):
+    for constraint, account in hard_constraint_facts(subject, project):
         now = project.facts.live(subject.workload, constraint)
         then = project.facts.scaled_down(subject.workload, constraint, fewest)
         if now is None or then is None or now.skew is None or then.skew is None:
@@ -66,7 +66,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if now.skew > account.max_skew or then.skew <= account.max_skew:
             continue
         route = subject.route(constraint, "maxSkew")
-        yield Found(
+        yield RuleFinding(
             f"scaled down to {fewest} at once, the pods are unevenly spread: at best `{then.fullest}` has {then.most} "
             "and "
             f"{named(then.minimum_in)} {then.minimum}. That is a skew of {then.skew}, and maxSkew is "

@@ -42,8 +42,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import constraint_reader
@@ -55,7 +55,7 @@ from kubectl_spread.objects.selector import Selector
 _Requirements = frozenset[LabelRequirement]
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find selectors that match the own pods alone, and are not the workload's."""
     own = _own(subject)
     if not own:
@@ -64,7 +64,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         written = _required(constraint)
         if written and written != own and _is_sound(subject, project, constraint):
             route = subject.route(constraint, "labelSelector")
-            yield Found(
+            yield RuleFinding(
                 f"the constraint may count other pods than the workload has: its selector {_difference(written, own)}",
                 subject.place(route, key=True),
                 subject.path(route),

@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
@@ -59,12 +59,12 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.decode import LABEL_SELECTOR
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints whose effective selector has no requirement."""
     for constraint in subject.constraints:
         if subject.selector(constraint).is_empty and not _is_misspelt(subject, constraint):
             route = subject.route(constraint, "labelSelector")
-            yield Found(
+            yield RuleFinding(
                 "the pods are not spread: labelSelector is empty, and the scheduler (1.27 to 1.36) counts no pods with "
                 "it",
                 subject.place(route),

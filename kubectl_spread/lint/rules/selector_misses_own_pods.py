@@ -51,8 +51,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.project import Project
@@ -62,7 +62,7 @@ from kubectl_spread.objects.workload import lacks_selector
 from kubectl_spread.objects.workload import REVISION_LABELS
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find selectors that the labels of the workload's own pods do not match."""
     for constraint in subject.constraints:
         selector = subject.selector(constraint)
@@ -77,7 +77,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if missed:
             route = subject.route(constraint, "labelSelector")
             labels = (*subject.template_route, "metadata", "labels")
-            yield Found(
+            yield RuleFinding(
                 "the pods are not spread, because the constraint does not select them: "
                 f"{_difference(subject, missed[0])}",
                 subject.place(route, key=True),

@@ -52,7 +52,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
@@ -60,7 +60,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.decode import TOPOLOGY_SPREAD_CONSTRAINT
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints that select nothing; not those refused for their matchLabelKeys (SPR109)."""
     for constraint in subject.constraints:
         if (
@@ -69,7 +69,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             and not _is_misspelt(subject, constraint)
         ):
             route = subject.route(constraint, "labelSelector")
-            yield Found(
+            yield RuleFinding(
                 "the pods are not spread: labelSelector is missing, so the constraint counts no pods",
                 subject.place(route),
                 subject.path(route),

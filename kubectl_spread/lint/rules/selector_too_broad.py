@@ -65,8 +65,8 @@ from typing import Any
 from typing import Optional
 
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.group import Group
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.wording import called
@@ -79,7 +79,7 @@ from kubectl_spread.text.edit import Put
 _NAMED = 3  # other workloads that a finding names
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find selectors that match other workloads' pods beside the own; once a workload."""
     if subject.workload.kind == "Pod":
         return  # pods written one by one are spread as a group, if at all
@@ -91,7 +91,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         more = f" and {count - _NAMED} more" if count > _NAMED else ""
         route = subject.route(constraint, "labelSelector")
         labels = _telling(subject, constraint, group)
-        yield Found(
+        yield RuleFinding(
             f"pods of other workloads decide where these pods go: the constraint also counts those of {names}{more}",
             subject.place(route, key=True),
             subject.path(route),

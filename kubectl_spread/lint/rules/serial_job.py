@@ -48,13 +48,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints on Jobs that are alone and serial."""
     if not _is_alone(subject) or _at_once(subject) != 1 or not subject.constraints:
         return
@@ -63,7 +63,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if any(other.workload.key != subject.workload.key for other in matching):
             return
     route = (*subject.spec_route, FIELD)
-    yield Found(
+    yield RuleFinding(
         f"this {subject.workload.kind} runs one pod at a time, so the constraints spread nothing",
         subject.place(route, key=True),
         subject.path(route),

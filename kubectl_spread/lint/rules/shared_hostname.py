@@ -40,21 +40,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.accounts import accounts
+from kubectl_spread.lint.queries.on_cluster import constraint_facts
 from kubectl_spread.lint.wording import named
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.account import Account
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints over the hostname where nodes that the pods may use share it; soft ones count by node."""
-    for constraint, account in accounts(subject, project):
+    for constraint, account in constraint_facts(subject, project):
         if not constraint.is_hard or not account.sharing:
             continue
         route = subject.route(constraint, "topologyKey")
-        yield Found(
+        yield RuleFinding(
             _message(account),
             subject.place(route),
             subject.path(route),
@@ -62,7 +62,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         )
 
 
-def _message(account: Account) -> str:
+def _message(account: ConstraintFacts) -> str:
     value, nodes = account.sharing[0]
     more = len(account.sharing) - 1
     others = f" ({more} more {'value is' if more == 1 else 'values are'} shared)" if more else ""

@@ -44,12 +44,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
 from kubectl_spread.lint.queries import min_domains
+from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
@@ -57,12 +57,12 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import counted
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints over a label of which the pods accept one value; those with Ignore are SPR307's."""
     if subject.workload.kind == "DaemonSet" or subject.spec.get("nodeName"):
         return  # SPR206, SPR210
     for constraint in subject.constraints:
-        values = demands.node_values(subject, constraint.topology_key)
+        values = pod_requirements.node_values(subject, constraint.topology_key)
         if values is None or len(values) != 1 or constraint.node_affinity_policy == IGNORE:
             continue
         if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
@@ -70,7 +70,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         (value,) = values
         effect = _effect(subject, constraint, project)
         route = subject.route(constraint, "topologyKey")
-        yield Found(
+        yield RuleFinding(
             f"{effect}: the pods can only run where `{constraint.topology_key}` is `{value}`",
             subject.place(route),
             subject.path(route),
@@ -102,4 +102,4 @@ def _cause(subject: Subject, constraint: TopologySpreadConstraint) -> Route:
     selected = (*subject.spec_route, "nodeSelector", constraint.topology_key)
     if subject.node(selected) is not None:
         return selected
-    return (*subject.spec_route, "affinity", "nodeAffinity", demands.REQUIRED)
+    return (*subject.spec_route, "affinity", "nodeAffinity", pod_requirements.REQUIRED)

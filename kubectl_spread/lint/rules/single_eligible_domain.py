@@ -42,19 +42,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.accounts import hard_accounts
-from kubectl_spread.lint.queries.demands import has_one_domain
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
+from kubectl_spread.lint.queries.pod_requirements import has_one_domain
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.wording import domains
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that compare one domain with itself."""
     most = project.replicas(subject).maximum
-    for constraint, account in hard_accounts(subject, project):
+    for constraint, account in hard_constraint_facts(subject, project):
         if len(account.counted) != 1 or account.is_below_min_domains or (most is not None and most <= account.max_skew):
             continue
         (only,) = account.counted
@@ -63,7 +63,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         number, key = len(account.domains), constraint.topology_key
         alone = f"the only {domain(key)}" if number == 1 else f"the only one of {domains(number, key)} that counts"
         route = subject.route(constraint, "topologyKey")
-        yield Found(
+        yield RuleFinding(
             f"all pods may go to `{only.value}`: it is {alone}, so the constraint refuses nothing",
             subject.place(route),
             subject.path(route),

@@ -48,8 +48,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
@@ -59,7 +59,7 @@ from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads all of whose constraints count a single pod."""
     count = project.replicas(subject)
     if subject.workload.kind not in _KINDS or count.maximum != 1 or not subject.constraints:
@@ -67,7 +67,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
     if all(_is_about_it_alone(subject, constraint, project) for constraint in subject.constraints):
         route = (*subject.spec_route, FIELD)
         where = ("spec", "replicas")
-        yield Found(
+        yield RuleFinding(
             "there is only 1 replica, so the constraints spread nothing",
             subject.place(route, key=True),
             subject.path(route),

@@ -51,18 +51,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.shadowed import shadowed
 from kubectl_spread.lint.workload import Subject
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find soft constraints that a hard one with maxSkew 1 says already."""
     for soft, hard in shadowed(subject, project):
         route = subject.route(soft, "whenUnsatisfiable")
-        yield Found(
+        yield RuleFinding(
             f"this constraint has no effect: the DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 "
             "leaves "
             "only domains with equally many pods",

@@ -53,23 +53,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.cluster.facts import PodsPerDomain
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.accounts import accounts
-from kubectl_spread.lint.queries.accounts import sized
+from kubectl_spread.lint.queries.on_cluster import constraint_facts
+from kubectl_spread.lint.queries.on_cluster import sized
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.account import Account
-from kubectl_spread.objects.account import Spread
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find soft constraints that the placement does not meet, where there are no hard ones."""
     if project.facts is None or subject.hard:
         return
-    for constraint, account in accounts(subject, project):
+    for constraint, account in constraint_facts(subject, project):
         if not subject.is_in_its_group(constraint) or _is_told_otherwise(subject, constraint):
             continue
         workload = sized(subject, project)
@@ -77,7 +77,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         message = None if spread is None else _message(spread, account, replicas=workload.replicas or 1)
         if message is not None:
             route = subject.route(constraint, "whenUnsatisfiable")
-            yield Found(
+            yield RuleFinding(
                 message,
                 subject.place(route),
                 subject.path(route),
@@ -91,7 +91,7 @@ def _is_told_otherwise(subject: Subject, constraint: TopologySpreadConstraint) -
     return is_second or constraint.topology_key in CAPACITY_TYPES
 
 
-def _message(spread: Spread, account: Account, *, replicas: int) -> Optional[str]:
+def _message(spread: PodsPerDomain, account: ConstraintFacts, *, replicas: int) -> Optional[str]:
     """Return the message; None if no domain ends up more than maxSkew above another."""
     usable = {domain.value for domain in account.domains if domain.usable}
     numbers = {value: number for value, number in spread.domains if value in usable}

@@ -39,14 +39,14 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint import scheduler_args
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.objects import spread_args
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.text.edit import Put
 
 
-def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find lists that System forbids."""
     for error in scheduler_args.errors(manifest, spread_args.Rule.SYSTEM_WITH_CONSTRAINTS):
         fix = Fix("write defaultingType: List", (Put(error.route, spread_args.LIST),))

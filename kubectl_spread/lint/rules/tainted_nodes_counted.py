@@ -62,10 +62,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
+from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import HONOR
@@ -78,7 +78,7 @@ from kubectl_spread.text.wording import counted
 _FIELD = "nodeTaintsPolicy"
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that leave nodeTaintsPolicy to its default."""
     if not field_versions.stores(_FIELD, project.target.minor) or _is_never_kept_off(subject):
         return
@@ -88,7 +88,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         if constraint.node_taints_policy is None and _can_stall(subject, constraint, project):
             route = subject.route(constraint, _FIELD)
             is_zone = constraint.topology_key == ZONE
-            yield Found(
+            yield RuleFinding(
                 (_ZONES if is_zone else _NODES).format(counted(constraint.max_skew, "pod")),
                 subject.place(route),
                 subject.path(route),
@@ -116,13 +116,13 @@ def _is_known(subject: Subject, constraint: TopologySpreadConstraint, project: P
         return False
     if not subject.has_pod:
         return True
-    return bool(subject.refusals) or project.facts.account(subject.workload, constraint) is not None
+    return bool(subject.refusals) or project.facts.constraint_facts(subject.workload, constraint) is not None
 
 
 def _is_never_kept_off(subject: Subject) -> bool:
     """Return whether no taint keeps the pods away from a node."""
     is_tied = subject.workload.kind == "DaemonSet" or bool(subject.spec.get("nodeName"))  # SPR206, SPR210
-    return is_tied or demands.tolerates_all(subject)
+    return is_tied or pod_requirements.tolerates_all(subject)
 
 
 def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
@@ -134,9 +134,11 @@ def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: 
         return constraint.label_selector is not None or not subject.is_final  # else SPR201
     if not subject.is_in_its_group(constraint):
         return False
-    if demands.has_one_domain(subject, constraint):
+    if pod_requirements.has_one_domain(subject, constraint):
         return False  # it is its own minimum
-    if demands.keeps_apart(subject, constraint) or (key == HOSTNAME and any(demands.host_ports(subject))):
+    if pod_requirements.keeps_apart(subject, constraint) or (
+        key == HOSTNAME and any(pod_requirements.host_ports(subject))
+    ):
         return False  # a domain with one of the pods is refused anyway, and any other has room
     pods = project.likely_group_size(subject, constraint)
     return pods is None or constraint.max_skew < pods

@@ -45,11 +45,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import min_domains
-from kubectl_spread.lint.queries.accounts import hard_accounts
-from kubectl_spread.lint.queries.accounts import outcome
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
+from kubectl_spread.lint.queries.on_cluster import outcome
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.wording import domains
 from kubectl_spread.lint.wording import stay
@@ -57,9 +57,9 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that wait for a domain which the cluster does not have."""
-    for constraint, account in hard_accounts(subject, project):
+    for constraint, account in hard_constraint_facts(subject, project):
         number, key = len(account.counted), constraint.topology_key
         if not account.is_below_min_domains or not number or min_domains.allowed(subject, constraint, project):
             continue
@@ -69,7 +69,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         route = subject.route(constraint, "minDomains")
         left = became.pods - account.room
         there_are = "is" if number == 1 else "are"
-        yield Found(
+        yield RuleFinding(
             f"{left} of {counted(became.pods, 'pod')} {stay(left)} Pending: there {there_are} {domains(number, key)}, "
             "fewer "
             f"than minDomains {account.min_domains}, so each takes at most {counted(account.max_skew, 'pod')}",

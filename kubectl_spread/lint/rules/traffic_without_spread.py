@@ -43,11 +43,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.demands import REQUIRED
+from kubectl_spread.lint.queries.pod_requirements import REQUIRED
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.decode import path_text
@@ -62,7 +62,7 @@ _ZONES = (ZONE, "failure-domain.beta.kubernetes.io/zone")
 _ANNOTATIONS = ("service.kubernetes.io/topology-mode", "service.kubernetes.io/topology-aware-hints")
 
 
-def check(manifest: Manifest, project: Project) -> Iterator[Found]:
+def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find Services with pods that nothing in their manifest spreads over zones; once a Service."""
     route = _by_zone(manifest)
     if route is None:
@@ -72,7 +72,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[Found]:
             continue
         if project.replicas(subject).likely in (0, 1):
             continue
-        yield Found(
+        yield RuleFinding(
             f"a zone may have no endpoint: the Service keeps traffic in its zone, and nothing spreads the pods of "
             f"{called(subject.workload)} over zones",
             Place(manifest.document.source, manifest.place(route)),

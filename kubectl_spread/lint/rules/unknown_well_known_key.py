@@ -62,17 +62,17 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import demands
 from kubectl_spread.lint.queries import misspelt_keys
+from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.topology_keys import meant
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.edit import Put
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that are nearly a well-known label, or that have a reserved prefix and are none."""
     yield from _of_terms(subject, project)
     for constraint in subject.constraints:
@@ -83,7 +83,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             is_certain = bool(known) and "/" in constraint.topology_key
             route = subject.route(constraint, "topologyKey")
             then = _REFUSED if constraint.is_hard else "the constraint has no effect"
-            yield Found(
+            yield RuleFinding(
                 _message(then, constraint.topology_key),
                 subject.place(route),
                 subject.path(route),
@@ -112,15 +112,15 @@ def _has_nodes(subject: Subject) -> bool:
     return bool(wanted) and wanted == status.get("updatedReplicas") == status.get("readyReplicas")
 
 
-def _of_terms(subject: Subject, project: Project) -> Iterator[Found]:
+def _of_terms(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find such keys in the terms of pod affinity and anti-affinity."""
-    for term in demands.terms(subject):
+    for term in pod_requirements.terms(subject):
         needs_nodes = term.is_required and not term.repels
         if not misspelt_keys.is_reported(term.topology_key, project) or (needs_nodes and _has_nodes(subject)):
             continue
         known = meant(term.topology_key)
         is_certain = bool(known) and "/" in term.topology_key
-        yield Found(
+        yield RuleFinding(
             _message(_effect(term), term.topology_key),
             subject.place(term.route),
             subject.path(term.route),
@@ -130,12 +130,12 @@ def _of_terms(subject: Subject, project: Project) -> Iterator[Found]:
         )
 
 
-def _effect(term: demands.Term) -> str:
+def _effect(term: pod_requirements.Term) -> str:
     if term.is_required:
         return "this term keeps no pods apart" if term.repels else _REFUSED
     return "this term has no effect"
 
 
-def _written(term: demands.Term, key: str) -> Fix:
+def _written(term: pod_requirements.Term, key: str) -> Fix:
     """Return the key that is meant. Anti-affinity that comes into force may leave pods Pending."""
     return Fix(f"write `{key}`", (Put(term.route, key),), is_safe=not (term.is_required and term.repels))

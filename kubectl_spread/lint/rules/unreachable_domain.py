@@ -56,11 +56,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from kubectl_spread.cluster.facts import DomainFacts
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.accounts import sized
-from kubectl_spread.lint.queries.accounts import with_field
+from kubectl_spread.lint.queries.on_cluster import sized
+from kubectl_spread.lint.queries.on_cluster import with_field
 from kubectl_spread.lint.queries.unreachable import Unreachable
 from kubectl_spread.lint.queries.unreachable import unreachable
 from kubectl_spread.lint.wording import domain
@@ -68,7 +69,6 @@ from kubectl_spread.lint.wording import named_domains
 from kubectl_spread.lint.wording import node_reasons
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.account import Domain
 from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
@@ -77,12 +77,12 @@ from kubectl_spread.text.edit import Put
 from kubectl_spread.text.wording import counted
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find counted domains out of reach, and whether honouring taints would help."""
     for fault in unreachable(subject, project):
         route = subject.route(fault.constraint, "topologyKey")
         helps = _honor_helps(subject, project, fault=fault)
-        yield Found(
+        yield RuleFinding(
             _message(fault),
             subject.place(route),
             subject.path(route),
@@ -108,7 +108,7 @@ def _message(fault: Unreachable) -> str:
     )
 
 
-def _hint(domains: list[Domain], *, helps: bool) -> str:
+def _hint(domains: list[DomainFacts], *, helps: bool) -> str:
     if helps:
         return "write nodeTaintsPolicy: Honor, so that tainted nodes do not count"
     if any(reason.kind is NodeReasonKind.CORDON for item in domains for reason in item.unusable_because[:1]):
@@ -123,7 +123,7 @@ def _honor_helps(subject: Subject, project: Project, *, fault: Unreachable) -> b
     if facts is None or constraint.node_taints_policy == HONOR or not is_stored:
         return False
     changed = with_field(sized(subject, project), constraint, nodeTaintsPolicy=HONOR)
-    honoured = facts.account(changed, constraint)
+    honoured = facts.constraint_facts(changed, constraint)
     if honoured is None or honoured.room <= account.room:
         return False
     became = facts.outcome(changed)

@@ -56,8 +56,8 @@ from typing import Optional
 
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
@@ -80,7 +80,7 @@ class _Written(NamedTuple):
     requirement: LabelRequirement
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find labels of a revision or a release; those of a release that the pods do not have are SPR203's."""
     if subject.workload.kind == "Pod":
         return
@@ -91,7 +91,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         first, *rest = sorted(volatile, key=lambda item: item.requirement.matches(subject.labels))
         is_own = first.requirement.matches(subject.labels)
         key = first.requirement.key
-        yield Found(
+        yield RuleFinding(
             _message(first.requirement, is_own=is_own),
             subject.place(first.route, key=True),
             subject.path(first.route),

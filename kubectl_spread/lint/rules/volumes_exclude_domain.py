@@ -57,26 +57,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.cluster.facts import DomainFacts
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import volumes
-from kubectl_spread.lint.queries.accounts import hard_accounts
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
 from kubectl_spread.lint.queries.volumes import ClaimTemplate
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.wording import named
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.account import Account
-from kubectl_spread.objects.account import Domain
 from kubectl_spread.text.wording import counted
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find claims whose class keeps pods out of counted domains."""
     claims = [*volumes.claim_templates(subject), *volumes.ephemeral_claims(subject)]
     if project.facts is None or not claims or project.facts.has_claims(subject.workload):
         return
     most = project.replicas(subject).maximum
-    for constraint, account in hard_accounts(subject, project):
+    for constraint, account in hard_constraint_facts(subject, project):
         for claim in claims:
             excluded = _excluded(claim, account, project, key=constraint.topology_key)
             runs = project.facts.live(subject.workload, constraint) is not None
@@ -87,7 +87,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
             if most is not None and most <= room:
                 continue
             route = (*claim.route, "storageClassName")
-            yield Found(
+            yield RuleFinding(
                 f"pods beyond {room} stay Pending. The StorageClass allows no volume in "
                 f"{named(item.value for item in excluded)}, but the constraint counts it, so no other "
                 f"{domain(constraint.topology_key)} takes more than {counted(most_in_a_domain, 'pod')}"
@@ -107,7 +107,7 @@ def _shown(subject: Subject, project: Project, *, room: int) -> str:
     return f". The placement shows {became.placed} pods, as it ignores volumes that do not exist yet"
 
 
-def _excluded(claim: ClaimTemplate, account: Account, project: Project, *, key: str) -> list[Domain]:
+def _excluded(claim: ClaimTemplate, account: ConstraintFacts, project: Project, *, key: str) -> list[DomainFacts]:
     """Return the counted domains where a class makes no volume; none where that leaves no other."""
     name = claim.spec.get("storageClassName")
     facts = project.facts
@@ -118,7 +118,7 @@ def _excluded(claim: ClaimTemplate, account: Account, project: Project, *, key: 
     return excluded if len(excluded) < len(account.counted) else []
 
 
-def _room(account: Account, excluded: list[Domain], most_in_a_domain: int) -> int:
+def _room(account: ConstraintFacts, excluded: list[DomainFacts], most_in_a_domain: int) -> int:
     """Return the most pods that the domains which are left take."""
     left = [domain for domain in account.counted if domain.usable and domain not in excluded]
     return sum(max(0, most_in_a_domain - domain.matching) for domain in left)

@@ -54,7 +54,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Found
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
@@ -62,7 +62,7 @@ from kubectl_spread.objects.workload import ROLLOUT_HASH
 from kubectl_spread.text.edit import Put
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find a Deployment's key in a Rollout whose template does not set it."""
     if POD_TEMPLATE_HASH in subject.labels:
         return
@@ -73,7 +73,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         route = subject.route(constraint, "matchLabelKeys", keys.index(POD_TEMPLATE_HASH))
         removal = fix_builders.without_match_key(subject, constraint, POD_TEMPLATE_HASH)
         change = removal if ROLLOUT_HASH in keys else Put(route, ROLLOUT_HASH)
-        yield Found(
+        yield RuleFinding(
             f"pods of all revisions count together: a Rollout's pods have no label `{POD_TEMPLATE_HASH}`, so the key "
             "has no "
             "effect",

@@ -58,8 +58,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Found
 from kubectl_spread.lint.finding import Label
+from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import volumes
 from kubectl_spread.lint.queries.volumes import ClaimTemplate
@@ -68,7 +68,7 @@ from kubectl_spread.lint.workload import Subject
 _ZONES = 3  # of a region, as a rule
 
 
-def check(subject: Subject, project: Project) -> Iterator[Found]:
+def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find StatefulSets with more pods than zones, volumes of one zone, and an even spread demanded."""
     replicas = project.replicas(subject).maximum
     claims = [claim for claim in volumes.claim_templates(subject) if _is_tied(claim, project)]
@@ -78,7 +78,7 @@ def check(subject: Subject, project: Project) -> Iterator[Found]:
         is_strict = constraint.max_skew == 1 and (constraint.min_domains or 1) < replicas
         if is_strict and volumes.is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
             route = subject.route(constraint, "whenUnsatisfiable")
-            yield Found(
+            yield RuleFinding(
                 f"a pod that fails may stay Pending for good. Its volume ties it to its zone, and with {replicas} pods "
                 "it "
                 "cannot return there while another zone has none",

@@ -6,37 +6,39 @@ from collections.abc import Iterator
 from typing import Any
 from typing import Optional
 
+from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.cluster.facts import PlacedReplicas
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.account import Account
-from kubectl_spread.objects.account import Outcome
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.workload import Workload
 
 
-def accounts(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, Account]]:
+def constraint_facts(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:
     """Yield the constraints of a workload that the API server takes, as the cluster sees them."""
     if project.facts is None or subject.refusals:
         return
     for constraint in subject.constraints:
-        account = project.facts.account(subject.workload, constraint)
+        account = project.facts.constraint_facts(subject.workload, constraint)
         if account is not None:
             yield constraint, account
 
 
-def hard_accounts(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, Account]]:
+def hard_constraint_facts(
+    subject: Subject, project: Project
+) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:
     """Yield those of the constraints that are DoNotSchedule and count the workload's own pods.
 
     None where some label is on no node that the pod may use: then nothing else matters.
     """
-    hard = [(constraint, account) for constraint, account in accounts(subject, project) if constraint.is_hard]
+    hard = [(constraint, account) for constraint, account in constraint_facts(subject, project) if constraint.is_hard]
     if all(lacks_nowhere(account) for _, account in hard):
         yield from (item for item in hard if item[1].counts_own)
 
 
-def lacks_nowhere(account: Account) -> bool:
+def lacks_nowhere(account: ConstraintFacts) -> bool:
     """Return whether some node that the pod may use has the label; or there is no such node at all."""
     return account.nodes_with_key > 0 and (not account.candidates or len(account.without_key) < account.candidates)
 
@@ -47,7 +49,7 @@ def sized(subject: Subject, project: Project) -> Workload:
     return subject.workload if least is None else subject.workload._replace(replicas=least)
 
 
-def outcome(subject: Subject, project: Project) -> Optional[Outcome]:
+def outcome(subject: Subject, project: Project) -> Optional[PlacedReplicas]:
     """Return how many of the fewest pods that the workload may have find a node; None if unpredictable."""
     return None if project.facts is None else project.facts.outcome(sized(subject, project))
 
