@@ -17,6 +17,7 @@ from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import wants_colour
+from kubectl_spread.cli.progress import Progress
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
@@ -25,10 +26,12 @@ from kubectl_spread.errors import RefusedError
 from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.text.wording import safe
 from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import has_range
 from kubectl_spread.timeline.commands.parsing import parse
 from kubectl_spread.timeline.commands.parsing import parse_text
 
 if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.operations.simulate import SimulateRequest
     from kubectl_spread.operations.simulate import SimulateResult
     from kubectl_spread.timeline.run import Limits
 
@@ -101,6 +104,12 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
     metavar="DURATION",
     help="After so long in a step, follow random runs instead; 0 waits for ever.",
 )
+@click.option(
+    "--replicas",
+    metavar="MIN..MAX",
+    help="Print a table: what the steps lead to for each number of replicas of their workload.",
+)
+@click.option("--hpa", is_flag=True, help="The same for the range of the workload's HorizontalPodAutoscaler.")
 @click.option("--wide", is_flag=True, help="Print long lists in full.")
 @click.option(
     "-o",
@@ -123,7 +132,9 @@ def command(
     outcomes: Outcomes,
     max_states: int,
     timeout: Optional[float],
+    replicas: Optional[str],
     *,
+    hpa: bool,
     wide: bool,
     output: str,
     color: str,
@@ -168,29 +179,32 @@ def command(
       kubectl spread simulate -f web.yaml rollout restart deploy/web --topology zones=3,nodes=2
 
     \b
+      # Which numbers of replicas can be rolled out?
+      kubectl spread simulate rollout restart deploy/web --replicas 1..20
+
+    \b
       # The scenarios of a team, as tests
       kubectl spread simulate run scenarios/ -o junit > scenarios.xml
     """  # noqa: D301
     looked_at = _Limits(outcomes, max_states, timeout, facts.seed or 0)
     style = _Style(output, wants_colour(color), wide)
     if words[:1] == ("run",):
-        if then or filename or kustomize:
+        if then or filename or kustomize or replicas or hpa:
             raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then", ctx)
         return _run(words[1:], facts, namespace, looked_at, style, ctx)
     if output == "junit":
         raise click.UsageError("-o junit is for `run`, whose scenarios have expectations", ctx)
+    if replicas is not None and hpa:
+        raise click.UsageError("--replicas and --hpa exclude each other", ctx)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
         commands = _commands(words, then, ctx)
-        from kubectl_spread.cli import search  # numpy: 80 ms
-        from kubectl_spread.operations import simulate
+        from kubectl_spread.operations.simulate import SimulateRequest  # numpy: 80 ms
 
-        limits = looked_at.limits()
-        request = simulate.SimulateRequest(commands, filename, kustomize, facts, namespace, limits)
-        read = simulate.read_inputs(request)
-        watch = search.ShownWatch(under_way, steps=len(commands))
+        request = SimulateRequest(commands, filename, kustomize, facts, namespace, looked_at.limits(), hpa)
         try:
-            with search.interruptible(watch):
-                found = simulate.simulate(read, commands, limits, watch=watch)
+            if hpa or replicas is not None or has_range(commands):
+                return _table(request, replicas, style, under_way)
+            found = _simulated(request, under_way)
         except RefusedError as error:
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
@@ -199,6 +213,26 @@ def command(
     for unreadable in found.errors:
         complain(unreadable)
     return _code(found)
+
+
+def _simulated(request: SimulateRequest, under_way: Progress) -> SimulateResult:
+    """Play the steps; Ctrl-C ends the search."""
+    from kubectl_spread.cli import search
+    from kubectl_spread.operations import simulate
+
+    read = simulate.read_inputs(request)
+    watch = search.ShownWatch(under_way, steps=len(request.commands))
+    with search.interruptible(watch):
+        return simulate.simulate(read, request.commands, request.limits, watch=watch)
+
+
+def _table(request: SimulateRequest, replicas: Optional[str], style: _Style, under_way: Progress) -> int:
+    """Print a table for many numbers of replicas."""
+    from kubectl_spread.cli import replicas as tables
+    from kubectl_spread.operations import simulate
+
+    read = simulate.read_inputs(request)
+    return tables.run(request, read, under_way, replicas=replicas, output=style.output, width=_width())
 
 
 def _run(

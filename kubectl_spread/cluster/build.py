@@ -12,6 +12,7 @@ from kubectl_spread.cluster.shapes import ANNOTATIONS
 from kubectl_spread.cluster.shapes import CONTROLLERS
 from kubectl_spread.cluster.shapes import is_of_another_group
 from kubectl_spread.cluster.shapes import REVISIONS
+from kubectl_spread.cluster.snapshot import Autoscaler
 from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Condition
@@ -58,6 +59,7 @@ class ClusterBuilder:
         self._limit_ranges: dict[str, LimitRange] = {}
         self._quotas: dict[str, Quota] = {}
         self._runtime_classes: dict[str, RuntimeClass] = {}
+        self._autoscalers: dict[OwnerKey, Autoscaler] = {}
         self._storage = StorageBuilder()
 
     @property
@@ -106,6 +108,7 @@ class ClusterBuilder:
         self._limit_ranges.update(other._limit_ranges)
         self._quotas.update(other._quotas)
         self._runtime_classes.update(other._runtime_classes)
+        self._autoscalers.update(other._autoscalers)
         self._storage.update(other._storage)
 
     def cluster(self) -> Cluster:
@@ -126,6 +129,7 @@ class ClusterBuilder:
             limit_ranges=tuple(self._limit_ranges.values()),
             quotas=tuple(self._quotas.values()),
             runtime_classes=self._runtime_classes,
+            autoscalers=self._autoscalers,
         )
 
     def _add_rare(self, kind: str, name: str, plain: Plain) -> None:
@@ -141,6 +145,9 @@ class ClusterBuilder:
         elif kind == "ResourceQuota":
             quota = admission.quota(plain)
             self._quotas[f"{quota.namespace}/{name}"] = quota
+        elif kind == "HorizontalPodAutoscaler":
+            key, found = autoscaler(plain)
+            self._autoscalers[key] = found
         elif kind == "RuntimeClass":
             self._runtime_classes[name] = admission.runtime_class(plain)
         else:
@@ -176,6 +183,17 @@ def cluster_of(objects: Iterable[Plain]) -> Cluster:
     for plain in objects:
         assembler.add(plain)
     return assembler.cluster()
+
+
+def autoscaler(plain: Plain) -> tuple[OwnerKey, Autoscaler]:
+    """Return the range of a HorizontalPodAutoscaler, and the workload that it scales."""
+    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
+    target = spec.get("scaleTargetRef") or {}
+    key = OwnerKey(target.get("kind") or "", metadata.get("namespace") or "default", target.get("name") or "")
+    least = spec.get("minReplicas")
+    return key, Autoscaler(
+        metadata.get("name") or "", 1 if least is None else int(least), int(spec.get("maxReplicas") or 0)
+    )
 
 
 def _condition(plain: Plain) -> Condition:

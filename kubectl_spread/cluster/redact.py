@@ -377,7 +377,7 @@ def _role(struct: str, field: str, role: str, value: Plain) -> str:
         return "prefix"
     if struct == "ObjectMeta" and field == "name":
         return _of_kind(role)
-    if struct in ("OwnerReference", "ObjectReference") and field == "name":
+    if struct in ("OwnerReference", "ObjectReference", "CrossVersionObjectReference") and field == "name":
         return _of_kind(str(value.get("kind") or "PersistentVolumeClaim"))
     if field in ("metadata", "spec", "template", "jobTemplate"):
         return "Pod" if field == "template" else role  # of templates, which may name their pods

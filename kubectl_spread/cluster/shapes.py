@@ -188,6 +188,16 @@ SHAPES: dict[str, decode.Struct] = {
             "preemptionPolicy": decode.Atom.STRING,
         },
     ),
+    "HorizontalPodAutoscaler": _with_spec(
+        "HorizontalPodAutoscaler",
+        {
+            "minReplicas": decode.Atom.INT32,
+            "maxReplicas": decode.Atom.INT32,
+            "scaleTargetRef": decode.Struct(
+                "CrossVersionObjectReference", dict.fromkeys(("apiVersion", "kind", "name"), decode.Atom.STRING)
+            ),
+        },
+    ),
     "LimitRange": _with_spec("LimitRange", {"limits": decode.ListOf(_LIMIT)}),
     "ResourceQuota": decode.Struct(
         "ResourceQuota",

@@ -40,6 +40,14 @@ class Budget(NamedTuple):
     unhealthy_policy: str = ""  # IfHealthyBudget or AlwaysAllow; empty is the first
 
 
+class Autoscaler(NamedTuple):
+    """The range of replicas in which a HorizontalPodAutoscaler keeps a workload."""
+
+    name: str
+    min_replicas: int
+    max_replicas: int
+
+
 class PriorityClass(NamedTuple):
     """A PriorityClass; the default is that of pods that name none."""
 
@@ -133,6 +141,7 @@ class Cluster(NamedTuple):
     limit_ranges: tuple[LimitRange, ...] = ()
     quotas: tuple[Quota, ...] = ()
     runtime_classes: dict[str, RuntimeClass] = {}  # noqa: RUF012
+    autoscalers: dict[OwnerKey, Autoscaler] = {}  # noqa: RUF012  # by the workload that is scaled
     unread: tuple[Unread, ...] = ()  # what might not be read
     complete: frozenset[str] = frozenset()  # kinds of which every object is here; of others some may be missing
 

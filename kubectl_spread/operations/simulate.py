@@ -43,6 +43,7 @@ class SimulateRequest(NamedTuple):
         source: the cluster facts; the live cluster if none are named.
         namespace: of objects that name none; None for the context's.
         limits: how many states to visit, and how long.
+        has_autoscalers: read the ranges of autoscalers, too.
     """
 
     commands: tuple[Command, ...]
@@ -51,6 +52,7 @@ class SimulateRequest(NamedTuple):
     source: ClusterSource = ClusterSource(live=True)
     namespace: Optional[str] = None
     limits: Limits = Limits()
+    has_autoscalers: bool = False
 
 
 class SimulateInputs(NamedTuple):
@@ -99,7 +101,9 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
     if session is None:
         return SimulateInputs(cluster_facts.load_files(source), given, namespace)
     # Everything may take part: a pod that leaves a node makes room for any other.
-    question = Question("", is_overview=True, fallback=session.target.namespace)
+    question = Question(
+        "", is_overview=True, fallback=session.target.namespace, has_autoscalers=request.has_autoscalers
+    )
     return SimulateInputs(live_cluster.load(source, session, question), given, namespace)
 
 

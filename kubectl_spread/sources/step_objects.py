@@ -30,7 +30,7 @@ Plain = dict[str, Any]
 _CLUSTER_WIDE = frozenset(
     ("Node", "Namespace", "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "CSINode", "CSIDriver")
 )
-_AROUND = frozenset((*apply_manifests.KINDS, "Node"))
+_AROUND = frozenset((*apply_manifests.KINDS, "Node", "HorizontalPodAutoscaler"))
 
 
 class StepObjects:

@@ -269,3 +269,77 @@ def test_several_workloads_are_also_told_together(capsys: pytest.CaptureFixture[
     ) in out
     assert "  1 pod of StatefulSet default/redis-1, in 1 of 4 outcomes\n" in out
     assert "  18. redis-1-1 finds no node, and stays Pending.\n" in out
+
+
+def test_a_table_for_many_numbers_of_replicas(web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row for each number."""
+    code = simulate("-f", web, "rollout", "restart", "deploy/web", "--replicas", "1..3", "--kubernetes-version", "1.34")
+
+    assert code == 0
+    assert capsys.readouterr().out == (
+        "Deployment default/web with each number of replicas, after `rollout restart deploy/web`:\n"
+        "\n"
+        "  replicas   verdict     ready   fewest ready   Pending   zone skew   outcomes\n"
+        "  1          completes   1       1              0         1           1\n"
+        "  2          completes   2       2              0         1 to 2      2\n"
+        "  3          completes   3       3              0         0 to 2      2\n"
+    )
+
+
+HPA = """\
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec:
+  minReplicas: 3
+  maxReplicas: 5
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+"""
+
+
+def test_the_range_of_an_autoscaler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A cordoned node keeps the zone empty, so that no more than one pod fits into each of the others."""
+    path = tmp_path / "web.yaml"
+    path.write_text(WEB + HPA)
+    code = simulate(
+        "-f", str(path), "cordon", "node-a1", "--then", "scale deploy/web --replicas=0", "--hpa", "-o", "json"
+    )
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load("simulation-table"))
+
+    assert code == 0
+    assert [row["replicas"] for row in document["rows"]] == [3, 4, 5]
+    assert {row["verdict"] for row in document["rows"]} == {"completes"}
+
+
+def test_numbers_that_get_stuck(web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each node has room for one pod."""
+    small = ["-f", web, "--topology", "zones=3,nodes=1,pods=1"]
+    assert run(["simulate", *small, "scale", "deploy/web", "--replicas=3..5"]) == 1
+    out = capsys.readouterr().out
+
+    assert "  3          completes    3" in out
+    assert "  5          gets stuck   3       3              2  " in out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["rollout", "restart", "deploy", "--replicas", "5..1"], "--replicas takes a range here, as 1..50, not 5..1"),
+        (["rollout", "restart", "deploy/web", "--replicas", "3"], "--replicas takes a range here, as 1..50, not 3"),
+        (["rollout", "restart", "deploy", "--replicas", "1..2", "--hpa"], "--replicas and --hpa exclude each other"),
+        (["scale", "deploy/web", "--replicas=0..9000"], "--replicas=0..9000 are more than 1,000 numbers"),
+    ],
+)  # fmt: skip
+def test_wrong_ranges(args: list[str], message: str, web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert simulate("-f", web, *args) == 2
+    assert capsys.readouterr().err.splitlines()[0] == f"error: {message}"
+
+
+def test_an_autoscaler_that_is_not_known(web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert simulate("-f", web, "rollout", "restart", "deploy/web", "--hpa") == 1
+    assert capsys.readouterr().err == (
+        'error: the cluster facts hold no HorizontalPodAutoscaler of deployments.apps "web"; '
+        "name the range with --replicas MIN..MAX\n"
+    )

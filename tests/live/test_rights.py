@@ -16,7 +16,10 @@ from tests.live.conftest import SHOP
 
 RBAC = Path(__file__).parent.parent.parent / "docs" / "rbac.yaml"
 EVERYTHING = resources.Question(
-    "shop", kinds=("Job", "CronJob", "DaemonSet"), texts=("persistentVolumeClaim", "runtimeClassName")
+    "shop",
+    kinds=("Job", "CronJob", "DaemonSet"),
+    texts=("persistentVolumeClaim", "runtimeClassName"),
+    has_autoscalers=True,
 ).resources(36)
 
 

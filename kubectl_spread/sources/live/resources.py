@@ -77,6 +77,14 @@ _ADMISSION = (
     Resource("LimitRange", "", "v1", "limitranges", True, "default requests of new pods are not applied"),
     Resource("ResourceQuota", "", "v1", "resourcequotas", True, "a quota may refuse new pods"),
 )
+AUTOSCALERS = Resource(
+    "HorizontalPodAutoscaler",
+    "autoscaling",
+    "v2",
+    "horizontalpodautoscalers",
+    True,
+    "in which range autoscalers keep workloads is not known",
+)
 RUNTIME_CLASSES = Resource(
     "RuntimeClass",
     "node.k8s.io",
@@ -104,7 +112,7 @@ DEVICE_CLASSES = Resource(
     False,
     "extended resources that stand for devices are taken for ordinary ones",
 )
-_EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS)
+_EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS, AUTOSCALERS)
 
 
 def resource_of(kind: str) -> Optional[Resource]:
@@ -133,6 +141,7 @@ class Question(NamedTuple):
     keeps_objects: bool = False
     fallback: str = ""
     shows_defaults: bool = False
+    has_autoscalers: bool = False  # whether the ranges of autoscalers are part of the answer
 
     @property
     def is_about_pods(self) -> bool:
@@ -149,6 +158,8 @@ class Question(NamedTuple):
         found: tuple[Resource, ...] = (*_ALWAYS, *_ADMISSION)
         if self.keeps_objects or any("runtimeClassName" in text for text in self.texts):
             found += (RUNTIME_CLASSES,)
+        if self.keeps_objects or self.has_autoscalers:
+            found += (AUTOSCALERS,)
         if self.kinds:
             found += _OF_TARGETS + tuple(_NAMED[kind] for kind in _NAMED if kind in self.kinds)
         if self.is_overview:

@@ -10,6 +10,7 @@ from typing import Any
 from typing import Optional
 
 from kubectl_spread.cluster import apply_manifests
+from kubectl_spread.cluster.build import autoscaler
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.stored import admitted
 from kubectl_spread.errors import RefusedError
@@ -55,6 +56,10 @@ def applied(objects: list[Plain], situation: Situation) -> Effect:
             done += Effect((steps.ChangeNodes((node,)),))
         elif kind == "Pod":
             done += _pod(plain, situation)
+        elif kind == "HorizontalPodAutoscaler":
+            key, found = autoscaler(plain)
+            autoscalers = {**situation.cluster.autoscalers, key: found}
+            situation.cluster = situation.cluster._replace(autoscalers=autoscalers)
         elif kind in KINDS and kind not in ("PodTemplate", "Service"):
             done += workload_applied(plain, situation)
     return done

@@ -72,6 +72,11 @@ def parse(words: Sequence[str]) -> Command:
     return Command(verb, taken.arguments, taken.flags, shlex.join(given))
 
 
+def has_range(commands: Iterable[Command]) -> bool:
+    """Return whether a `scale` has a range of numbers, as --replicas=1..50."""
+    return any(command.verb.name == "scale" and ".." in command.value("replicas") for command in commands)
+
+
 def _without_prefix(words: Sequence[str]) -> Sequence[str]:
     for prefix in _PREFIXES:
         if tuple(words[: len(prefix)]) == prefix:

@@ -1,0 +1,49 @@
+"""`kubectl spread simulate --replicas MIN..MAX` and `--hpa`; loads numpy."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import click
+
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.progress import Progress
+from kubectl_spread.cli.search import interruptible
+from kubectl_spread.cli.search import ShownWatch
+from kubectl_spread.cli.stderr import complain
+from kubectl_spread.cli.stderr import flush
+from kubectl_spread.operations import replica_table
+from kubectl_spread.operations.simulate import SimulateInputs
+from kubectl_spread.operations.simulate import SimulateRequest
+from kubectl_spread.report.simulation import replicas as report
+
+
+def run(
+    request: SimulateRequest,
+    read: SimulateInputs,
+    under_way: Progress,
+    *,
+    replicas: Optional[str],
+    output: str,
+    width: int,
+) -> int:
+    """Print the table, and return the exit code; without `replicas` the range of a step or of the autoscaler counts."""
+    text = replicas or replica_table.range_in(request.commands)
+    wanted = None if request.has_autoscalers else replica_table.counts(text)
+    watch = ShownWatch(under_way, steps=1 + len(request.commands))
+    with interruptible(watch):
+        found = replica_table.table(read, request.commands, request.limits, wanted=wanted, watch=watch)
+    if output == "json":
+        from kubectl_spread.report.documents import dumps
+
+        click.echo(dumps(report.document(found)))
+    else:
+        click.echo("\n".join(report.text(found, width=width)))
+    flush()
+    for error in found.errors:
+        complain(error)
+    if found.is_interrupted:
+        return Exit.INTERRUPTED
+    if found.errors:
+        return Exit.UNREADABLE
+    return Exit.CLEAN if found.is_fine else Exit.FINDINGS

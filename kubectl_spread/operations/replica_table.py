@@ -1,0 +1,132 @@
+"""What a command leads to for each number of replicas of a workload; loads numpy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.errors import SourceError
+from kubectl_spread.operations.simulate import Scene
+from kubectl_spread.operations.simulate import simulate
+from kubectl_spread.operations.simulate import SimulateInputs
+from kubectl_spread.report.simulation.replicas import ReplicaTable
+from kubectl_spread.report.simulation.replicas import Row
+from kubectl_spread.timeline.commands.interpret import effect
+from kubectl_spread.timeline.commands.parsing import Command
+from kubectl_spread.timeline.commands.parsing import parse
+from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.targets import full_name
+from kubectl_spread.timeline.commands.workloads import SCALED
+from kubectl_spread.timeline.run import Limits
+from kubectl_spread.timeline.run import Watch
+
+_RANGE = re.compile(r"([0-9]{1,6})\.\.([0-9]{1,6})\Z")
+_MOST_ROWS = 1000
+_LEAST_S = 1.0  # for each row
+
+
+class Counts(NamedTuple):
+    """The numbers of replicas to try, both ends included."""
+
+    least: int
+    most: int
+
+
+def counts(text: str) -> Counts:
+    """Return the numbers of a range as `1..50`.
+
+    Raises:
+        StepError: it is none.
+    """
+    match = _RANGE.match(text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise StepError(f"--replicas takes a range here, as 1..50, not {text or 'empty'}")
+    found = Counts(int(match[1]), int(match[2]))
+    if found.most - found.least >= _MOST_ROWS:
+        raise StepError(f"--replicas={text} are more than {_MOST_ROWS:,} numbers")
+    return found
+
+
+def range_in(commands: Sequence[Command]) -> str:
+    """Return the range that a `scale` among the commands names; empty where none does."""
+    found = (command.value("replicas") for command in commands if command.verb.name == "scale")
+    return next((text for text in found if ".." in text), "")
+
+
+def table(
+    read: SimulateInputs,
+    commands: Sequence[Command],
+    limits: Limits,
+    *,
+    wanted: Optional[Counts],
+    watch: Optional[Watch] = None,
+) -> ReplicaTable:
+    """Return a row for each number of replicas.
+
+    Args:
+        read: the cluster, and what is created first.
+        commands: the steps; a `scale` with a range only names the workload.
+        limits: how far to go for all rows together.
+        wanted: the numbers; None for the range of the workload's autoscaler.
+        watch: shows how far the search is, and can end it.
+
+    Raises:
+        StepError: the commands name no workload that can be scaled, or several.
+        RefusedError: kubectl would refuse a command, or no autoscaler is known.
+    """
+    watch = watch or Watch()
+    key = _workload(read, commands)
+    numbers = wanted or _autoscaled(key, read)
+    rest = [command for command in commands if ".." not in command.value("replicas")]
+    rows: list[Row] = []
+    errors: tuple[SourceError, ...] = ()
+    each = _each(limits, numbers.most - numbers.least + 1)
+    for replicas in range(numbers.least, numbers.most + 1):
+        first = parse(["scale", f"{full_name(key.kind)}/{key.name}", f"--replicas={replicas}", "-n", key.namespace])
+        found = simulate(read, [first, *rest], each, watch=watch)
+        rows.append(Row(replicas, found.simulation.steps[0], found.simulation.steps[1:]))
+        errors = found.errors
+        if watch.is_stopped:
+            break
+    return ReplicaTable(key, tuple(command.text for command in rest), tuple(rows), errors, watch.is_stopped)
+
+
+def _each(limits: Limits, rows: int) -> Limits:
+    seconds = None if limits.seconds is None else max(_LEAST_S, limits.seconds / rows)
+    return limits._replace(seconds=seconds, has_messages=False)
+
+
+def _workload(read: SimulateInputs, commands: Sequence[Command]) -> OwnerKey:
+    """Return the only workload that commands name and that can be scaled."""
+    scene = Scene(read)
+    found = dict.fromkeys(key for command in commands for key in _named(command, scene))
+    found = found or dict.fromkeys(key for key in sorted(scene.created.concerns) if key.kind in SCALED)
+    if len(found) != 1:
+        names = ", ".join(f"{key.kind.lower()}/{key.name}" for key in found)
+        raise StepError(
+            "a table needs steps about one workload that can be scaled"
+            + (f", and these are about {len(found)}: {names}" if found else "")
+        )
+    return next(iter(found))
+
+
+def _named(command: Command, scene: Scene) -> Iterator[OwnerKey]:
+    given = command
+    if ".." in command.value("replicas"):
+        given = command._replace(flags={**command.flags, "replicas": ("1",)})
+    for key in sorted(effect(given, scene.situation).concerns):
+        if key.kind in SCALED:
+            yield key
+
+
+def _autoscaled(key: OwnerKey, read: SimulateInputs) -> Counts:
+    found = Scene(read).situation.cluster.autoscalers.get(key)
+    if found is None:
+        what = f'HorizontalPodAutoscaler of {full_name(key.kind)} "{key.name}"'
+        raise RefusedError(f"error: the cluster facts hold no {what}; name the range with --replicas MIN..MAX")
+    return Counts(found.min_replicas, max(found.min_replicas, found.max_replicas))

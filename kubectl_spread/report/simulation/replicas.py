@@ -1,0 +1,134 @@
+"""The table of `simulate --replicas`, as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import NamedTuple
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.errors import SourceError
+from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.simulation.words import name
+from kubectl_spread.report.simulation.words import span
+from kubectl_spread.report.simulation.words import VERDICTS
+from kubectl_spread.report.table import table
+from kubectl_spread.report.table import wrapped
+from kubectl_spread.timeline.summary import Played
+from kubectl_spread.timeline.summary import Range
+from kubectl_spread.timeline.summary import Verdict
+from kubectl_spread.timeline.summary import WorkloadSummary
+
+Plain = dict[str, Any]
+
+
+class Row(NamedTuple):
+    """One number of replicas: what scaling to it leads to, then what each command does."""
+
+    replicas: int
+    start: Played
+    steps: tuple[Played, ...]
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether all of it completes in every outcome that was found."""
+        return self.start.is_fine and all(step.is_fine for step in self.steps)
+
+
+class ReplicaTable(NamedTuple):
+    """The rows for a workload; steps: what follows once it is scaled. is_interrupted: the user ended the search."""
+
+    key: OwnerKey
+    steps: tuple[str, ...]
+    rows: tuple[Row, ...]
+    errors: tuple[SourceError, ...] = ()
+    is_interrupted: bool = False
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether every number completes in every outcome that was found."""
+        return all(row.is_fine for row in self.rows)
+
+
+def text(found: ReplicaTable, *, width: int) -> list[str]:
+    """Return the table, and what it is about."""
+    key = found.key
+    keys = sorted({spread.topology_key for row in found.rows for spread in _spreads(row, key)})
+    what = f", after {'; '.join(f'`{step}`' for step in found.steps)}" if found.steps else ""
+    short = [item.rpartition("/")[2] for item in keys]
+    head = ("replicas", "verdict", "ready", "fewest ready", "Pending", *(f"{item} skew" for item in short), "outcomes")
+    lines = wrapped(f"{name(key)} with each number of replicas{what}:", width)
+    return [*lines, "", *table([head, *(_row(row, key, keys) for row in found.rows)], width, indent="  ")]
+
+
+def _row(row: Row, key: OwnerKey, keys: list[str]) -> tuple[str, ...]:
+    item = _workload(row, key)
+    last = (row.start, *row.steps)[-1].summary
+    spreads = {spread.topology_key: spread.after for spread in _spreads(row, key)}
+    number = f"{len(last.endings)}" if last.is_exact else f"{len(last.endings)} or more"
+    pending = Range(0, 0) if item is None else item.pending
+    return (
+        str(row.replicas),
+        VERDICTS[verdict(row)],
+        "0" if item is None else span(item.ready),
+        "0" if item is None else str(item.fewest_ready),
+        span(pending),
+        *(span(spreads.get(topology_key, Range(0, 0))) for topology_key in keys),
+        number,
+    )
+
+
+def verdict(row: Row) -> Verdict:
+    """Return the worst verdict of a row."""
+    order = (Verdict.COMPLETES, Verdict.MAY_GET_STUCK, Verdict.GETS_STUCK)
+    return max((step.summary.verdict for step in (row.start, *row.steps)), key=order.index)
+
+
+def _workload(row: Row, key: OwnerKey) -> Optional[WorkloadSummary]:
+    last = (row.start, *row.steps)[-1].summary
+    return next((item for item in last.workloads if item.key == key), None)
+
+
+def _spreads(row: Row, key: OwnerKey) -> tuple[Any, ...]:
+    item = _workload(row, key)
+    return () if item is None else item.spreads
+
+
+def document(found: ReplicaTable) -> Plain:
+    """Return a SimulationTable."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "SimulationTable",
+        "object": found.key._asdict(),
+        "steps": list(found.steps),
+        "interrupted": found.is_interrupted,
+        "rows": [_row_document(row, found.key) for row in found.rows],
+        "errors": [
+            {"file": error.source, "message": error.message, "line": error.line, "column": error.column}
+            for error in found.errors
+        ],
+    }
+
+
+def _row_document(row: Row, key: OwnerKey) -> Plain:
+    item = _workload(row, key)
+    every = [step.summary for step in (row.start, *row.steps)]
+    return {
+        "replicas": row.replicas,
+        "verdict": verdict(row).value,
+        "exact": all(summary.is_exact for summary in every),
+        "states": sum(summary.states for summary in every),
+        "outcomeCount": len(every[-1].endings),
+        "ready": _range(item and item.ready),
+        "fewestReady": 0 if item is None else item.fewest_ready,
+        "pending": _range(item and item.pending),
+        "notCreated": _range(item and item.not_created),
+        "skew": [
+            {"topologyKey": spread.topology_key, "after": _range(spread.after), "worst": spread.on_the_way}
+            for spread in _spreads(row, key)
+        ],
+    }
+
+
+def _range(found: Optional[Range]) -> Plain:
+    return {"min": 0, "max": 0} if found is None else {"min": found.least, "max": found.most}
