@@ -167,9 +167,19 @@ class View:
 
     def pods(self, state: State) -> tuple[PodState, ...]:
         names: dict[object, list[str]] = {key: list(found) for key, found in self.world.names.items()}
-        return tuple(self._pod(pod, state, names) for pod in state.pods)
+        messages: dict[tuple[int, int], str] = {}
+        return tuple(self._pod(pod, state, names, messages=messages) for pod in state.pods)
 
-    def _pod(self, pod: P, state: State, names: dict[object, list[str]]) -> PodState:
+    def _words(self, pod: P, state: State, messages: dict[tuple[int, int], str]) -> str:
+        """Return the scheduler's words, which are the same for pods that are alike."""
+        key = (self.world.shape(pod.cls), pod.nominated)
+        if key not in messages:
+            messages[key] = self._message(pod, state)
+        return messages[key]
+
+    def _pod(
+        self, pod: P, state: State, names: dict[object, list[str]], *, messages: dict[tuple[int, int], str]
+    ) -> PodState:
         key = self._key(pod)
         revision = self.world.revisions[pod.rev].name if pod.rev >= 0 else ""
         is_pending = pod.node == PENDING and pod.end == End.ALIVE
@@ -183,7 +193,7 @@ class View:
             pod.end not in (End.ALIVE, End.LOST),
             self._node(pod.nominated),
             not pod.is_new,
-            self._message(pod, state) if is_pending else "",
+            self._words(pod, state, messages) if is_pending else "",
             self.number(pod.rev),
         )
 
@@ -251,7 +261,7 @@ class View:
     def blocked(self, state: State) -> tuple[Blocked, ...]:
         by_slot = {(p.owner, p.rev, p.ordinal, p.cls, p.node, p.is_new): p for p in state.pods}
         return tuple(
-            Blocked(self._pod(by_slot[item[1]], state, {}), item[2])
+            Blocked(self._pod(by_slot[item[1]], state, {}, messages={}), item[2])
             for item in state.todo
             if item[0] == "blocked" and item[1] in by_slot
         )
