@@ -84,7 +84,7 @@ class Document:
 
     @property
     def plain(self) -> Any:
-        """The JSON value; it is not to be changed, as equal lines of other documents share its parts."""
+        """The JSON value; it is not to be changed, as the document keeps it."""
         return self._content.value if isinstance(self._content, _Simple) else to_plain(self._content)
 
     @property

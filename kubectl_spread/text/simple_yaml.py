@@ -68,11 +68,12 @@ class _Token(NamedTuple):
 
 
 _BELOW = object()
+_COLLECTIONS = (dict, list)
 _END = _Token(-1, None, None)
 
 
 def value(text: str) -> Any:
-    """Return the JSON value of one document, with or without its `---`; parts of equal lines are one object.
+    """Return the JSON value of one document, with or without its `---`.
 
     Raises:
         NotSimpleError: the text is more than simple.
@@ -129,6 +130,13 @@ def _tokens(line: str, *, as_nodes: bool) -> tuple[_Token, ...]:
 @functools.lru_cache(maxsize=8192)
 def _kept_values(line: str) -> tuple[_Token, ...]:
     return _tokens(line, as_nodes=False)
+
+
+def _copied(item: Any) -> Any:
+    """Return a value that shares no collection with that of an equal line."""
+    if isinstance(item, dict):
+        return {key: _copied(value) for key, value in item.items()}
+    return [_copied(value) for value in item] if isinstance(item, list) else item
 
 
 def _values_of(line: str) -> tuple[_Token, ...]:
@@ -258,6 +266,8 @@ class _Values:
                 below = tokens[self.at]
                 is_list = below.column == column and below.key is None
                 item = self._block(below) if below.column > column or is_list else None
+            elif item.__class__ in _COLLECTIONS:
+                item = _copied(item)
             found[token[1]] = item
         if token[0] >= column:
             raise NotSimpleError
@@ -272,6 +282,8 @@ class _Values:
             if item is _BELOW:
                 below = tokens[self.at]
                 item = self._block(below) if below.column > column else None
+            elif item.__class__ in _COLLECTIONS:
+                item = _copied(item)
             found.append(item)
         if token[0] > column:
             raise NotSimpleError

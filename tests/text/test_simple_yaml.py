@@ -180,12 +180,13 @@ def test_the_nodes_of_a_simple_document_have_places_in_the_whole_source() -> Non
     assert source.position(node.place(second.root, ("b", "c")).start) == (4, 6)
 
 
-def test_two_documents_of_equal_lines_do_not_share_what_they_are_made_of() -> None:
-    first, second = documents("a:\n- b: 1\n---\na:\n- b: 1\n")
+def test_equal_lines_have_values_of_their_own() -> None:
+    """A fix that changes one would change the others, too."""
+    first, second = documents("a:\n- b: {c: [1]}\n- b: {c: [1]}\n---\na:\n- b: {c: [1]}\n")
+    first.plain["a"][0]["b"]["c"].append(2)
 
-    assert first.plain == second.plain
-    assert first.plain is not second.plain
-    assert first.plain["a"][0] is not second.plain["a"][0]
+    assert first.plain == {"a": [{"b": {"c": [1, 2]}}, {"b": {"c": [1]}}]}
+    assert second.plain == {"a": [{"b": {"c": [1]}}]}
 
 
 PIECES = [
