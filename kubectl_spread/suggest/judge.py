@@ -41,7 +41,9 @@ from kubectl_spread.timeline.run import play
 from kubectl_spread.timeline.run import StepAnswer
 
 QUICK = Limits(mode=Mode.FIRST, has_messages=False)
-_ALL = Limits(mode=Mode.ALL, max_states=150, samples=6, has_messages=False)
+_ALL = Limits(mode=Mode.ALL, samples=12, has_messages=False)
+_STATES = 6000  # of all outcomes together, by the nodes and pods that each state has
+_FEWEST_STATES, _MOST_STATES = 150, 800
 _SOME = Limits(mode=Mode.SAMPLE, samples=3, has_messages=False)
 _PLAYED = 40  # pods of a workload whose every move is played
 _SMALL = 30  # nodes of a cluster in which all outcomes are looked for
@@ -182,7 +184,10 @@ class Judge:
         """How many outcomes there is time for."""
         if self.problem.columns.n > _LARGE:
             return QUICK
-        return _ALL if self.problem.columns.n <= _SMALL else _SOME
+        if self.problem.columns.n > _SMALL:
+            return _SOME
+        size = self.problem.columns.n + len(self.problem.given.own) + len(self.problem.given.running)
+        return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
 
     def _rested(self, outcomes: Iterable[Outcome]) -> Rested:
         """Count what waits; of pods without a workload all but those of others are the problem's, if it is one."""

@@ -539,14 +539,14 @@ def suggested(capsys: pytest.CaptureFixture[str], name: str, title: str) -> tupl
 
 
 def test_a_search_that_did_not_see_all_outcomes_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    item, text = suggested(capsys, "P56-md3", "set minDomains: 2")
+    item, text = suggested(capsys, "o14", "set nodeTaintsPolicy: Honor")
     (domains,) = item["effect"]["domains"]
 
-    assert (False, "possible", 2) == (item["rollout"]["exhaustive"], item["certainty"], item["rollout"]["outcomes"])
+    assert (False, "possible", 4) == (item["rollout"]["exhaustive"], item["certainty"], item["rollout"]["outcomes"])
     assert ({"a": [2, 4], "b": [2, 4]}, [0, 2]) == (domains["range"], domains["skewRange"])
     assert (
-        "restarts all 4 running pods; in the end all 6 pods have a node (in 2 sampled outcomes; there may be others) "
-        "topology.kubernetes.io/zone: a=2-4 b=2-4, skew 0 -> 0-2"
+        "restarts all 4 running pods; in the end all 6 pods have a node (in 4 sampled outcomes; there may be others) "
+        "topology.kubernetes.io/zone: a=2-4 b=2-4, skew 2 -> 0-2"
     ) in text
 
 
@@ -590,7 +590,7 @@ def test_pods_that_contend_get_a_node_for_all_of_them(capsys: pytest.CaptureFixt
     text = told_of(capsys, "i1", "web-abc12-p0")
 
     assert text.startswith(", each simulated: 1. Add a node to zone c with cpu 100m free")
-    assert "all 4 Pending pods find a node topology.kubernetes.io/zone: a 2, b 2, c 2" in text
+    assert "all 4 Pending pods find a node topology.kubernetes.io/zone: a=2 b=2 c=2, skew 1 -> 0" in text
 
 
 def test_a_new_node_has_room_for_the_rival_as_well(capsys: pytest.CaptureFixture[str]) -> None:
