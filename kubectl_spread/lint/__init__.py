@@ -1,1 +1,1 @@
-"""What is wrong with a manifest, as far as the manifest alone shows it."""
+"""Checks of manifests: the API server's rules, and rules about spreading."""

@@ -1,8 +1,8 @@
 """Fixes of findings, made as edits of the text and checked.
 
-A pass over a text makes all fixes whose edits do not overlap. Then the text is parsed and checked again, for the next
-pass, which makes those of the first findings that are left. What a fix brings up is shown by the next run, not fixed by
-this one. The one exception is what a value of the wrong type hid: it is fixed too, unless something would be deleted.
+A pass over a text makes all fixes whose edits do not overlap. Then the text is parsed and checked again, and the next
+pass fixes the remaining ones of the first findings. New findings are shown by the next run and not fixed. The one
+exception are findings that a value of the wrong type hid: they are fixed too, unless the fix deletes something.
 A fix is taken back if the text does not mean what was intended, or if the API server would refuse more than before.
 """
 
@@ -32,7 +32,7 @@ _MOST_TRIED = 100_000  # characters
 
 
 class Refusal(NamedTuple):
-    """A fix that was not made, and why."""
+    """A fix that was not made, and the reason."""
 
     finding: Finding
     reason: str
@@ -41,7 +41,7 @@ class Refusal(NamedTuple):
 class FixResult(NamedTuple):
     """The sources and findings after all possible fixes: `results` and `findings` as a run of check has them.
 
-    `fixed` and the findings of `refused` are among those that there were before.
+    `fixed` and the findings of `refused` are among the findings before the fixes.
     """
 
     results: list[Result]
@@ -59,6 +59,8 @@ class _Attempt(NamedTuple):
 
 
 class _Pass(NamedTuple):
+    """The text of a source after one pass, and the findings that it fixed or could not fix."""
+
     text: str
     done: list[Finding]
     refused: list[Refusal]
@@ -185,7 +187,7 @@ def _fixed(result: Result, pairs: list[TrackedFinding], recheck: Callable[[Sourc
 def _sifted(
     result: Result, kept: list[_Attempt], more: list[_Attempt], *, recheck: Callable[[SourceFile], Result]
 ) -> tuple[list[_Attempt], list[Refusal]]:
-    """Return the attempts that can be made beside those that are kept, and the others; by halving, as few do harm."""
+    """Return the attempts that can be made together with `kept`, and the refused ones; halve, as few do harm."""
     repairs = [repair for attempt in (*kept, *more) for repair in attempt.repairs]
     reason = harm(result, _text(result, [*kept, *more]), repairs, recheck=recheck) if more else ""
     if not reason:

@@ -1,7 +1,7 @@
-"""Constraints whose pods nobody knows: in values of charts, in patches, in custom resources.
+"""Constraints whose pods are unknown: in values of charts, in patches, in custom resources.
 
-They get every check that needs no pod: what the API server would refuse in any pod, keys that no node has, deprecated
-keys, and hard constraints that count tainted nodes.
+They get every check that needs no pod: the API server's rules, keys that no node has, deprecated keys, and hard
+constraints that count tainted nodes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Plain = dict[str, Any]
 
 # The rules about workloads that ask nothing of a pod; SPR301 knows such subjects.
 WITHOUT_A_POD = frozenset({"SPR216", "SPR301", "SPR302", "SPR602"})
-_OF_FINAL = frozenset({"SPR201", "SPR202"})  # where nobody adds a selector
+_OF_FINAL = frozenset({"SPR201", "SPR202"})  # if no chart, operator or base adds a selector
 _SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
 # The chart or the operator may add what is missing: only a pod shows whether it does.
 _NEEDS_A_POD = frozenset({Rule.MATCH_KEYS_WITHOUT_SELECTOR})
@@ -59,7 +59,7 @@ _MISSING = {
 
 
 class BareSubject(Subject):
-    """Constraints without a pod: routes lead from the root of their manifest, and are known from `route` only."""
+    """Constraints without a pod. Routes lead from the root of their manifest, and only `route` makes them."""
 
     has_pod = False
     is_final: bool
@@ -178,7 +178,7 @@ def _is_written(rule: Rule, entry: Plain, steps: Route) -> bool:
 
 
 def _is_about_a_wrong_type(error: FieldError, entry: Plain) -> bool:
-    """Return whether an error comes from the null that stands for a value of the wrong type."""
+    """Return whether an error comes from the null that replaces a value of the wrong type."""
     steps = error.route[2:]
     wrong = [item.route for item in decode.problems(entry, decode.TOPOLOGY_SPREAD_CONSTRAINT) if _is_type(item)]
     if error.rule is Rule.DUPLICATE_CONSTRAINT:
@@ -191,7 +191,7 @@ def _is_type(problem: decode.Problem) -> bool:
 
 
 def _is_missing(subject: BareSubject, position: int, entry: Plain) -> bool:
-    """Return whether a field that every constraint must have is not there, and nobody will add it."""
+    """Return whether a mandatory field is missing, and no tool or operator adds it."""
     is_filled = subject.operator is not None and subject.operator.fills_in
     if is_filled or not subject.found.is_complete or any(map(has_placeholder, entry)):
         return False

@@ -1,4 +1,4 @@
-"""Sources to findings and workloads."""
+"""One source to findings and workloads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
 
-if TYPE_CHECKING:  # needed where constraints stand outside known pod specs
+if TYPE_CHECKING:  # needed for constraints outside known pod specs
     from kubectl_spread.lint.outside import Outside
 
 
@@ -46,11 +46,11 @@ class AcceptedWorkload(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What one source held.
+    """The content of one source.
 
-    `rejected` counts the workloads that the API server would not take; those of them that decode are among the
-    `subjects`, as all the others are. `others` are the objects around workloads. `outside` is what was found outside
-    the pod specs of known kinds. A source that `is_template`, in part at least, is not YAML there, and was not checked.
+    `rejected` counts the workloads that the API server would refuse; those that decode are among `subjects` too.
+    `others` are the objects around workloads. `outside` holds constraints outside the pod specs of known kinds. A
+    source that `is_template`, at least in part, is not YAML there and was not checked.
     """
 
     source: SourceFile
@@ -80,7 +80,7 @@ def check_source(
         codes: the rules to follow later; documents that none of them looks at are not composed.
         kinds: those that have pod templates.
         namespace: of objects that name none.
-        minor: the API server's minor version, where somebody names it.
+        minor: the API server's minor version, if it is known.
     """
     reading = _Reading(source, kinds=kinds, around=kinds_around(codes), namespace=namespace, minor=minor)
     if looks_like_objects(source.text):
@@ -89,7 +89,7 @@ def check_source(
 
 
 class _Reading:
-    """Reads one source, document by document."""
+    """One source while it is read, document by document."""
 
     def __init__(
         self, source: SourceFile, *, kinds: Kinds, around: frozenset[str], namespace: str, minor: Optional[int]
@@ -179,7 +179,7 @@ class _Reading:
         rejected = self.undecodable + sum(bool(item.refusals) and not item.is_partial for item in self.subjects)
         return Result(
             self.source,
-            _without_template_noise(self.findings, is_told=names_constraints),
+            _without_template_noise(self.findings, is_reported=names_constraints),
             workloads,
             rejected,
             tuple(self.subjects),
@@ -239,11 +239,11 @@ def _syntax(problem: compose.SyntaxProblem) -> Finding:
     return Finding(RULES["SPR001"], problem.sentence, place, is_unreadable=True)
 
 
-def _without_template_noise(findings: list[Finding], *, is_told: bool) -> tuple[Finding, ...]:
+def _without_template_noise(findings: list[Finding], *, is_reported: bool) -> tuple[Finding, ...]:
     """Return one finding for a template that names constraints, and none for other templates."""
     kept: list[Finding] = []
     for finding in findings:
         is_template = finding.rule.code == "SPR002"
-        if not is_template or (is_told and all(other.rule.code != "SPR002" for other in kept)):
+        if not is_template or (is_reported and all(other.rule.code != "SPR002" for other in kept)):
             kept.append(finding)
     return tuple(kept)

@@ -1,4 +1,4 @@
-"""Copies of one object: what is applied to one cluster, and what to another.
+"""Copies of one object, which are applied to different clusters.
 
 ```
 clusters/dev/web.yaml   Deployment web        ─┐
@@ -7,8 +7,8 @@ clusters/prod/web.yaml  Deployment web again  ───▶ another
 clusters/common.yaml    ServiceAccount        ───▶ in both
 ```
 
-Two files or directories with the same object are rivals: no cluster gets both. A variant is as much as fits together.
-Where a variant can take any of several rivals, it takes the one whose path has most words in common with its own.
+Two files or directories with the same object are rivals: no cluster gets both. A variant holds all that fits together.
+If several rivals fit, it takes the one whose path has most words in common with its own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 class Placed(NamedTuple):
-    """An object that may have copies: the steps of its path, and what tells it from others; None for nothing."""
+    """An object that may have copies: the steps of its path, and its identity; None if it has none."""
 
     steps: tuple[str, ...]
     key: Optional[Hashable]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # needed where something is fixed, and where rules run
 
 
 class Severity(Enum):
-    """How bad a finding is, the worst first."""
+    """The severity of a finding, the worst first."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -26,14 +26,14 @@ class Severity(Enum):
 
 
 class Safety(Enum):
-    """Whether a fix leaves alone what somebody may rely on."""
+    """Whether a fix can change how pods are placed."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"
 
 
 class RuleTarget(Enum):
-    """What a rule is asked about."""
+    """The objects that a rule checks."""
 
     OBJECT = "object"  # the text, and what the API server would refuse
     WORKLOAD = "workload"  # a workload that decodes
@@ -87,7 +87,7 @@ class Place(NamedTuple):
 
 
 class Label(NamedTuple):
-    """Another place that a finding is about, and what stands there."""
+    """Another place that a finding is about, and its meaning."""
 
     place: Place
     text: str
@@ -102,9 +102,9 @@ class ObjectRef(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """What would mend a finding: `title` says it in the imperative, the routes of `changes` lead from the object.
+    """A fix of a finding: `title` is in the imperative, and the routes of `changes` lead from the object.
 
-    A safe fix changes no meaning that somebody may rely on: spelling, and what the API server refuses anyway.
+    A safe fix changes only spelling, and values that the API server refuses anyway.
     """
 
     title: str
@@ -113,7 +113,7 @@ class Fix(NamedTuple):
 
 
 class RuleFinding(NamedTuple):
-    """What a rule about workloads says: one thing wrong, at one place. A `severity` replaces the rule's own."""
+    """One problem that a rule found, at one place. A `severity` replaces the rule's own."""
 
     message: str
     place: Place
@@ -127,7 +127,7 @@ class RuleFinding(NamedTuple):
 class Repair(NamedTuple):
     """A fix and the document it would be made in; its routes lead from the document's root.
 
-    What is no part of a document, a comment or a separator, is mended by `edits` instead.
+    Comments and separators, which are no part of a document, are changed by `edits` instead.
     """
 
     fix: Fix
@@ -140,7 +140,7 @@ class Finding(NamedTuple):
     """One thing wrong, at one place, with the rule that found it and the object it is about.
 
     `path` is the field as the API server prints it. `is_unreadable`: the API server could not decode the
-    document, so nothing that follows from its content was checked.
+    document, so its content was not checked.
     """
 
     rule: RuleMeta

@@ -1,4 +1,4 @@
-"""Changes that the fixes of several rules are made of."""
+"""Fixes that several rules offer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workloads whose pods one selector matches: what rules ask of them all is counted once."""
+"""The workloads whose pods one selector matches, with counts that several rules need."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Kustomizations: the files that each lists, and the replicas that it sets.
 
-Read as data, without running kustomize: enough to know which objects are applied together, and whether the replicas in
-a base are those that will run. Field names are those of kustomize's `Kustomization` and `Component`.
+They are read as data, without running kustomize. That is enough to know which objects are applied together, and which
+replicas will run. Field names are those of kustomize's `Kustomization` and `Component`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REPETITION = re.compile(r"[*+{]")
 
 
 class Unknown(Enum):
-    """The replicas of an object are set somewhere, to a number that cannot be read."""
+    """Replicas that a kustomization sets to a number that cannot be read."""
 
     REPLICAS = "unknown"
 
@@ -93,7 +93,7 @@ def kustomization(directory: str, plain: Mapping[str, Any], documents: Mapping[s
     Args:
         directory: the absolute path of its directory.
         plain: its only document.
-        documents: the plain documents of its patches, as far as they can be read: of a file by its absolute path, of an
+        documents: the plain documents of its patches, if they can be read: of a file by its absolute path, of an
             inline patch by its text.
     """
     listed = [
@@ -139,7 +139,7 @@ def patches_of(directory: str, plain: Mapping[str, Any]) -> Iterator[Patch]:
 
 
 def _scalings(held: Optional[list[Any]], target: Optional[PatchTarget]) -> Iterator[Scaling]:
-    """Yield what the documents of a patch set; for an unreadable one, that nobody knows."""
+    """Yield what the documents of a patch set; `Unknown` for an unreadable one."""
     if held is None:
         yield _ANYTHING if target is None else Scaling(target, Unknown.REPLICAS)
         return

@@ -1,4 +1,4 @@
-"""Which workloads of one group count for one of them.
+"""The workloads of a group that count for one of its members.
 
 In a directory that is searched, not all files are for one cluster. Workloads are neighbours if their files are in one
 directory, or one of these directories is below the other, or both objects name their namespace.

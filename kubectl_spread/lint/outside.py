@@ -1,4 +1,4 @@
-"""What a document holds outside the pod specs of known kinds: bare lists, nested objects, and YAML inside texts."""
+"""Constraints outside the pod specs of known kinds: bare lists, nested objects, and YAML inside texts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WITH_PATCHES = frozenset({"Kustomization", "Component", "PatchTransformer", "Pa
 
 
 class World(NamedTuple):
-    """Objects that stand together inside another document, and count for one another only."""
+    """Objects inside another document, which count only for one another."""
 
     subjects: tuple[Subject, ...]
     others: tuple[Manifest, ...]
@@ -39,7 +39,7 @@ class World(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """What was found outside known pod specs; `skipped` are texts with constraints that are not YAML."""
+    """Constraints outside known pod specs; `skipped` are texts with constraints that are not YAML."""
 
     findings: list[Finding]
     lists: list[BareSubject]
@@ -53,7 +53,7 @@ def nothing() -> Outside:
 
 
 class Searching(NamedTuple):
-    """What a search needs to know: the kinds, those of objects around workloads, and the namespace of objects."""
+    """The settings of a search: kinds of workloads, kinds of other objects, and the default namespace."""
 
     kinds: Kinds
     around: frozenset[str]
@@ -144,7 +144,7 @@ class _World(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """Where a search puts what it finds, and how many texts deep it is."""
+    """The collections that a search fills, and how many texts deep it is."""
 
     outside: Outside
     world: _World

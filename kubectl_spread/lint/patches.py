@@ -1,6 +1,6 @@
 """Strategic merge patches against the workloads of the run that they are for.
 
-A patch alone may leave a field to its base. If no workload of its kind and name has the field either, nobody has it.
+A patch alone may leave a field to its base. If no workload of its kind and name has the field either, it is missing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From what the sources hold to the findings that somebody wants to hear of."""
+"""From the content of the sources to the findings that are reported."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ class Judged(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """What is accepted: the entries of the config, and whether comments and annotations count.
+    """Accepted findings: the entries of the config, and whether comments and annotations count.
 
-    Entries that accept nothing are told where the run `is_whole`: over a part of the project nobody can know. So are
-    those of its `podspecPaths` that match nothing.
+    Entries without effect are reported only if the run `is_whole`: a part of the project cannot show it. The same
+    holds for `podspecPaths` that match nothing.
     """
 
     waivers: tuple[Waiver, ...] = ()
@@ -124,12 +124,12 @@ def _suppressed(
     doubtful: list[Wish] = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
 
     def asked(wish: Wish) -> frozenset[str]:
-        """Return the rules that are asked for where a suppression reaches; anywhere, for one that reaches no file."""
+        """Return the rules selected for the files that a suppression covers, or for any file if it covers none."""
         reached = [source for source in sources if wish.reaches(source)]
         return policy.codes(reached or sources) & followed
 
-    vain = suppress.in_vain(doubtful, sifted.used, asked)
-    about_suppressions = policy.judged([*vain, *suppress.unexplained(wishes)])
+    vain = suppress.without_effect(doubtful, sifted.used, asked)
+    about_suppressions = policy.judged([*vain, *suppress.without_reason(wishes)])
     return [*sifted.findings, *about_suppressions], sifted.ignored
 
 

@@ -1,4 +1,4 @@
-"""Values that another tool fills in before the manifest is applied: nothing is known of them.
+"""Placeholders: values that another tool fills in before the manifest is applied.
 
 ```
 replicas: ${REPLICAS:=2}      envsubst, Flux          maxSkew: "{{ skew }}"    Jinja, Go

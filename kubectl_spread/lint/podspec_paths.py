@@ -1,4 +1,4 @@
-"""The `podspecPaths` of a config that lead nowhere."""
+"""Entries in the `podspecPaths` of a config that match nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _is_in(manifest: Manifest, path: PodSpecPath) -> bool:
 
 
 def _hint(objects: list[Manifest], results: Sequence[Result]) -> str:
-    """Return where the objects have constraints, as far as they have any."""
+    """Return where the objects have constraints, if they have any."""
     lists = [subject for result in results if result.outside is not None for subject in result.outside.lists]
     for subject in lists:
         if any(subject.manifest.plain is manifest.plain for manifest in objects):

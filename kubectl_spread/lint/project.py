@@ -1,4 +1,4 @@
-"""All that one run reads, so that a rule can ask about the objects around a workload."""
+"""The workloads and other objects that are applied together, for rules that look around a workload."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Plain = dict[str, Any]
 
 
 class TargetCluster(NamedTuple):
-    """The cluster that the manifests are for, as far as somebody says: its minor version, its autoscaler."""
+    """The cluster that the manifests are for: its minor version and its autoscaler, if known."""
 
     minor: Optional[int] = None
     autoscaler: str = ""
@@ -49,7 +49,7 @@ _ANY = TargetCluster()
 
 
 class Scope(Protocol):
-    """What the other roots of a run say about a workload of this one."""
+    """Answers about a workload that depend on all roots of a run."""
 
     def replicas(self, subject: Subject) -> ReplicaRange:
         """Return the replicas in all roots that hold the workload."""
@@ -61,7 +61,7 @@ class Scope(Protocol):
 class Project:
     """Workloads and objects around them that are applied together, and what is known of the cluster they are for.
 
-    Where files are for different clusters, `target` is given as a function of the file.
+    If files are for different clusters, `target` is a function of the file.
     """
 
     def __init__(

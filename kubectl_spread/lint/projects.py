@@ -37,7 +37,7 @@ _MOST_ROOTS = 20  # of one object; a file that hundreds of roots share is not ch
 
 
 class RunContext(NamedTuple):
-    """What every project of a run knows."""
+    """The settings that all projects of a run share."""
 
     target: Callable[[SourceFile], TargetCluster]
     facts: Optional[ClusterFacts]

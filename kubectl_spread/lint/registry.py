@@ -1,4 +1,4 @@
-"""What is known of every rule without running it: code, name, summary, where it applies, its gate, what it replaces."""
+"""The table of all rules: code, name, summary, severity, where a rule applies, its gate, and what it supersedes."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ _KEDA_MINIMUM, _KEDA_MAXIMUM = 0, 100  # of a ScaledObject that names none
 
 
 class ReplicaRange(NamedTuple):
-    """How many replicas a workload has, least and most; None where nothing in the input says it.
+    """The fewest and the most replicas of a workload; None if unknown.
 
-    `autoscaler` is the HorizontalPodAutoscaler or ScaledObject that says it. `written` is the number in the manifest,
+    `autoscaler` is the HorizontalPodAutoscaler or ScaledObject that sets them. `written` is the number in the manifest,
     which an overlay may replace.
     """
 

@@ -1,4 +1,4 @@
-"""Roots: which objects are applied together, so that only these count for one another.
+"""Roots: objects that are applied together, and only then count for one another.
 
 A root is what a kustomization lists, a directory of the config's `roots`, a directory named on the command line, the
 files named there, or one rendered text. Where a root holds copies of an object, it is one root for each (see `copies`).
@@ -33,7 +33,7 @@ Chain = tuple[Kustomization, ...]  # from the one that lists a file to the outer
 
 
 class RootKind(Enum):
-    """Where a root comes from."""
+    """The origin of a root."""
 
     KUSTOMIZATION = "kustomization"
     CONFIGURED = "config"
@@ -43,7 +43,7 @@ class RootKind(Enum):
 
 
 class RootRules(NamedTuple):
-    """What is known about roots before the objects are.
+    """The rules by which objects are grouped into roots.
 
     `directories` are the absolute paths of those named on the command line. `texts` are the names of sources that are
     roots of their own. `kustomizations` are by the absolute path of their directory.

@@ -1,4 +1,4 @@
-"""Runs the rules about workloads, once everything is read."""
+"""Runs of rules over a project, after everything is read."""
 
 from __future__ import annotations
 

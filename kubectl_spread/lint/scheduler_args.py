@@ -58,7 +58,7 @@ def found(manifest: Manifest, problem: Problem, *, hint: str = "", key: bool = F
 
 
 def place(manifest: Manifest, route: Route, *, key: bool = False) -> Place:
-    """Return where a route stands."""
+    """Return the place of a route."""
     return Place(manifest.document.source, manifest.place(route, key=key))
 
 

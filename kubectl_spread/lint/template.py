@@ -1,4 +1,4 @@
-"""Templates, which are not YAML until they are rendered: Go's, and the statements of Jinja, ERB and Terraform.
+"""Templates of Go, Jinja, ERB and Terraform, which are not YAML until they are rendered.
 
 Source: text/template/parse lex.go: an action may span lines, and hold quoted strings and comments with braces.
 """
@@ -29,7 +29,7 @@ def is_of_chart(text: str) -> bool:
 
 
 def first_action(text: str) -> Optional[Span]:
-    """Return where the first action outside comments and quoted text stands; None where there is none."""
+    """Return the place of the first action outside comments and quoted text; None if there is none."""
     actions = [_ACTION_COMMENT, _ACTION] if "{{" in text else []
     if any(mark in text for mark in ("{%", "<%", "%{")):
         actions.append(_STATEMENT)

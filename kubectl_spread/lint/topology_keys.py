@@ -1,4 +1,4 @@
-"""Node labels that a topologyKey can name: those that exist, those that are deprecated, and what a misspelt one means.
+"""Well-known node labels, deprecated ones, and the label that a misspelt topologyKey means.
 
 The prefixes `kubernetes.io` and `k8s.io`, and every prefix that ends in `.kubernetes.io` or `.k8s.io`, are reserved for
 Kubernetes and its projects. Source: the Kubernetes documentation page on labels and selectors.

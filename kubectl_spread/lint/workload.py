@@ -1,4 +1,4 @@
-"""A workload under check: what is written, where it stands, and what follows from it."""
+"""A workload under check: its fields, their places, and values derived from them."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _HINTED = 4  # labels that a hint writes out
 class Subject:
     """A workload that decodes; the API server may still refuse it, with the codes of `refusals`.
 
-    Routes lead from the root of the object. In `spec` misspelt fields of constraints have the names that they are
-    meant to have, other than in the workload's template. The `runner` is the object whose controller makes the pods:
-    the manifest itself, unless another one refers to it for its template. One that `has_pod` is a workload; others are
-    constraints whose pods are not known (`bare_lists`).
+    Routes lead from the root of the object. In `spec`, unlike in the workload's template, misspelt fields of
+    constraints have the names that are meant. The `runner` is the object whose controller creates the pods: the
+    manifest itself, unless another object takes its template from it. `has_pod` is False for constraints whose pods
+    are unknown (`bare_lists`).
     """
 
     has_pod = True
-    is_final = True  # nobody adds a selector to its constraints
+    is_final = True  # no chart, operator or base adds a selector
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Subject:
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """Return the labels of a pod of this workload, those its controller sets included, their values stand-ins."""
+        """Return the labels of a pod of this workload, including those its controller sets, with made-up values."""
         return created_labels(self.workload)
 
     @property
@@ -197,7 +197,7 @@ class Subject:
         return (*self.spec_route, FIELD, constraint.position, *steps)
 
     def place(self, route: Route, *, key: bool = False) -> Place:
-        """Return where a route stands: its value, or its key; what is missing stands where it would be."""
+        """Return the place of a value, or of its key; a missing one has the place where it would be."""
         return Place(self.manifest.document.source, self.manifest.place(route, key=key))
 
     def node(self, route: Route) -> Optional[Node]:

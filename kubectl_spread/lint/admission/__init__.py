@@ -1,1 +1,1 @@
-"""What the API server would refuse, with fixes and hints."""
+"""Checks that the API server would make, with fixes and hints."""

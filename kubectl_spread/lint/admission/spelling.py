@@ -1,7 +1,7 @@
-"""Constraints with their misspelt fields as they are meant.
+"""Constraints with their misspelt fields read as they are meant.
 
-The API server drops a field that it does not know, or refuses the object; what is then missing is the misspelling's
-fault, and no fault of its own.
+The API server drops an unknown field or refuses the object. The missing field is then part of the same mistake, and is
+not reported again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the API server would refuse, and may never be told: somebody has yet to fill it in, or to merge it."""
+"""Errors that may not occur because a tool or a base has yet to fill in the value."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from kubectl_spread.text.node import Route
 
 
 class Open(Enum):
-    """Who has yet to decide what the API server will be told."""
+    """Who decides about the final value of a field."""
 
     NOBODY = "nobody"
     TOOL = "tool"  # fills in a value
-    SAME = "same"  # a tool as well, but a label's text is filled in alike wherever it stands
+    SAME = "same"  # a tool as well, but a label's text is filled in alike everywhere
     SAID = "said"  # a tool as well, and that is said of another field or in other words
     BASE = "base"  # of a patch
 
@@ -69,7 +69,7 @@ def is_beside(problem: decode.Problem) -> bool:
 
 
 def is_directive(problem: decode.Problem) -> bool:
-    """Return whether an unknown field is a word to what merges a patch: `$patch`, `$setElementOrder/...`."""
+    """Return whether an unknown field is a directive of a merge patch: `$patch`, `$setElementOrder/...`."""
     return problem.kind is decode.Kind.UNKNOWN and str(problem.route[-1]).startswith("$")
 
 

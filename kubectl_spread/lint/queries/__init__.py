@@ -1,1 +1,1 @@
-"""Questions that several rules ask of a workload."""
+"""Questions about a workload that several rules ask."""

@@ -19,5 +19,5 @@ def narrowest(subject: Subject, project: Project) -> Optional[AntiAffinity]:
 
 
 def route_of(subject: Subject, bound: AntiAffinity) -> Route:
-    """Return where the topologyKey of the term stands."""
+    """Return the route of the term's topologyKey."""
     return (*subject.spec_route, "affinity", "podAntiAffinity", REQUIRED, bound.position, "topologyKey")

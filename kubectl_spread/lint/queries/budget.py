@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets: the workloads in the input that one is about, and how many of their pods may be evicted.
+"""PodDisruptionBudgets: the workloads that they cover, and how many of their pods can be evicted.
 
 Source: pkg/controller/disruption/disruption.go, getExpectedPodCount (v1.36.2).
 """
@@ -25,7 +25,7 @@ from kubectl_spread.objects.workload import SCALED_KINDS
 class Budget(NamedTuple):
     """A budget that says one thing, `field: value`, of workloads whose number of pods can be set.
 
-    `pods` is how few there may be when nothing is wrong; None where nobody knows.
+    `pods` is the fewest healthy pods that the workloads have; None if unknown.
     """
 
     manifest: Manifest
@@ -86,7 +86,7 @@ def _covered(manifest: Manifest, project: Project) -> list[Subject]:
 
 
 def _is_everything(spec: dict[str, Any]) -> bool:
-    """Return whether the budget is about all pods of a namespace, of which the input seldom has all."""
+    """Return whether the budget is about all pods of a namespace, which the input seldom has completely."""
     selector = fields(spec.get("selector"))
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
 

@@ -1,4 +1,4 @@
-"""What the rules that need cluster facts have in common: whom they ask about, with how many replicas."""
+"""Facts of a known cluster about a workload: its constraints, and how many of its pods find a node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pods of a workload demand of nodes, and of each other."""
+"""Requirements of a workload's pods: node affinity, pod affinity, tolerations and host ports."""
 
 from __future__ import annotations
 

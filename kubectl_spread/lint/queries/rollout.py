@@ -11,7 +11,7 @@ from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 
 _DEFAULT_SURGE = "25%"
 
-# A rollout may run a whole revision beside the old one.
+# A rollout may run a whole new revision next to the old one.
 _UP_TO_TWICE = frozenset({"Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"})
 
 

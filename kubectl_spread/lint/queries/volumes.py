@@ -34,7 +34,7 @@ _REDUNDANT = "_zrs"  # the end of the kind of an Azure disk that all zones share
 
 
 class ClaimTemplate(NamedTuple):
-    """The spec of a claim that is made for each pod, and where it stands."""
+    """The spec of a claim that is made for each pod, and its route."""
 
     spec: Plain
     route: Route
@@ -84,7 +84,7 @@ def is_zonal(storage_class: Manifest) -> bool:
 
 
 def is_zone(key: str) -> bool:
-    """Return whether a label is the zone, be it by the name that a storage driver gives it."""
+    """Return whether a label is the zone, also under the name of a storage driver."""
     return key.endswith("/zone")
 
 

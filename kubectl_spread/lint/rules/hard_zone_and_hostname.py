@@ -67,7 +67,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
 
-_ALWAYS_FIT = 3  # pods: two zones of which one has a single node are the worst there is
+_ALWAYS_FIT = 3  # pods: even two zones, one with a single node, can take them
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

@@ -66,18 +66,18 @@ from kubectl_spread.objects.labels import HOSTNAME
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints over labels that some usable nodes lack; one finding for a group of nodes."""
-    told: set[str] = set()
+    reported: set[str] = set()
     known = sorted(constraint_facts(subject, project), key=lambda item: not item[0].is_hard)
     for constraint, account in known:
         key = constraint.topology_key
-        lacking = [name for name in account.without_key if name not in told]
+        lacking = [name for name in account.without_key if name not in reported]
         if (
             not lacking
             or (constraint.is_hard and not lacks_nowhere(account))
             or misspelt_keys.is_reported(constraint.topology_key, project)
         ):
             continue
-        told.update(lacking)
+        reported.update(lacking)
         route = subject.route(constraint, "topologyKey")
         yield RuleFinding(
             _message(constraint, account, lacking) + (_hidden(known, constraint) if constraint.is_hard else ""),
@@ -91,12 +91,12 @@ def _hidden(known: list[tuple[TopologySpreadConstraint, ConstraintFacts]], lacke
     """Return which domains of other hard constraints do not count because of a missing label."""
     if sum(1 for constraint, account in known if constraint.is_hard and account.without_key) > 1:
         return ""
-    told = [
+    hidden = [
         _hides(constraint.topology_key, [item.value for item in account.hidden])
         for constraint, account in known
         if constraint.is_hard and constraint.topology_key not in (lacked.topology_key, HOSTNAME) and account.hidden
     ]
-    return "".join(told)
+    return "".join(hidden)
 
 
 def _hides(key: str, values: list[str]) -> str:

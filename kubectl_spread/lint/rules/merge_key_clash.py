@@ -55,7 +55,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find keys that stand in a hard and in a soft constraint; twice the same is refused (SPR105).
+    """Find keys of both a hard and a soft constraint; twice the same is refused (SPR105).
 
     Not where one of the two is to be removed anyway (SPR211).
     """

@@ -67,7 +67,7 @@ from kubectl_spread.objects.plain import mappings
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find preferences beside constraints of which none is hard; once a workload."""
+    """Find preferences on pods whose constraints are all soft; once a workload."""
     if subject.hard or not subject.soft or project.replicas(subject).likely in (0, 1):
         return
     affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}

@@ -80,7 +80,7 @@ _NAMED = 3  # other workloads that a finding names
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find selectors that match other workloads' pods beside the own; once a workload."""
+    """Find selectors that also match other workloads' pods; once a workload."""
     if subject.workload.kind == "Pod":
         return  # pods written one by one are spread as a group, if at all
     broad = {item: group for item in subject.constraints if (group := _group(subject, item, project)) is not None}

@@ -70,7 +70,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if project.facts is None or subject.hard:
         return
     for constraint, account in constraint_facts(subject, project):
-        if not subject.is_in_its_group(constraint) or _is_told_otherwise(subject, constraint):
+        if not subject.is_in_its_group(constraint) or _is_reported_otherwise(subject, constraint):
             continue
         workload = sized(subject, project)
         spread = project.facts.placed(workload, constraint)
@@ -85,7 +85,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             )
 
 
-def _is_told_otherwise(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
+def _is_reported_otherwise(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
     """Return whether nodes are the second key, as even zones make them uneven, or SPR313 is about the key."""
     is_second = constraint.topology_key == HOSTNAME and len(subject.constraints) > 1
     return is_second or constraint.topology_key in CAPACITY_TYPES

@@ -74,7 +74,7 @@ from kubectl_spread.text.node import Route
 
 
 class _Written(NamedTuple):
-    """A requirement, and where it stands."""
+    """A requirement and its route."""
 
     route: Route
     requirement: LabelRequirement
@@ -119,7 +119,7 @@ def _message(requirement: LabelRequirement, *, is_own: bool) -> str:
 
 
 def _written(subject: Subject, constraint: TopologySpreadConstraint) -> Iterator[_Written]:
-    """Yield the requirements as they stand in the manifest."""
+    """Yield the requirements as they are written."""
     selector = constraint.label_selector
     if selector is None:
         return
@@ -148,8 +148,8 @@ def _fix(
 
 def _removal(subject: Subject, constraint: TopologySpreadConstraint, volatile: list[_Written]) -> tuple[Change, ...]:
     """Return the changes that remove the labels; the workload's own replace them in an empty selector."""
-    gone = {item.route for item in volatile}
-    kept = [item for item in _written(subject, constraint) if item.route not in gone]
+    removed = {item.route for item in volatile}
+    kept = [item for item in _written(subject, constraint) if item.route not in removed]
     if not kept:
         labels = fix_builders.selectable(subject, constraint)
         return (Put(subject.route(constraint, "labelSelector"), {"matchLabels": labels}),) if labels else ()

@@ -1,11 +1,11 @@
-"""What is asked for: by the profile, by the config, by its entries for some files, and by the command line.
+"""The selected rules, severities and versions: by profile, config, entries for some files, and command line.
 
 ```
 profile ─▶ config ─▶ perFile, entry by entry ─▶ command line          of one source: Settings
 ```
 
-Each `Choice` goes beyond the one before: `select` begins anew, `extend` adds, `ignore` takes away. Within one, the
-longer word counts.
+Each `Choice` builds on the one before: `select` starts over, `extend` adds, `ignore` removes. Within one, the longer
+word wins.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # needed where something is suppressed
 
 
 class Choice(NamedTuple):
-    """Rules, severities and a minor version that somebody asks for; the words are as written."""
+    """Selected rules, severities and a minor version; the words are as written."""
 
     select: tuple[str, ...] = ()
     extend: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class FileChoice(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What is asked of one source: codes of rules, severities that differ from the rules' own, and a target."""
+    """The settings of one source: codes of rules, severities that differ from the rules' own, and a target."""
 
     codes: frozenset[str]
     severities: Mapping[str, Severity]
@@ -65,7 +65,7 @@ class Settings(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """All that is asked for; `settings` says what that means for a source."""
+    """All choices of a run; `settings` resolves them for a source."""
 
     profile: Profile = Profile.DEFAULT
     config: Choice = Choice()
@@ -79,12 +79,12 @@ class Policy(NamedTuple):
         return _settings(self.profile, (self.config, *for_file, self.flags), autoscaler=self.autoscaler)
 
     def codes(self, sources: Iterable[SourceFile]) -> frozenset[str]:
-        """Return the rules that are asked for of any of the sources."""
+        """Return the rules that are selected for any of the sources."""
         return frozenset().union(*(self.settings(source).codes for source in sources))
 
     @property
     def possible(self) -> frozenset[str]:
-        """Return the rules that may be asked for of some source."""
+        """Return the rules that may be selected for some source."""
         chains = ((), *((item.choice,) for item in self.per_file))
         ways = (
             _settings(self.profile, (self.config, *chain, self.flags), autoscaler=self.autoscaler) for chain in chains
@@ -92,10 +92,10 @@ class Policy(NamedTuple):
         return frozenset().union(*(settings.codes for settings in ways))
 
     def judged(self, findings: Iterable[Finding]) -> list[Finding]:
-        """Return the findings that are asked for, as severe as is asked for.
+        """Return the findings of selected rules, with the selected severities.
 
-        What hides a document from every rule is told whichever rules are asked for, as the error that it is. Of a rule
-        that the minimal profile brought, what is no error is not asked for.
+        Findings that hide a document from every rule are always reported, as errors. Of rules that the minimal profile
+        selects, only errors are reported.
         """
         only_errors = self.profile.codes if self.profile is Profile.MINIMAL else frozenset()
         kept = []
@@ -122,7 +122,7 @@ class NamedPath(NamedTuple):
 
 
 class Config(NamedTuple):
-    """A `.kubectl-spread.yaml`; without one, what holds where nobody says anything.
+    """A `.kubectl-spread.yaml`, or the defaults without one.
 
     `root` is the absolute path of its directory; `paths` and `baseline` start there.
     """

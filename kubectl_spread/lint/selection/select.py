@@ -1,4 +1,4 @@
-"""Which rules are asked for, by code, prefix of a code, or name."""
+"""Selection of rules by code, prefix of a code, or name."""
 
 from __future__ import annotations
 

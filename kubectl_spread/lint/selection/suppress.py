@@ -1,10 +1,10 @@
 """Suppressions of findings: comments, annotations, and entries of the config.
 
-A comment, `# spread: ignore[SPR304] one node a zone`, covers the line it ends, or the line below where it stands alone;
-where that line opens a block (a key without a value on its line, the first line of a list item), the block with it. An
-annotation `spread.kubectl.io/ignore: SPR304 one node a zone`, on the object or on its pod template, covers the object.
-Rules are named by code or name, several by commas; what follows is the reason. An entry under `ignores` in the config
-covers the objects that it names.
+A comment, `# spread: ignore[SPR304] one node a zone`, covers its own line, or the next one if it is alone. If that line
+opens a block (a key without a value, the first line of a list item), it covers the block. An annotation
+`spread.kubectl.io/ignore: SPR304 one node a zone`, on the object or on its pod template, covers the object. Rules are
+given by code or name, separated by commas, and followed by the reason. An entry under `ignores` in the config covers
+the objects that it names.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BY_NAME = {rule.name: code for code, rule in RULES.items()}
 
 
 class Suppression(NamedTuple):
-    """A wish not to hear of rules in a part of a source; `words` name them, `place` is where it is written."""
+    """A suppression of rules in a part of a source; `words` name them, `place` is where it is written."""
 
     place: Place
     range: Span
@@ -55,7 +55,7 @@ class Suppression(NamedTuple):
     reason: str = ""
 
     def covers(self, finding: Finding) -> bool:
-        """Return whether a finding stands in that part."""
+        """Return whether a finding is in that part."""
         place = finding.place
         return place.source is self.place.source and self.range.start <= place.span.start < self.range.end
 
@@ -70,7 +70,7 @@ class Suppression(NamedTuple):
 
 
 class Waiver(NamedTuple):
-    """An entry of the config: findings of some rules that are accepted, by object and file; empty is any."""
+    """An entry of the config that accepts findings of some rules, by object and file; empty means any."""
 
     place: Place
     words: tuple[str, ...]
@@ -107,7 +107,7 @@ Used = set[tuple[Wish, str]]  # a wish, and a code that it has suppressed
 
 
 class Sifted(NamedTuple):
-    """The findings that are left, how many were suppressed, and by what."""
+    """The remaining findings, the number of suppressed ones, and the suppressions that were used."""
 
     findings: list[Finding]
     ignored: int
@@ -161,31 +161,31 @@ def sift(findings: Iterable[Finding], wishes: Iterable[Wish]) -> Sifted:
     return Sifted(kept, ignored, used)
 
 
-def in_vain(wishes: Iterable[Wish], used: Used, asked: Callable[[Wish], frozenset[str]]) -> Iterator[Finding]:
+def without_effect(wishes: Iterable[Wish], used: Used, asked: Callable[[Wish], frozenset[str]]) -> Iterator[Finding]:
     """Yield findings for suppressions without effect.
 
-    A rule that was not asked for where a suppression reaches has nothing to suppress, and that one is not in vain.
+    A suppression of a rule that does not run on the covered files is not reported.
     """
     for wish in wishes:
         if not wish.words:
             hint = "name the rules in brackets: # spread: ignore[SPR304]"
-            yield _told(wish, "this suppression names no rule, so it has no effect", hint)
+            yield _finding(wish, "this suppression names no rule, so it has no effect", hint)
         for word in wish.words:
             found = wish.codes(word)
             if word in RENAMED:
                 message = f"rule `{word}` is now called `{RENAMED[word]}`, so nothing is ignored"
-                told = _told(wish, message, f"write {RENAMED[word]}")
-                yield told._replace(repair=_renamed(word, wish))
+                finding = _finding(wish, message, f"write {RENAMED[word]}")
+                yield finding._replace(repair=_renamed(word, wish))
             elif not found:
-                yield _told(wish, f"no rule is called `{word}`", "see kubectl spread rule")
+                yield _finding(wish, f"no rule is called `{word}`", "see kubectl spread rule")
             elif found & asked(wish) and not any((wish, code) in used for code in found):
-                told = _told(
+                finding = _finding(
                     wish, f"this suppression has no effect: there is no {_said(word, found)} here", "remove it"
                 )
-                yield told._replace(repair=_without(word, wish))
+                yield finding._replace(repair=_without(word, wish))
 
 
-def _told(wish: Wish, message: str, hint: str) -> Finding:
+def _finding(wish: Wish, message: str, hint: str) -> Finding:
     return Finding(RULES["SPR005"], message, wish.place, wish.object, hint=hint)
 
 
@@ -221,7 +221,7 @@ def _renamed(word: str, wish: Wish) -> Optional[Repair]:
     return Repair(Fix(f"write {RENAMED[word]}", (), is_safe=True), source, edits=(edit,))
 
 
-def unexplained(wishes: Iterable[Suppression]) -> Iterator[Finding]:
+def without_reason(wishes: Iterable[Suppression]) -> Iterator[Finding]:
     """Yield findings for comments and annotations that give no reason."""
     for wish in wishes:
         if wish.words and not wish.reason:
@@ -244,7 +244,7 @@ def _fits(pattern: str, text: str) -> bool:
 
 
 def _scalars(source: SourceFile) -> list[Span]:
-    """Return where text stands that may look like a comment and is none."""
+    """Return the places of texts that may look like a comment and are none."""
     spans = []
     for document in compose.compose(source):
         if isinstance(document, compose.Document):
@@ -274,7 +274,7 @@ def _opens(line: str) -> bool:
 
 
 def _is_below(line: str, opener: str) -> bool:
-    """Return whether a line belongs to the block of an earlier one; a key's list may stand in the key's own column."""
+    """Return whether a line belongs to the block of an earlier one; a key's list may begin in the key's own column."""
     content = line.strip()
     if not content or content.startswith("#"):
         return True
