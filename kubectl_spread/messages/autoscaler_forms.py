@@ -19,35 +19,34 @@ _CLAUSE = r"[^\n;]*"  # to the end of the line, or of what is said of one node p
 
 FORMS = (
     Form("scaledUp", Component.CLUSTER_AUTOSCALER, r"pod triggered scale-up:?(?P<groups> *\[[^\[\]\n]*\])?",
-         "The autoscaler is adding a node for this pod; wait until it is ready.", ("kubectl get nodes",)),
+         "The autoscaler is adding a node for this pod. Wait until the node is ready.", ("kubectl get nodes",)),
     Form("scaleUpFailed", Component.CLUSTER_AUTOSCALER,
          r"node scale up in (?:zones? )?(?P<zones>[^\s:;][^\n:;]{0,100}?) associated with this pod failed: *"
          r"(?P<why>(?:[^\n.]|\.(?! pod is at risk|\s|\Z))*)(?:\. pod is at risk of not being scheduled)?\.?",
-         "The autoscaler asked the cloud for a node in {zones} and did not get it ({why}); until it does, the pod "
-         "waits.",
+         "The autoscaler asked the cloud for a node in {zones} but did not get one ({why}). The pod waits until it "
+         "does.",
          ("kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml", "kubectl get nodes")),
     Form("noPlace", Component.CLUSTER_AUTOSCALER,
          r"failed to find place for (?P<pod>\S+):(?: cannot put pod \S+ on any node)?(?P<why>[^\n]*)",
-         "The autoscaler would remove a node, and the pods on it, {pod} for one, would fit on no other: the node "
-         "stays. "
-         "A spread constraint counts as much here as room does.", (_EXPLAIN,)),
+         "The autoscaler keeps a node because pods on it, such as {pod}, fit on no other node. Spread constraints "
+         "can be the reason, not only resources.", (_EXPLAIN,)),
     Form("upcoming", Component.CLUSTER_AUTOSCALER,
          r"pod (?P<pod>\S+) marked as unschedulable can be scheduled on (?:node )?(?P<node>\S+?)\. ignoring in scale "
          r"up",
-         "The autoscaler believes the pod will fit on {node}, which is on its way or there already, and adds no other. "
-         "If the pod stays Pending, the scheduler sees something the autoscaler does not.", (_EXPLAIN,)),
+         "The autoscaler expects the pod to fit on {node}, which exists or is being added, and adds no other node. "
+         "If the pod stays Pending, the scheduler has a reason that the autoscaler does not know.", (_EXPLAIN,)),
     Form("autoscalerBudget", Component.CLUSTER_AUTOSCALER,
          r"not enough pod disruption budget to move (?P<pod><[^>\s]+>|\S+)",
-         "The node of {pod} cannot be emptied: its PodDisruptionBudget allows no eviction now.", (_BUDGETS,)),
+         "The node of {pod} cannot be drained: its PodDisruptionBudget allows no eviction now.", (_BUDGETS,)),
     Form("notRemovable", Component.CLUSTER_AUTOSCALER,
          r"(?:node )?(?<!\S)(?P<node>\S{1,253}) is not suitable for removal(?:: *| - )(?P<why>[^\n]*)",
          "The autoscaler keeps node {node}: {why}.", (_EXPLAIN,)),
     Form("predicate", Component.CLUSTER_AUTOSCALER,
          r"(?:predicate checking error: *[^\n;]{0,200}; *)?predicateName=(?P<plugin>\w+); *reasons: *(?P<why>[^\n;]*)"
          r"; *debugInfo=[^\n]*",
-         "A new node of that group would be refused by the scheduler's plugin {plugin}: {why}.", (_EXPLAIN,)),
+         "The scheduler's plugin {plugin} would refuse a new node of that group: {why}.", (_EXPLAIN,)),
     Form("noExpansion", Component.CLUSTER_AUTOSCALER, r"no expansion opti+ons",
-         "No node group could be made larger to take the pods that wait.",
+         "No node group can grow to take the Pending pods.",
          ("kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml",)),
     Form("autoscalerLimit", Component.CLUSTER_AUTOSCALER,
          r"max cluster (?P<resources>[\w./-]+(?:, ?[\w./-]+)*) limit reached",
@@ -56,34 +55,35 @@ FORMS = (
     Form("karpenterTopology", Component.KARPENTER,
          r"unsatisfiable topology constraint for (?P<what>key [^\s,;]{1,200}|[\w -]{1,60}?)"
          r"(?:, *key=(?P<key>[^\s,;(]{1,200}))?(?: *\((?P<counts>counts *=[^\n;]{0,4000}))?(?= *(?:;|\n|\)|\Z))",
-         "No domain of {key} is left in which Karpenter may put the pod without breaking its {what}. It counts all "
-         "domains it knows of, those of node pools the pod cannot use among them.",
+         "Karpenter can put the pod into no domain of {key} without breaking its {what}. It counts all domains it "
+         "knows, including those of node pools that the pod cannot use.",
          (_EXPLAIN, _ZONES, _POOLS)),
     Form("karpenterCounts", Component.KARPENTER,
          r"\(?(?P<counts>counts *= *[^\s,;=:()]{0,200} *:[^\n;]{0,4000}|counts *= *,[^\n;]{0,4000})",
-         "Karpenter's count of matching pods in each domain, the domains the pod may use, and those the node pool "
-         "has.",
+         "Karpenter's count of matching pods in each domain, the domains that the pod can use, and the domains of "
+         "the node pool.",
          (_EXPLAIN, _ZONES, _POOLS)),
     Form("karpenterPool", Component.KARPENTER,
          r"incompatible with (?P<what>nodepool|provisioner) (?P<pool>\"[^\"\n]{0,253}\"|[^\s,\"]{1,253})"
          r"(?:, *daemonset overhead=(?P<overhead>\{[^{}\n]{0,2000}\}|[^\s,]{1,200}))?,? *(?=[^,\s]|\Z)",
-         "Karpenter cannot make a node of {pool} for the pod; what follows says why.",
+         "Karpenter cannot create a node of {pool} for the pod; the next part says why.",
          (_POOLS, "kubectl describe nodepool {pool}", _KARPENTER_LOG)),
     Form("karpenterRequirements", Component.KARPENTER,
          r"incompatible requirements, *(?P<why>(?:label \"[^\"\n]{0,200}\"[^\n;]*"
          r"|[^\n;]{0,200}?key (?P<key>[^\s,;]{1,200})[^\n;]*))",
-         "What the pod asks of its node, by node selector, affinity or an earlier choice of a domain, is nothing the "
-         "node pool may have: {why}.",
+         "The pod's node selector, its affinity or an already chosen domain excludes every node of the node pool: "
+         "{why}.",
          (_POOLS, "kubectl get nodes --show-labels", _EXPLAIN)),
     Form("karpenterTypes", Component.KARPENTER,
          r"nodepool requirements filtered out all (?:compatible )?(?:available )?instance types"
          r"(?: due to (?P<why>minValues incompatibility))?",
-         "No instance type is left that the NodePool's requirements allow and the cloud has on offer: Karpenter "
-         "makes no node of it. The requirements exclude each other, or capacity of the types is used up for now.",
+         "No available instance type meets the NodePool's requirements, so Karpenter creates no node. The "
+         "requirements contradict each other, or the cloud has no capacity for these types now.",
          (_POOLS, "kubectl get events -A --field-selector reason=NoCompatibleInstanceTypes", _KARPENTER_LOG)),
     Form("karpenterInstance", Component.KARPENTER,
          rf"no instance type (?:satisfied|has enough|met|which){_CLAUSE}",
-         "No instance type of the node pool has room for the pod and the DaemonSets and meets what both ask for.",
+         "No instance type of the node pool is large enough for the pod and the DaemonSets and meets their "
+         "requirements.",
          (_POOLS, _POD, _EXPLAIN)),
     Form("karpenterTaint", Component.KARPENTER,
          r"did not tolerate (?:taint *\(?taint=)?(?P<taint>[^\s;,)]{1,200})\)?",
@@ -91,25 +91,24 @@ FORMS = (
          (_POOLS, "kubectl get nodepools -o custom-columns=NAME:.metadata.name,TAINTS:.spec.template.spec.taints")),
     Form("karpenterLimit", Component.KARPENTER,
          rf"all available instance types exceed limits for {_CLAUSE}",
-         "The node pool's limits are used up: it may make no further node.",
+         "The node pool has reached its limits and cannot add nodes.",
          ("kubectl get nodepools -o custom-columns=NAME:.metadata.name,LIMITS:.spec.limits,USED:.status.resources",)),
     Form("karpenterNoPool", Component.KARPENTER, r"no (?:nodepools?|provisioners?) found",
-         "Karpenter has no node pool to make nodes of.", ("kubectl get nodepools",)),
+         "Karpenter has no node pool.", ("kubectl get nodepools",)),
     Form("karpenterNominated", Component.KARPENTER, r"pod should schedule on:? *(?P<node>[^\n]*)",
-         "Karpenter expects the pod to fit on {node}. If it stays Pending, the scheduler refuses what Karpenter "
-         "counts on.",
+         "Karpenter expects the pod to fit on {node}. If it stays Pending, the scheduler refuses that node.",
          (_EXPLAIN, _NODE_CLAIMS)),
     Form("karpenterDisruption", Component.KARPENTER,
          r"(?:cannot disrupt (?P<what>node|nodeclaim)|unconsolidatable)\b:? *(?P<why>[^\n]*)",
-         "Karpenter would remove a node and may not: {why}.", (_BUDGETS, _NODE_CLAIMS)),
+         "Karpenter cannot remove a node: {why}.", (_BUDGETS, _NODE_CLAIMS)),
     Form("karpenterCapacity", Component.KARPENTER,
          r"(?:(?:launching nodeclaim|creating instance)[^\n]{0,200}?: *)?(?P<why>insufficient capacity[^\n]*"
          r"|all requested instance types were unavailable during launch[^\n]*|InsufficientInstanceCapacity[^\n]*)",
-         "The cloud has no capacity for the instance types that Karpenter asked for ({why}). It tries others, and "
-         "these again later.",
+         "The cloud has no capacity for the instance types that Karpenter asked for ({why}). Karpenter tries other "
+         "types, and these again later.",
          (_NODE_CLAIMS, _POOLS, _KARPENTER_LOG)),
     Form("karpenterFailed", Component.KARPENTER,
          r"failed to schedule pod,(?! *(?:incompatible|no |did not|unsatisfiable|all available|nodepool)) *"
          r"(?P<why>[^\n]*)",
-         "Karpenter makes no node for the pod: {why}.", (_POOLS, _KARPENTER_LOG, _EXPLAIN)),
+         "Karpenter creates no node for the pod: {why}.", (_POOLS, _KARPENTER_LOG, _EXPLAIN)),
 )  # fmt: skip

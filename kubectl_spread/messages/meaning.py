@@ -26,10 +26,10 @@ _WELL_KNOWN = {
     "DeletionCandidateOfClusterAutoscaler": "about to be removed by the cluster autoscaler",
 }
 _ROLES = {
-    "node-role.kubernetes.io/control-plane": "It marks control-plane nodes, which take no ordinary pods.",
-    "node-role.kubernetes.io/master": "It marks control-plane nodes, which take no ordinary pods.",
-    "eks.amazonaws.com/compute-type": "It marks nodes that EKS Fargate made for one pod each.",
-    "virtual-kubelet.io/provider": "It marks virtual nodes, which stand for a service and not for a machine.",
+    "node-role.kubernetes.io/control-plane": "It marks control-plane nodes, which do not run ordinary pods.",
+    "node-role.kubernetes.io/master": "It marks control-plane nodes, which do not run ordinary pods.",
+    "eks.amazonaws.com/compute-type": "It marks nodes that EKS Fargate created for one pod each.",
+    "virtual-kubelet.io/provider": "It marks virtual nodes, which represent a service instead of a machine.",
 }
 _OF_POD = frozenset(
     (
@@ -48,32 +48,31 @@ _OF_POD = frozenset(
     )
 )  # refusals of a pod as a whole, before any node is looked at
 
-_ERA_OF_TAINTS = "The message does not name the taint (releases from 1.35 on, and late patches of 1.34, no longer do)."
+_ERA_OF_TAINTS = "The message does not name the taint (not since 1.35 and late patches of 1.34)."
 _COUNTS = (
-    "Each node is counted under the first check that refused it: what is mended there may bring to light the next. The "
-    "counts are per reason, and a node that lacks several resources is counted for each of them."
+    "Each node is counted under the first check that refused it: after a fix, the next check may refuse it. A node "
+    "that lacks several resources is counted for each of them."
 )
 _NESTED = {
-    True: "With every pod of lower priority gone from that node, it would still refuse: {reason}.",
-    False: "With every pod of lower priority gone from those {n} nodes, they would still refuse: {reason}.",
+    True: "Without any pod of lower priority, that node would still refuse the pod: {reason}.",
+    False: "Without any pod of lower priority, those {n} nodes would still refuse the pod: {reason}.",
 }
 _VERDICTS = (
-    ("preemptionpolicy", "The pod's preemptionPolicy is Never: it evicts nobody, and was not tried."),
-    ("terminatingpod", "The pod has evicted others already, and waits until they are gone from its nominated node."),
+    ("preemptionpolicy", "The pod's preemptionPolicy is Never, so preemption was not tried."),
+    ("terminatingpod", "The pod has already evicted other pods and waits until they have left its nominated node."),
     ("workloadaware", "Preemption is decided for the pod's whole group, not for this pod."),
     ("placement-based", "Preemption is decided for the pod's whole group, not for this pod."),
-    ("nocandidate", "Extenders of the scheduler left no node on which evicting would help."),
-    ("podgroup", "The PodGroup the pod names does not exist, so that preemption was not tried."),
+    ("nocandidate", "The scheduler's extenders left no node where eviction would help."),
+    ("podgroup", "The pod's PodGroup does not exist, so preemption was not tried."),
 )
 _WORDS = {
-    squeezed(NO_CLAIMS): "No allocated resource claim of the pod could be freed; this stands in every such message "
-    "since 1.34.",
-    squeezed(STATE_NOT_FOUND): "Preemption was not tried, as the pod was refused before any node was looked at; the "
-    "words "
-    "`not found` mean no more than that.",
+    squeezed(NO_CLAIMS): "No allocated resource claim of the pod could be freed. Every such message since 1.34 "
+    "contains these words.",
+    squeezed(STATE_NOT_FOUND): "Preemption was not tried, because the pod was refused before any node was "
+    "considered. The words `not found` have no other meaning.",
     "stillnotschedulable": "Freeing the pod's own resource claims made no difference.",
-    "deallocationofresourceclaimcompleted": "An allocated resource claim of the pod was freed; the scheduler tries "
-    "again.",
+    "deallocationofresourceclaimcompleted": "An allocated resource claim of the pod was freed, and the scheduler "
+    "tries again.",
 }
 
 
@@ -90,7 +89,7 @@ def meaning(part: Part, *, of_groups: bool = False) -> str:
         words = _words(part, of_groups=of_groups)
         text += (
             " The text ends without a full stop: if it is cut off, `(missing required label)` may follow, and "
-            f"{words['they']} {words['do']} not have the label that is the topologyKey."
+            f"{words['they']} {words['do']} not have the topologyKey label."
         )
     if part.is_cut and part.kind is not ReasonKind.CUT and not is_spread_cut:
         text += " The text is cut off here."
@@ -122,7 +121,7 @@ def meaning_of_preemption(clause: Preemption) -> str:
     for word, text in _VERDICTS:
         if word in said:
             return text
-    return "The text is cut off before it says what preemption came to." if clause.is_cut and not clause.parts else ""
+    return "The text is cut off before the result of preemption." if clause.is_cut and not clause.parts else ""
 
 
 def meaning_of_words(words: str) -> str:
@@ -139,12 +138,11 @@ def meaning_of_text(text: str) -> str:
 def meaning_of_whole(message: Message) -> str:
     """What is to be said of a message as a whole; empty where its parts say all."""
     if message.form == "unknown":
-        return "This is no message of the scheduler, an autoscaler or the API server that is known here."
+        return "This is not a known message of the scheduler, an autoscaler or the API server."
     if message.form == "notScaled":
         return (
-            "The autoscaler adds no node, as a node of none of its groups would take the pod. It counts node groups, "
-            "not "
-            "nodes, and asks the scheduler's own checks about an empty node of each."
+            "The autoscaler adds no node because a new node of any group would refuse the pod. The message counts "
+            "node groups, not nodes: the autoscaler runs the scheduler's checks on an empty node of each group."
         )
     if not message.is_of_nodes:
         return other_components.filled(_form(message).meaning, dict(message.details))
@@ -153,8 +151,8 @@ def meaning_of_whole(message: Message) -> str:
     if not message.parts:
         return ""
     if all(part.kind in _OF_POD for part in message.parts):
-        return "The pod was refused as a whole, before any node was looked at."
-    return "The text does not say how many nodes each reason is about."
+        return "The pod was refused before any node was considered."
+    return "The message does not say how many nodes each reason applies to."
 
 
 def commands(message: Message) -> tuple[str, ...]:

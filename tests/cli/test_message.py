@@ -26,31 +26,32 @@ kube-scheduler, 1.34 to 1.36 by its words: none of 6 nodes takes the pod.
 
   2  node(s) had untolerated taint(s)
      Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the
-     pod does not tolerate. Only the first such taint of a node counts. The
-     message does not name the taint (releases from 1.35 on, and late patches of
-     1.34, no longer do).
+     pod does not tolerate. The message counts only the first such taint of a
+     node. The message does not name the taint (not since 1.35 and late patches
+     of 1.34).
 
   4  node(s) didn't match pod topology spread constraints
      Those 4 nodes passed every earlier check: taints, affinity, ports,
-     resources and volumes. There was room on them, and a topology spread
-     constraint refused: the pod there would make the skew greater than maxSkew.
-     Domains that the pod cannot use may hold the minimum down.
+     resources and volumes. There was room on them, but a topology spread
+     constraint refused the pod: it would make the skew greater than maxSkew.
+     Domains that the pod cannot use may keep the minimum low.
 
-Each node is counted under the first check that refused it: what is mended there
-may bring to light the next. The counts are per reason, and a node that lacks
-several resources is counted for each of them.
+Each node is counted under the first check that refused it: after a fix, the
+next check may refuse it. A node that lacks several resources is counted for
+each of them.
 
 Preemption, which evicts pods of lower priority, of 6 nodes:
 
   2  Preemption is not helpful for scheduling
-     On those 2 nodes evicting pods would change nothing: what refuses there
-     does not depend on the pods that run.
+     On those 2 nodes evicting pods would not help: the reason does not depend
+     on running pods.
 
   4  No preemption victims found for incoming pod
-     No pod of lower priority runs on those 4 nodes: there is nobody to evict.
+     No pod of lower priority runs on those 4 nodes, so there is no pod to
+     evict.
 
 `no new claims to deallocate`: No allocated resource claim of the pod could be
-freed; this stands in every such message since 1.34.
+freed. Every such message since 1.34 contains these words.
 
 Next:
   kubectl spread explain pod NAME -n NAMESPACE
@@ -61,28 +62,28 @@ WIDE = """\
 kube-scheduler, 1.34 to 1.36 by its words: none of 6 nodes takes the pod.
 
   2  node(s) had untolerated taint(s)
-     Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the pod does not tolerate. Only the first
-     such taint of a node counts. The message does not name the taint (releases from 1.35 on, and late patches of 1.34,
-     no longer do).
+     Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the pod does not tolerate. The message
+     counts only the first such taint of a node. The message does not name the taint (not since 1.35 and late patches of
+     1.34).
 
   4  node(s) didn't match pod topology spread constraints
      Those 4 nodes passed every earlier check: taints, affinity, ports, resources and volumes. There was room on them,
-     and a topology spread constraint refused: the pod there would make the skew greater than maxSkew. Domains that the
-     pod cannot use may hold the minimum down.
+     but a topology spread constraint refused the pod: it would make the skew greater than maxSkew. Domains that the pod
+     cannot use may keep the minimum low.
 
-Each node is counted under the first check that refused it: what is mended there may bring to light the next. The counts
-are per reason, and a node that lacks several resources is counted for each of them.
+Each node is counted under the first check that refused it: after a fix, the next check may refuse it. A node that lacks
+several resources is counted for each of them.
 
 Preemption, which evicts pods of lower priority, of 6 nodes:
 
   2  Preemption is not helpful for scheduling
-     On those 2 nodes evicting pods would change nothing: what refuses there does not depend on the pods that run.
+     On those 2 nodes evicting pods would not help: the reason does not depend on running pods.
 
   4  No preemption victims found for incoming pod
-     No pod of lower priority runs on those 4 nodes: there is nobody to evict.
+     No pod of lower priority runs on those 4 nodes, so there is no pod to evict.
 
-`no new claims to deallocate`: No allocated resource claim of the pod could be freed; this stands in every such message
-since 1.34.
+`no new claims to deallocate`: No allocated resource claim of the pod could be freed. Every such message since 1.34
+contains these words.
 
 Next:
   kubectl spread explain pod NAME -n NAMESPACE
@@ -93,17 +94,16 @@ UNKNOWN = """\
 kube-scheduler: none of 3 nodes takes the pod.
 
   1  my plugin said no
-     Not a reason of kube-scheduler 1.16 to 1.36 that is known here: perhaps one
-     of a plugin's own.
+     Not a known reason of kube-scheduler 1.16 to 1.36: perhaps the reason of a
+     custom plugin.
 
   2  Insufficient cpu
-     Those 2 nodes have too little cpu left for the pod's request. What pods
-     request counts, not what they use. One node may be counted here for several
-     resources.
+     Those 2 nodes have too little cpu left for the pod's request. Requests
+     count, not usage. A node can be counted for several resources.
 
-Each node is counted under the first check that refused it: what is mended there
-may bring to light the next. The counts are per reason, and a node that lacks
-several resources is counted for each of them.
+Each node is counted under the first check that refused it: after a fix, the
+next check may refuse it. A node that lacks several resources is counted for
+each of them.
 
 Not understood, word for word:
   my plugin said no

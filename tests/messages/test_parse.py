@@ -411,10 +411,10 @@ MISREAD = (
      'topologySpreadConstraints[0]): unknown field "matchLabels" in io.k8s.api.core.v1.TopologySpreadConstraint; if you '
      "choose to ignore these errors, turn validation off with --validate=false",
      "kubectl kubectlField", {"file": '"deploy.yaml"', "path": "Deployment.spec.template.spec.topologySpreadConstraints[0]"},
-     'kubectl checked "deploy.yaml" against the cluster\'s schema before sending it, and refused it: unknown field'),
+     'kubectl validated "deploy.yaml" against the cluster\'s schema and refused it: unknown field'),
     ('Error: INSTALLATION FAILED: unable to build kubernetes objects from release manifest: error validating "": error '
      'validating data: ValidationError(Deployment.spec): unknown field "x" in io.k8s.api.apps.v1.DeploymentSpec',
-     "Helm chartField", {"path": "Deployment.spec"}, "What Helm or kubectl checks before sending it"),
+     "Helm chartField", {"path": "Deployment.spec"}, "Helm or kubectl validated the objects and found an error"),
     ("error: error parsing web.yaml: error converting YAML to JSON: yaml: line 12: did not find expected key",
      "kubectl kubectlYaml", {"file": "web.yaml", "line": "12"}, "kubectl cannot read web.yaml as YAML"),
     ("Preempted by a pod on node n3", "kube-scheduler preempted", {"node": "n3"},
@@ -422,9 +422,9 @@ MISREAD = (
     ("Preempted by pod 3a1c-77 on node n3.", "kube-scheduler preempted", {"pod": "pod 3a1c-77", "node": "n3"},
      "evicted this pod from node n3"),
     ("Cannot schedule pods: Insufficient cpu.", "kube-scheduler nodes", {},
-     "The text does not say how many nodes each reason is about."),
+     "The message does not say how many nodes each reason applies to."),
     ("Cannot schedule pods: no nodes available to schedule pods.", "kube-scheduler noNodes", {},
-     "The scheduler knows of no node at all"),
+     "The cluster has no nodes, or none has registered"),
     ('Deployment.apps "web" is invalid: spec.template.spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be '
      "greater than zero",
      "kube-apiserver validation",
@@ -434,26 +434,26 @@ MISREAD = (
      "kube-apiserver invalidObject", {"object": 'Deployment.apps "web"'},
      'The API server refuses Deployment.apps "web": spec.selector: Invalid value: "x": field is immutable.'),
     ('running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "data-web-0"',
-     "kube-scheduler volumeBinding", {"claim": "data-web-0"}, "the volume of claim data-web-0 was not ready for it in time"),
+     "kube-scheduler volumeBinding", {"claim": "data-web-0"}, "the volume of claim data-web-0 was not ready in time"),
     ('running PreBind plugin "VolumeBinding": binding volumes: timed out waiting for the condition',
      "kube-scheduler volumeBindingUnnamed", {"why": "timed out waiting for the condition"},
-     "The message does not name the claim: it is one of the pod's claims that are Pending."),
+     "The message does not name the claim: it is one of the pod's Pending claims."),
     ('running PreBind plugin "VolumeBinding": binding volumes: pv "pv-1" node affinity doesn\'t match node "n1": no match',
      "kube-scheduler volumeElsewhere", {"volume": "pv-1", "node": "n1"}, "volume pv-1 cannot be reached from it"),
     ('error while running "VolumeBinding" filter plugin for pod "web-0": pod has unbound immediate PersistentVolumeClaims',
      "kube-scheduler claimUnbound", {"pod": "web-0"}, "A PersistentVolumeClaim of pod web-0 is not bound"),
     ("NodePool requirements filtered out all compatible available instance types",
-     "Karpenter karpenterTypes", {}, "No instance type is left that the NodePool's requirements allow"),
+     "Karpenter karpenterTypes", {}, "No available instance type meets the NodePool's requirements"),
     ("waiting for first consumer to be created before binding", "persistentvolume-controller waitingForConsumer", {},
-     "That is no error of the claim: the pod is what to look at"),
+     "The claim is fine: look at its pod."),
     ('waiting for a volume to be created, either by external provisioner "ebs.csi.aws.com" or manually by system administrator',
      "persistentvolume-controller waitingForProvisioner", {"provisioner": "ebs.csi.aws.com"},
-     "The claim waits for ebs.csi.aws.com to make its volume."),
+     "The claim waits for ebs.csi.aws.com to create its volume."),
     ("Pod was rejected: Node didn't have enough resource: cpu, requested: 500, used: 1800, capacity: 2000",
      "kubelet outOfResource", {"resource": "cpu", "requested": "500", "used": "1800", "capacity": "2000"},
      "The kubelet refused the pod, which was bound to its node: cpu has capacity 2000"),
     ("Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
-     "kubelet rejectedByNode", {"plugin": "NodeAffinity"}, "the node does not meet NodeAffinity any more"),
+     "kubelet rejectedByNode", {"plugin": "NodeAffinity"}, "the node no longer meets NodeAffinity"),
     ("The node was low on resource: memory. Threshold quantity: 100Mi, available: 20Mi.", "kubelet evictedByNode",
      {"resource": "memory"}, "its node ran short of memory"),
     ('Multi-Attach error for volume "pvc-1" Volume is already exclusively attached to one node and can\'t be attached to another',
@@ -463,7 +463,7 @@ MISREAD = (
     ('Waiting for deployment "web" rollout to finish: 1 out of 3 new replicas have been updated...', "kubectl rolloutWaits",
      {"why": "1 out of 3 new replicas have been updated..."}, "look at the new pods"),
     ("cannot delete Pods with local storage (use --delete-emptydir-data to override): shop/web-0", "kubectl drainRefused",
-     {"what": "Pods with local storage"}, "kubectl drain evicts nothing until"),
+     {"what": "Pods with local storage"}, "kubectl drain evicts no pod until"),
     ("Marking for deletion Pod shop/web-0", "kube-controller-manager taintEviction", {"pod": "shop/web-0"},
      "has a NoExecute taint"),
     ("waiting for pod web-0 to be scheduled", "persistentvolume-controller waitingForPod", {"pod": "web-0"},
@@ -487,8 +487,8 @@ def test_a_text_cut_off_before_the_missing_label_leaves_both_open(end: str) -> N
 
     assert part.is_cut
     assert meaning.meaning(part).endswith(
-        "The text is cut off before it says why: either the pod there would make the skew greater than maxSkew, or they do "
-        "not have the label that is the topologyKey (`missing required label`)."
+        "The text is cut off before the reason: either the pod would make the skew greater than maxSkew, or they do "
+        "not have the topologyKey label (`missing required label`)."
     )
 
 
@@ -500,8 +500,8 @@ def test_a_text_without_a_full_stop_may_be_cut_off_before_the_missing_label() ->
     told = [meaning.meaning(parse(text).parts[0]) for text in texts]
 
     assert told[0] == told[1] + (
-        " The text ends without a full stop: if it is cut off, `(missing required label)` may follow, and they do not have "
-        "the label that is the topologyKey."
+        " The text ends without a full stop: if it is cut off, `(missing required label)` may follow, and they do "
+        "not have the topologyKey label."
     )
 
 
@@ -523,7 +523,7 @@ def test_a_text_cut_off_within_the_missing_label_is_about_it(end: str) -> None:
             "The taint says that those 2 nodes are being removed by the cluster autoscaler.",
         ),
         ("karpenter.sh/disrupted: ", "The taint says that those 2 nodes are being removed by Karpenter."),
-        ("node-role.kubernetes.io/control-plane: ", "It marks control-plane nodes, which take no ordinary pods."),
+        ("node-role.kubernetes.io/control-plane: ", "It marks control-plane nodes, which do not run ordinary pods."),
     ],
 )
 def test_a_well_known_taint_is_told_by_what_it_says(taint: str, said: str) -> None:
@@ -536,7 +536,7 @@ def test_insufficient_pods_are_about_the_limit_of_pods() -> None:
     (part,) = parse("0/10 nodes are available: 10 Insufficient pods.").parts
 
     assert (10, ReasonKind.TOO_MANY_PODS) == (part.number, part.kind)
-    assert "Those 10 nodes run as many pods as they may (allocatable pods)." == meaning.meaning(part)
+    assert "Those 10 nodes already run the maximum number of pods (allocatable pods)." == meaning.meaning(part)
 
 
 def test_every_form_of_karpenter_says_what_to_run_next() -> None:
