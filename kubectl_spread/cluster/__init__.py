@@ -1,1 +1,1 @@
-"""A moment of a cluster."""
+"""One moment of a cluster."""

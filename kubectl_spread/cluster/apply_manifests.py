@@ -1,4 +1,4 @@
-"""A cluster once the objects beside a workload in its manifests are applied, before its pods are created."""
+"""A cluster with the other objects of a manifest applied, before the workload's pods are created."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS = (*_NAMESPACED, "PersistentVolume", "StorageClass", "PriorityClass", "Run
 
 
 def applied(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> Cluster:
-    """The cluster with more objects, all of which must decode and be of `KINDS`.
+    """Return the cluster with more objects, all of which must decode and be of `KINDS`.
 
     Of a claim, volume, budget or quota that the cluster has already, its own counts, which has a status; of anything
     else what is applied.
@@ -66,7 +66,7 @@ def _in_namespace(plain: Plain, namespace: str) -> Plain:
 
 
 def _namespaces(cluster: Cluster, extra: Cluster) -> dict[str, Labels]:
-    """With the label that the API server gives each; labels that were there and are not written stay."""
+    """Return namespaces with the label that the API server adds; labels that a manifest leaves out stay."""
     made = {
         name: {**cluster.namespaces.get(name, {}), NAMESPACE_NAME: name, **labels}
         for name, labels in extra.namespaces.items()
@@ -75,7 +75,7 @@ def _namespaces(cluster: Cluster, extra: Cluster) -> dict[str, Labels]:
 
 
 def _storage(own: Storage, extra: Storage) -> Storage:
-    """Claims are new: nobody has bound them yet. Volumes without a claim become available at once."""
+    """Return storage with new claims, which are not bound yet, and volumes, which are available at once."""
     classes = {**own.classes, **extra.classes}
     default = next((item.name for item in classes.values() if item.is_default), "")
     volumes = {
@@ -95,7 +95,7 @@ def _storage(own: Storage, extra: Storage) -> Storage:
 
 
 def _budgets(objects: list[Plain], extra: Cluster, cluster: Cluster) -> list[Budget]:
-    """New budgets, with what their controller would allow."""
+    """Return new budgets, with the evictions that their controller would allow."""
     known = {(budget.namespace, budget.name) for budget in cluster.budgets}
     specs = {
         (plain["metadata"]["namespace"], plain["metadata"].get("name") or ""): plain.get("spec") or {}
@@ -110,7 +110,7 @@ def _budgets(objects: list[Plain], extra: Cluster, cluster: Cluster) -> list[Bud
 
 
 def _allowed(spec: Plain, budget: Budget, cluster: Cluster) -> int:
-    """How many evictions a budget allows, where every pod that runs is healthy.
+    """Return how many evictions a budget allows if every running pod is healthy.
 
     Source: pkg/controller/disruption/disruption.go, getExpectedPodCount (v1.36.2).
     """
@@ -127,7 +127,7 @@ def _allowed(spec: Plain, budget: Budget, cluster: Cluster) -> int:
 
 
 def _scaled(value: Any, total: int) -> int:
-    """A number, or a percentage of the total, rounded up; what is neither counts as 0."""
+    """Return a number, or a percentage of the total rounded up; anything else counts as 0."""
     if isinstance(value, str):
         percent: Optional[str] = value.removesuffix("%") if value.endswith("%") else None
         return -(-int(percent) * total // 100) if percent is not None and percent.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""Bound pods told apart by what a selector sees of them, and looked up by their labels."""
+"""Groups of bound pods that a selector can tell apart, indexed by label."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Group(NamedTuple):
 class Groups:
     """Groups in the order they were met.
 
-    One that is made of another starts with its groups, and shares what was found out about these.
+    Groups made from a base start with its groups, and share the answers about these.
     """
 
     def __init__(self, base: Optional[Groups] = None) -> None:
@@ -43,11 +43,11 @@ class Groups:
         return self._taken + len(self._own)
 
     def all(self) -> list[Group]:
-        """Every group."""
+        """Return every group."""
         return [*([] if self._base is None else self._base.all()[: self._taken]), *self._own]
 
     def add(self, group: Group) -> int:
-        """The index of a group, which may be a new one."""
+        """Add a group if it is new, and return its index."""
         found = self._find(group)
         if found is None:
             found = self._at[group] = len(self)
@@ -93,7 +93,7 @@ class Groups:
         return found
 
     def _candidates(self, namespace: str, selector: Selector) -> list[int]:
-        """Groups that may match: those with a label that the selector asks for, where it asks for one."""
+        """Return groups that may match: those with a label that the selector requires, if it requires one."""
         for group in self._own[self._indexed :]:
             self._in_namespace.setdefault(group.namespace, []).append(self._indexed)
             for key, value in group.labels:

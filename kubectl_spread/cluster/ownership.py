@@ -164,6 +164,6 @@ def pods_of(key: OwnerKey, cluster: Cluster) -> list[Pod]:
 
 
 def pod_named(namespace: str, name: str, cluster: Cluster) -> list[Pod]:
-    """The first pod of a name; none where there is no such pod."""
+    """Return the first pod of a name; none if there is no such pod."""
     found = _NAMED.of(cluster.pods).get((namespace, name))
     return [] if found is None else [found]

@@ -1,7 +1,7 @@
-"""What a snapshot keeps of an object: the fields that this program reads, and no others.
+"""Pruning of snapshots: an object keeps the fields that this program reads, and no others.
 
-A table of what to keep on top of the tables of what must decode (`assemble.SHAPES`). Environment, arguments, commands,
-mounts and images' contents are in neither. Of annotations those are kept that are named here.
+A table of fields to keep, on top of the tables of fields that must decode (`shapes.SHAPES`). Environment, arguments,
+commands, mounts and images' contents are in neither. Only the annotations named there are kept.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _THERE = {("PodDisruptionBudgetStatus", "disruptedPods"), ("PodSpec", "resourceC
 
 
 def kept(plain: Plain) -> Optional[Plain]:
-    """An object without what nobody here reads; None of a kind that nobody looks at. It must decode."""
+    """Return an object without the fields that are not read; None for a kind that is not read. It must decode."""
     shape = SHAPES.get(str(plain.get("kind")))
     if shape is None or is_of_another_group(plain):
         return None
@@ -63,7 +63,7 @@ def kept(plain: Plain) -> Optional[Plain]:
 
 
 def fields_of(struct: decode.Struct) -> dict[str, decode.Shape]:
-    """What is kept of a Go type."""
+    """Return the fields that are kept of a Go type."""
     return {**_EXTRA.get(struct.name, {}), **struct.fields}
 
 
@@ -87,14 +87,14 @@ def _kept(value: Any, shape: decode.Shape) -> Any:
 
 
 def _there(value: Any) -> Any:
-    """The keys of a mapping, or how many items a list has."""
+    """Return the keys of a mapping without their values, or an empty mapping for each item of a list."""
     if isinstance(value, dict):
         return dict.fromkeys(value)
     return [{} for _ in value] if isinstance(value, list) else None
 
 
 def without_idle_events(objects: Iterable[Plain]) -> Iterator[Plain]:
-    """Leave out events but those of pods without a node, of unbound claims, and of pods that were not created."""
+    """Keep only the events of pods without a node, of unbound claims, and of pods that were not created."""
     every = list(objects)
     waiting = {
         (plain["kind"], _namespace(plain), (plain.get("metadata") or {}).get("name"))
@@ -107,7 +107,7 @@ def without_idle_events(objects: Iterable[Plain]) -> Iterator[Plain]:
 
 
 def _waits(plain: Plain) -> bool:
-    """Whether an object is a pod without a node, or a claim without a volume."""
+    """Return whether an object is a pod without a node, or a claim without a volume."""
     spec = plain.get("spec") or {}
     if plain.get("kind") == "Pod":
         return not spec.get("nodeName")

@@ -1,12 +1,11 @@
-"""Objects of a snapshot without the names in them, and with all that the scheduler makes of names.
+"""Redaction of snapshots: names are replaced so that the scheduler decides the same.
 
-Every string has one stand-in wherever it stands, so that selectors select what they did, a pod runs on the node it ran
-on and a claim is that of its pod. Stand-ins of one kind of thing are in the order of the names, as the scheduler goes
-by it: `node-07` comes before `node-08`. A name that is made of others is made of their stand-ins: `statefulset-1-0`.
+Every string has one replacement everywhere, so that selectors select the same pods and references still hold.
+Replacements of one category are in the order of the names, because the scheduler sorts by name: `node-07` comes before
+`node-08`. A name that is made of others is made of their replacements: `statefulset-1-0`.
 
-What stays: keys of labels, taints and resources; kinds, drivers, provisioners, names of schedulers; numbers and times;
-the words that Kubernetes itself uses (`kubernetes_words`), in messages, too. All other strings are replaced, also in
-fields that nobody thought of.
+These stay: keys of labels, taints and resources; kinds, drivers, provisioners, names of schedulers; numbers and times;
+Kubernetes' own words (`kubernetes_words`), in messages, too. All other strings are replaced, in unforeseen fields, too.
 """
 
 from __future__ import annotations
@@ -131,7 +130,7 @@ Replace = Callable[[str, str], str]
 
 
 def redacted(objects: Iterable[Plain]) -> Iterator[Plain]:
-    """Objects as `kept` leaves them, without names."""
+    """Replace the names in objects that were pruned."""
     every = list(objects)
     names = _Names(every)
     for plain in every:
@@ -139,7 +138,7 @@ def redacted(objects: Iterable[Plain]) -> Iterator[Plain]:
 
 
 class _Names:
-    """The stand-in of every string."""
+    """The replacement of every string."""
 
     def __init__(self, objects: list[Plain]) -> None:
         self._category: dict[str, str] = {}
@@ -155,7 +154,7 @@ class _Names:
         self._assign()
 
     def of(self, role: str, text: str) -> str:
-        """What stands for a string."""
+        """Return the replacement of a string."""
         if role == "message":
             return self._message(text)
         return self._known.get(text, text)
@@ -230,7 +229,7 @@ class _Names:
                 self._known[text] = f"{category}-{number:0{width}d}{tag}"
 
     def _parts(self, text: str) -> Optional[tuple[str, ...]]:
-        """The names that a name is made of: of its workload and a number or a revision, of its claim template."""
+        """Return the names that a name is made of: workload, number or revision, claim template."""
         if text in self._composed:
             return self._composed[text]
         before, dash, last = text.rpartition("-")
@@ -255,7 +254,7 @@ class _Names:
         return _WORD.sub(lambda match: self._word(match[0]), text)
 
     def _word(self, word: str) -> str:
-        """A word of a message: as it is where Kubernetes says it, a stand-in of a name, or nothing that tells."""
+        """Return a word of a message: Kubernetes' own words stay, names are replaced, all other words are hidden."""
         bare = word.strip(_EDGES)
         if not bare or word.lower() in words.MESSAGE_WORDS or bare.lower() in words.MESSAGE_WORDS or bare in self._keys:
             return word
@@ -287,7 +286,7 @@ def _object(plain: Plain, replace: Replace) -> Plain:
 
 
 def _walk(value: Any, shape: decode.Shape, role: str, replace: Replace) -> Any:
-    """A value with its strings replaced.
+    """Return a value with its strings replaced.
 
     Args:
         value: it decodes as `shape`.
@@ -338,7 +337,7 @@ def _map(value: Plain, shape: decode.MapOf, role: str, replace: Replace) -> Plai
 
 
 def _label(key: str, text: str, replace: Replace) -> str:
-    """The value of a label; a volume's may name several zones."""
+    """Return the replaced value of a label; a volume's may name several zones."""
     if _OF_LABELS.get(key) in _ZONES and "__" in text:
         return "__".join(replace(f"label:{key}", part) for part in text.split("__"))
     return replace(f"label:{key}", text)

@@ -18,7 +18,7 @@ def _with_phase(kind: str, fields: dict[str, Any]) -> decode.Struct:
 
 
 def _phase(kind: str) -> decode.Struct:
-    """The status of a claim or a volume: one of the wrong type costs the object itself, and no other."""
+    """Return the status of a claim or a volume: a wrong type drops this object, and no other."""
     return decode.Struct(f"{kind}Status", {"phase": decode.Atom.STRING})
 
 
@@ -59,7 +59,7 @@ REVISIONS = ("updateRevision", "currentPodHash")  # of StatefulSets and their li
 
 
 def _controller(kind: str) -> decode.Struct:
-    """A workload: what its pods depend on, what it selects, and its conditions."""
+    """Return the fields of a workload: pod template, selector and conditions."""
     shape = workload_shape.shape(KINDS[kind])
     spec = shape.fields["spec"]
     selector: dict[str, Any] = {} if kind in ("Job", "CronJob") else _SELECTED_BY_LABELS

@@ -1,4 +1,4 @@
-"""Every object a scheduler plugin may look at; immutable."""
+"""The objects that a scheduler plugin may read; immutable."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kubectl_spread.objects.workload import Workload
 
 
 class Service(NamedTuple):
-    """A Service; `selector` is None where it has none."""
+    """A Service; `selector` is None if it has none."""
 
     namespace: str
     name: str
@@ -28,7 +28,7 @@ class Service(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """A PodDisruptionBudget: what it asks for, and how many evictions its status allows now."""
+    """A PodDisruptionBudget: its spec, and how many evictions its status allows now."""
 
     namespace: str
     selector: Selector
@@ -49,7 +49,7 @@ class Autoscaler(NamedTuple):
 
 
 class PriorityClass(NamedTuple):
-    """A PriorityClass; the default is that of pods that name none."""
+    """A PriorityClass; pods that name none get the default."""
 
     value: int
     preemption_policy: str = ""
@@ -63,7 +63,7 @@ _BUILT_IN = {
 
 
 class OwnerKey(NamedTuple):
-    """Names an object that owns pods."""
+    """The name of an object that owns pods."""
 
     kind: str
     namespace: str
@@ -71,7 +71,7 @@ class OwnerKey(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """A condition of an object's status; `since` is when it changed last, as the API server writes times."""
+    """A condition of an object's status; `since` is the time of its last change, as the API server writes it."""
 
     type: str
     status: str
@@ -97,7 +97,7 @@ class Controller(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that was reported of an object; `last` is when it was seen last, as the API server writes times."""
+    """An Event about an object; `last` is the time it was last seen, as the API server writes it."""
 
     about: OwnerKey
     reason: str
@@ -146,22 +146,22 @@ class Cluster(NamedTuple):
     complete: frozenset[str] = frozenset()  # kinds of which every object is here; of others some may be missing
 
     def bound(self) -> list[Pod]:
-        """Pods that count: bound to a node, and neither succeeded nor failed."""
+        """Return the pods that count: bound to a node, and neither succeeded nor failed."""
         return [pod for pod in self.pods if pod.node_name and pod.is_visible]
 
     def pending(self) -> list[Pod]:
-        """Pods that wait for a node."""
+        """Return the pods that wait for a node."""
         return [pod for pod in self.pods if not pod.node_name and pod.is_visible]
 
     def owners_of(self, pod: Pod) -> tuple[OwnerKey, ...]:
-        """The controllers of a pod: its own, and that controller's."""
+        """Return the controllers of a pod: its own, and the controller of that one."""
         if pod.owner is None:
             return ()
         key = _owner_key(pod.owner, pod.namespace)
         return (key, self.owners[key]) if key in self.owners else (key,)
 
     def top_owner(self, pod: Pod) -> Optional[OwnerKey]:
-        """The workload a pod belongs to: its controller, or that controller's."""
+        """Return the controller of a pod, or the controller of that one."""
         if pod.owner is None:
             return None
         key = _owner_key(pod.owner, pod.namespace)

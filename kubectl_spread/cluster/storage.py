@@ -34,7 +34,7 @@ class StorageState:
         self._masks: dict[str, Bools] = {}
 
     def claims_of(self, pod_class: PodClass, *, with_ephemeral: bool = True) -> list[tuple[ObjectKey, Optional[Claim]]]:
-        """The claims of a pod in the order of its volumes, None for one that does not exist."""
+        """Return the claims of a pod in the order of its volumes, None for a claim that does not exist."""
         keys = [
             ObjectKey(pod_class.namespace, volume.claim)
             for volume in pod_class.volumes
@@ -43,11 +43,11 @@ class StorageState:
         return [(key, self.claims.get(key)) for key in keys]
 
     def class_of(self, claim: Claim) -> Optional[StorageClass]:
-        """The StorageClass of a claim; None where it names none, or one that does not exist."""
+        """Return the StorageClass of a claim; None if it names none, or one that does not exist."""
         return self.storage.classes.get(claim.storage_class)
 
     def waits(self, claim: Claim) -> bool:
-        """Whether the claim is bound only once a pod that uses it is scheduled."""
+        """Return whether the claim is bound only when a pod that uses it is scheduled."""
         storage_class = self.class_of(claim)
         return storage_class is not None and storage_class.waits and not claim.volume_name
 

@@ -1,4 +1,4 @@
-"""The taints of nodes, asked once for all nodes that have the same."""
+"""The taints of nodes, evaluated once for all nodes with equal taints."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Tainted:
         return any(self._sets)
 
     def first(self, tolerations: tuple[Toleration, ...]) -> FirstTaints:
-        """The first NoSchedule or NoExecute taint of each node that is not tolerated."""
+        """Return the first NoSchedule or NoExecute taint of each node that is not tolerated."""
         found = self._first.get(tolerations)
         if found is None:
             by_set = [first_untolerated(taints, tolerations) for taints in self._sets]

@@ -1,1 +1,1 @@
-"""kube-scheduler: for one pod and one cluster, what each plugin says."""
+"""kube-scheduler: the answers of each plugin for one pod on one cluster."""

@@ -15,31 +15,31 @@ Floats = NDArray[np.floating[Any]]
 
 
 def divide(number: Int64s, by: Int64s | int) -> Int64s:
-    """`number / by`, truncated toward zero; `by` must not be 0."""
+    """Return `number / by`, truncated toward zero; `by` must not be 0."""
     quotient: Int64s = np.abs(number) // np.abs(by)
     return np.where((number < 0) != (np.asarray(by) < 0), -quotient, quotient)
 
 
 def int64(number: int) -> int:
-    """What is left of a number that does not fit into 64 bits: Go wraps around, as numpy does."""
+    """Wrap a number that does not fit into 64 bits, as Go and numpy do."""
     return (number + 2**63) % 2**64 - 2**63
 
 
 def round_half_away(number: Floats) -> Int64s:
-    """math.Round of numbers that are not negative: 0.49999999999999994 is 0, 2.5 is 3."""
+    """Return math.Round of numbers that are not negative: 0.49999999999999994 is 0, 2.5 is 3."""
     nearest = np.rint(number)  # but for halves, which go to the even neighbour
     nearest += number - nearest == 0.5
     return nearest.astype(np.int64)
 
 
 def round_one(number: float) -> int:
-    """`round_half_away` of one number."""
+    """Return `round_half_away` of one number."""
     nearest = round(number)  # as `np.rint`
     return nearest + (number - nearest == 0.5)
 
 
 def default_normalize(scores: Int64s, *, reverse: bool) -> Int64s:
-    """Scale raw scores to 0..100 by their maximum.
+    """Normalize raw scores to 0..100 by their maximum.
 
     Source: pkg/scheduler/framework/plugins/helper/normalize_score.go, DefaultNormalizeScore (v1.36.2).
     """

@@ -74,7 +74,7 @@ class Candidate(NamedTuple):
 
 
 class DryRun(NamedTuple):
-    """What DefaultPreemption finds.
+    """The outcome of DefaultPreemption.
 
     not_eligible: why the pod may evict nobody. candidates: nodes that would take it, in the cluster's order, and the
     one that is chosen. refused: of the other nodes that were tried, why not, by name; all the rest were refused for
@@ -88,7 +88,7 @@ class DryRun(NamedTuple):
 
 
 class PostFilterResult(NamedTuple):
-    """What came of preemption: a node and its victims, or the words that explain why not.
+    """The result of preemption: a node and its victims, or the reason why there are none.
 
     `dry_run` is None where DefaultPreemption does not run.
     """
@@ -212,12 +212,12 @@ class _Selection:
         return Candidate(node, tuple(tried), tuple(broken), first_decides=True)
 
     def _refusal(self, at: int, removed: Sequence[Pod], nominated: Sequence[Pod]) -> Optional[Status]:
-        """Why a node does not take the pod even so, with the pods nominated to it and without them."""
+        """Return why a node still refuses the pod, with the pods nominated to it or without them."""
         status = self._filtered.filter_with(at, removed, nominated) if nominated else None
         return self._filtered.filter_with(at, removed, ()) if status is None else status
 
     def _fits(self, at: int, removed: Sequence[Pod], nominated: Sequence[Pod]) -> bool:
-        """Whether there is no refusal on a node where only its pods can be in the way."""
+        """Return whether a node fits if only its pods can be in the way."""
         # perf: a few thousand nodes are asked about each of their pods
         if nominated and any(state.filter_with(at, removed, nominated) for state in self._states):
             return False
@@ -225,7 +225,7 @@ class _Selection:
 
 
 def _by_importance(pods: list[Pod]) -> list[Pod]:
-    """The more important first; of equal ones the first listed, but of those without a start the last listed.
+    """Sort pods by importance; equal ones stay in order, those without a start time are reversed.
 
     For upstream such a pod starts when it is looked at, and of two it looks at the later one of the list first, which
     so comes before the other. (That is how it sorts up to 12 pods; the order of more is not known.)
@@ -236,12 +236,12 @@ def _by_importance(pods: list[Pod]) -> list[Pod]:
 
 
 def _importance(pod: Pod) -> tuple[int, str]:
-    """The more important first: higher priority, then started earlier; a pod without a start counts as now."""
+    """Return the sort key: higher priority first, then the earlier start; no start time counts as now."""
     return (-pod.cls.priority, pod.start_time or NOW)
 
 
 def _by_budget(pods: list[Pod], budgets: tuple[Budget, ...]) -> tuple[list[Pod], list[Pod]]:
-    """Pods whose eviction would break a disruption budget, and the others (filterPodsWithPDBViolation)."""
+    """Return the pods whose eviction would break a disruption budget, and the others (filterPodsWithPDBViolation)."""
     allowed = [budget.disruptions_allowed for budget in budgets]
     violating: list[Pod] = []
     others: list[Pod] = []
@@ -260,7 +260,7 @@ def _by_budget(pods: list[Pod], budgets: tuple[Budget, ...]) -> tuple[list[Pod],
 
 
 def preference(candidate: Candidate) -> tuple[int, int, int, int, tuple[int, ...]]:
-    """The smaller the better (pickOneNodeForPreemption); the latest of the earliest starts last."""
+    """Return the sort key of a candidate, the smallest is best (pickOneNodeForPreemption)."""
     return (
         candidate.violations,
         candidate.highest,

@@ -1,4 +1,4 @@
-"""How many nodes of a large cluster are looked at, and in which order.
+"""Sampling: how many nodes of a large cluster are searched, and in which order.
 
 Source: pkg/scheduler/schedule_one.go, numFeasibleNodesToFind, findNodesThatPassFilters; backend/cache/node_tree.go
 (v1.36.2). Difference: upstream looks at nodes in parallel and may find a few more or others; here it is one by one.
@@ -23,7 +23,7 @@ _LEGACY = {REGION: "failure-domain.beta.kubernetes.io/region", ZONE: "failure-do
 
 
 def num_feasible_nodes_to_find(percentage: int, nodes: int) -> int:
-    """How many feasible nodes are enough among so many candidates; a percentage of 0 adapts to the number."""
+    """Return how many feasible nodes are enough; a percentage of 0 adapts to the number of nodes."""
     if nodes < MIN_FEASIBLE_NODES_TO_FIND:
         return nodes
     if percentage == 0:
@@ -32,7 +32,7 @@ def num_feasible_nodes_to_find(percentage: int, nodes: int) -> int:
 
 
 def tree_order(nodes: tuple[Node, ...]) -> NodeIndices:
-    """The first node of each zone, then the second of each, and so on: intp (N,)."""
+    """Return the first node of each zone, then the second of each, and so on: intp (N,)."""
     zones: dict[tuple[str, ...], list[int]] = {}
     for at, node in enumerate(nodes):
         zones.setdefault(tuple(_label(node, key) for key in (REGION, ZONE)), []).append(at)
@@ -42,7 +42,7 @@ def tree_order(nodes: tuple[Node, ...]) -> NodeIndices:
 
 
 def _label(node: Node, key: str) -> str:
-    """The legacy label comes first, where a node has it."""
+    """Return the value of a label; the legacy label comes first."""
     return node.labels.get(_LEGACY[key], node.labels.get(key, ""))
 
 
@@ -56,13 +56,13 @@ class Sampler:
         self.start = 0
 
     def anew(self) -> Sampler:
-        """One that remembers nothing, for the same nodes."""
+        """Return a sampler of the same nodes that starts at the first."""
         other = object.__new__(Sampler)
         other._n, other._twice, other.start = self._n, self._twice, 0
         return other
 
     def sample(self, feasible: Bools, considered: Optional[Bools], percentage: int) -> NodeIndices:
-        """The feasible nodes that a search would find before it stops, in the order it finds them: intp (F,).
+        """Return the feasible nodes that a search finds before it stops, in that order: intp (F,).
 
         Args:
             feasible: bool (N,).

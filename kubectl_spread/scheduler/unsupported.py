@@ -1,4 +1,4 @@
-"""What decides about a pod and is not evaluated here, so that nobody can say where the pod goes.
+"""Features that decide where a pod goes and that are not evaluated here.
 
 Source: pkg/scheduler/extender.go, IsInterested; framework/plugins/dynamicresources/extendeddynamicresources.go;
 staging/src/k8s.io/api/resource/v1/types.go, ResourceDeviceClassPrefix (v1.36.2).
@@ -18,7 +18,7 @@ _OF_DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
 
 
 def not_evaluated(pod_class: PodClass, profile: Optional[Profile], cluster: Cluster) -> tuple[str, ...]:
-    """What the pod depends on, in words; empty where its node can be predicted.
+    """Return the features a pod depends on that are not evaluated, in words; empty if its node can be predicted.
 
     Args:
         pod_class: the class of the pod.
@@ -31,7 +31,7 @@ def not_evaluated(pod_class: PodClass, profile: Optional[Profile], cluster: Clus
 
 
 def _devices(pod_class: PodClass, profile: Profile, cluster: Cluster) -> Iterator[str]:
-    """Extended resources for which the scheduler makes resource claims."""
+    """Return the extended resources for which the scheduler creates resource claims."""
     if not CLAIMS_FOR_RESOURCES.of(profile.release):
         return
     for resource, _ in pod_class.requests:
@@ -43,7 +43,7 @@ def _devices(pod_class: PodClass, profile: Profile, cluster: Cluster) -> Iterato
 
 
 def _configured(pod_class: PodClass, profile: Profile) -> Iterator[str]:
-    """What the scheduler's configuration adds to its own plugins."""
+    """Return the plugins and extenders that the configuration adds to the scheduler's own."""
     for name in profile.foreign:
         yield f"the plugin {name}"
     for extender in profile.extenders:

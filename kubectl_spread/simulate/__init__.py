@@ -1,1 +1,1 @@
-"""What happens over time."""
+"""Placing of pods, and its consequences."""

@@ -1,7 +1,7 @@
-"""What the lint rules ask about a cluster (`cluster.facts.ClusterFacts`), answered with the scheduler's own code.
+"""Answers to the lint rules' questions about a cluster (`cluster.facts.ClusterFacts`), from the scheduler's own code.
 
-Nodes and domains are those that its plugins count and refuse, asked for a first replica of the workload. What other
-workloads decide is left aside, as they may change it: required affinity to their pods, and claims that do not exist.
+The plugins filter the first replica of the workload; their counts and refusals are the answers. Required affinity to
+other workloads' pods and claims that do not exist are ignored, because other workloads may change them.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class KnownCluster:
         return frozenset(key for node in self._cluster.nodes for key in node.labels)
 
     def domain_count(self, key: str) -> int:
-        """How many values a label has among the nodes."""
+        """Count the values of a label among the nodes."""
         return len({node.labels[key] for node in self._cluster.nodes if key in node.labels})
 
     @cached_property
@@ -134,7 +134,7 @@ class KnownCluster:
         return Server(max(minors.values()), is_certain=True in minors) if minors else None
 
     def constraint_facts(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintFacts]:
-        """A constraint on the cluster without the workload's own pods."""
+        """Return a constraint's domains and counts without the workload's own pods."""
         found = self._evidence_of(workload)
         if found is None or constraint.position not in found.positions:
             return None
@@ -146,21 +146,21 @@ class KnownCluster:
         return found.accounts.get(position)
 
     def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintCounts]:
-        """A hard constraint and the workload's pods that run."""
+        """Return the counts of a hard constraint if pods of the workload run."""
         found, report = self._hard(workload, constraint)
         if found is None or report is None or not found.own or not report.eligible_domains:
             return None
         return report.counts
 
     def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Uncounted]:
-        """The workload's running pods that a constraint's selector does not match, if it matches others."""
+        """Return the workload's running pods that a constraint's selector does not match, if it matches others."""
         found = self._evidence_of(workload)
         if found is None or not found.own:
             return None
         return uncounted(constraint, found.own, dict(found.pod_class.labels))
 
     def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
-        """Where the pods that run would be if none of them did; None where not all of them would find a node."""
+        """Place the running pods again as if none of them ran; returns None unless all find a node."""
         found, report = self._hard(workload, constraint)
         if found is None or report is None:
             return None
@@ -170,14 +170,14 @@ class KnownCluster:
         return None if len(placement.placed) < placement.replicas else _spread(placement, constraint)
 
     def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
-        """Where all pods of a workload of which none runs yet go; not on nodes of which only labels are known."""
+        """Return where all pods of a workload go if none runs yet; None if only labels of nodes are known."""
         placement = self._placement_of(workload) if self._keys is None else None
         if placement is None or len(placement.placed) < placement.replicas:
             return None
         return None if any(pod.ran_already for pod in placement.placed) else _spread(placement, constraint)
 
     def others(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[ForeignPods, ...]:
-        """The workloads whose running pods a hard constraint counts beside the own; pods of no workload left aside."""
+        """Return the other workloads whose running pods a hard constraint counts."""
         found, report = self._hard(workload, constraint)
         counts = None if found is None or report is None else counts_of(report, found)
         if found is None or report is None or counts is None or report.selector.is_empty:
@@ -193,7 +193,7 @@ class KnownCluster:
         return tuple(ForeignPods(key.kind, key.name, tuple(sorted(domains[key]))) for key in sorted(domains))
 
     def elsewhere(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[tuple[str, int], ...]:
-        """The pods of other namespaces that a constraint selects; those of a workload of this name are its like."""
+        """Count the pods of other namespaces that a constraint selects, without workloads of the same kind and name."""
         found = self._evidence_of(workload)
         if found is None or constraint.position not in found.positions:
             return ()
@@ -210,7 +210,7 @@ class KnownCluster:
     def scaled_down(
         self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int
     ) -> Optional[ConstraintCounts]:
-        """The least uneven that the ReplicaSet controller may leave the running pods."""
+        """Return the smallest skew that the ReplicaSet controller can leave after a scale-down."""
         found, report = self._hard(workload, constraint)
         counts = None if found is None or report is None else counts_of(report, found)
         if found is None or report is None or counts is None or len({pod.owner for pod in found.own}) != 1:
@@ -223,7 +223,7 @@ class KnownCluster:
         return scale_down.least_uneven(pods, base, replicas)
 
     def has_claims(self, workload: Workload) -> bool:
-        """Whether a claim that a StatefulSet makes for one of its pods is there already."""
+        """Return whether a claim that a StatefulSet creates for one of its pods exists already."""
         owner = self._located(workload)
         prefixes = tuple(made_claims(owner, f"{owner.name}-"))
         return any(
@@ -231,7 +231,7 @@ class KnownCluster:
         )
 
     def volume_values(self, class_name: Optional[str], key: str) -> Optional[frozenset[str]]:
-        """The values of a node label that a StorageClass allows for volumes which it makes when a pod is scheduled."""
+        """Return the values of a node label that a StorageClass allows for volumes that wait for their pod."""
         storage = self._cluster.storage
         named = [
             item
@@ -246,7 +246,7 @@ class KnownCluster:
         return found.allowed_values(key)
 
     def anti_affinities(self, workload: Workload) -> tuple[AntiAffinity, ...]:
-        """The required anti-affinities that keep the workload's own pods apart, as far as they bound their number."""
+        """Return the required anti-affinities between the workload's own pods that limit their number."""
         found = self._evidence_of(workload)
         if found is None:
             return ()
@@ -260,19 +260,19 @@ class KnownCluster:
         return tuple(bounds)
 
     def outcome(self, workload: Workload) -> Optional[PlacedReplicas]:
-        """What becomes of the workload's pods; where it was placed with others already, in their company."""
+        """Return how many of the workload's pods find a node, together with other workloads if they were placed so."""
         placement = self._placement_of(workload)
         return None if placement is None else _read(placement)
 
     def impossible(self, workload: Workload) -> Optional[Impossible]:
-        """What keeps some pod out in every way the scheduler could place them, if hard constraints do."""
+        """Return the hard constraints that keep some pod Pending in every possible placement, if they do."""
         key = _identity(workload)
         if key not in self._impossible:
             self._impossible[key] = workload, self._search(workload)
         return self._impossible[key][1]
 
     def configured_defaults(self, workload: Workload) -> Optional[tuple[TopologySpreadConstraint, ...]]:
-        """The default constraints that the scheduler's configuration has instead of those built in, which are None."""
+        """Return the default constraints of the scheduler's configuration; None for the built-in ones."""
         name = (workload.template.get("spec") or {}).get("schedulerName") or scheduler_profiles.DEFAULT_SCHEDULER
         profile = self._profiles.get(name)
         for plugin in () if profile is None else profile.pre_filter:
@@ -313,7 +313,7 @@ class KnownCluster:
     def _hard(
         self, workload: Workload, constraint: TopologySpreadConstraint
     ) -> tuple[Optional[Evidence], Optional[ConstraintReport]]:
-        """What the plugin says of a hard constraint."""
+        """Return the plugin's report of a hard constraint."""
         found = self._evidence_of(workload)
         if found is None or constraint.position not in found.positions or not constraint.is_hard:
             return None, None
@@ -355,7 +355,7 @@ class KnownCluster:
         return replica(owner, 0)
 
     def _without_others(self, pod_class: PodClass, owner: Workload) -> PodClass:
-        """The class without what other pods and claims yet to come decide."""
+        """Return the class without requirements that other pods or later claims decide."""
         claims = self._cluster.storage.claims
         made = made_claims(owner, replica_name(owner, 0))
         kept = tuple(
@@ -422,13 +422,13 @@ def _key(owner: Workload) -> OwnerKey:
 
 
 def _is_same(placed: Workload, owner: Workload) -> bool:
-    """Whether a workload was placed as it is asked about: a rule may ask what another constraint would do."""
+    """Return whether a workload was placed with the same constraints: a rule may ask about changed ones."""
     specs = [item.template.get("spec") or {} for item in (placed, owner)]
     return placed.replicas == owner.replicas and specs[0].get(_FIELD) == specs[1].get(_FIELD)
 
 
 def _identity(workload: Workload) -> tuple[Any, ...]:
-    """A workload's template is known by its object, which whoever keeps the answer keeps as well."""
+    """Return a key of a workload. It holds the id() of the template, so keep the workload with the key."""
     return (*_key(workload), workload.replicas, id(workload.template))
 
 
@@ -452,7 +452,7 @@ def _read(placement: Placement) -> PlacedReplicas:
 
 
 def _as_known(owner: Workload, keys: Optional[frozenset[str]]) -> tuple[Workload, tuple[int, ...]]:
-    """A workload without what nodes of which only some labels are known say nothing about.
+    """Return a workload without the fields that cannot be judged if only some labels of nodes are known.
 
     What is left asks for less, so that what does not fit would not fit either as it is written. Also the positions
     of the constraints that are left.

@@ -1,4 +1,4 @@
-"""What the API server and the controllers make of a workload: its pods, those that run and those that are missing."""
+"""The pods of a workload: those that run, and those that its controller still has to create."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes suppor
 
 
 def as_running(owner: Workload, cluster: Cluster) -> Workload:
-    """A workload whose pods run already goes on with their revision, unless its template is another now."""
+    """Return a workload with the revision of its running pods, unless its template has changed."""
     if owner.is_foreign or owner.kind not in _GO_ON or is_changed(owner, cluster):
         return owner
     return owner._replace(known_hash=newest_hash(owner, running_pods(owner, cluster), cluster) or owner.known_hash)
 
 
 def is_changed(owner: Workload, cluster: Cluster) -> bool:
-    """Whether the cluster has a workload with another template, as far as a scheduler sees it.
+    """Return whether the cluster has the workload with another template, as far as a scheduler sees it.
 
     What it does not see, as the environment of containers, makes a new revision as well, and is not compared: facts
     need not have it.
@@ -47,14 +47,14 @@ def is_changed(owner: Workload, cluster: Cluster) -> bool:
 
 
 def _template_class(owner: Workload) -> PodClass:
-    """What a scheduler sees of the template, but for what admission adds."""
+    """Return the pod class of the template, without the fields that admission adds."""
     metadata = {"labels": _labels(owner), "namespace": owner.namespace}
     pod_class = read.pod({"metadata": metadata, "spec": owner.template.get("spec") or {}}).cls
     return pod_class._replace(priority=0, preemption_policy="")
 
 
 def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:
-    """The revision of the pods that a workload's controller makes now, as its label has it; empty without pods.
+    """Return the revision of the pods that a workload's controller creates now; empty without pods.
 
     Its StatefulSet or Rollout names it, or the ReplicaSet with the highest number has it; else it is what most of the
     pods have.
@@ -90,7 +90,7 @@ _MEMBER = "leaderworkerset.sigs.k8s.io/worker-index"
 
 
 def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
-    """The cluster once the workloads and the controllers that they make exist.
+    """Return the cluster with the workloads and the controllers that they create.
 
     Default constraints take over the selectors of the controllers.
     """
@@ -136,7 +136,7 @@ def missing_replicas(
 
 
 def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
-    """The workload's pods that are on a node and not on their way out."""
+    """Return the workload's pods that are on a node and not terminating."""
     return [pod for pod in _own(owner, cluster) if pod.node_name and pod.is_visible and not pod.terminating]
 
 
@@ -154,7 +154,7 @@ def _is_of_template(pod: Pod, owner: Workload) -> bool:
 
 
 def _wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:
-    """The nodes that the DaemonSet controller makes a pod for, whatever the scheduler then says.
+    """Yield the nodes for which the DaemonSet controller creates a pod, before the scheduler decides.
 
     The pod's own affinity is replaced when it is created, so that only the controller looks at it.
     Source: pkg/controller/daemon/daemon_controller.go, NodeShouldRunDaemonPod (v1.36.2).

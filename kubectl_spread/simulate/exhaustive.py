@@ -1,12 +1,12 @@
-"""Every way in which the pods of a workload could be placed, as far as it matters.
+"""Exhaustive search: every way in which the pods of a workload can be placed, up to exchangeable nodes.
 
 One simulation is one path: pods are placed one after another, on nodes that a walk chooses instead of the scores. A
-state is how many pods each node has, nodes that are alike not told apart. What lies behind a state is looked at once:
+state is the number of pods on each node, up to exchangeable nodes. Each state is continued once:
 
     {} ── a1 ── a1 b1 ── a1 b1 b2 ── refused       first path
                    └──── a1 b1 c1 ── ...           second: the walk avoids what is exhausted
 
-The eligibility of nodes is the simulation's own at every step; nothing of it is repeated here.
+The simulation decides at every step which nodes fit.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def softened(owner: Workload, positions: Iterable[int]) -> Workload:
 
 
 class Walk:
-    """Which states are exhausted: every path on from them was taken."""
+    """The states that are exhausted: every path from them was taken."""
 
     def __init__(self, kinds: list[int]) -> None:
         self._kinds = kinds
@@ -121,7 +121,7 @@ class Walk:
         return host
 
     def finish(self) -> None:
-        """The last state has nothing after it; those before it are exhausted where all is that follows them."""
+        """Mark the last state as exhausted, and those before it if all states after them are."""
         self._exhausted.add(self._state(self._pods))
         for state, following in reversed(self._path):
             if not self._exhausted.issuperset(following):

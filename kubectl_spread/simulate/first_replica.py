@@ -1,4 +1,4 @@
-"""What the scheduler's plugins say of a workload's first replica, and what that comes to for a constraint."""
+"""The plugins' answers for a workload's first replica, and the domains of its constraints."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _domains(
 
 
 def _sharing(report: ConstraintReport, found: Evidence) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The values of `kubernetes.io/hostname` of several nodes which the pod may use and a hard constraint counts."""
+    """Return the hostname values that several counted nodes share, with the names of these nodes."""
     counts = counts_of(report, found)
     if counts is None:
         return ()
@@ -143,14 +143,14 @@ def _sharing(report: ConstraintReport, found: Evidence) -> tuple[tuple[str, tupl
 
 
 def counts_of(report: ConstraintReport, found: Evidence) -> Optional[DomainCounts]:
-    """A hard constraint's own account."""
+    """Return the plugin's counts of a hard constraint."""
     position = report.constraint.position
     states = [verdict.state for verdict in found.filtered.plugin_results if isinstance(verdict.state, PreFilterState)]
     return next((item for state in states for item in state.counts if item.constraint.position == position), None)
 
 
 def domain_of(pod: Pod, counts: DomainCounts, found: Evidence) -> Optional[str]:
-    """The domain in which a constraint counts a pod, if its node is counted."""
+    """Return the domain in which a constraint counts a pod, if its node is counted."""
     at = found.filtered.columns.index.get(pod.node_name)
     if at is None or not counts.included[at]:
         return None
@@ -159,7 +159,7 @@ def domain_of(pod: Pod, counts: DomainCounts, found: Evidence) -> Optional[str]:
 
 
 def own_matching(report: ConstraintReport, found: Evidence) -> dict[str, int]:
-    """How many of the workload's own pods a hard constraint counts in each domain."""
+    """Count the workload's own pods that a hard constraint counts in each domain."""
     counts = counts_of(report, found)
     numbers: dict[str, int] = {}
     if counts is None or report.selector.is_empty:

@@ -1,11 +1,11 @@
 """Where the pods of a workload with soft constraints end up, whichever of several best nodes the scheduler takes.
 
-A soft constraint refuses nothing: what it achieves is only seen at the end, and where nodes score the same it depends
-on chance. So a forecast is a range: for every domain and node the fewest and the most pods over the ways to choose.
+A soft constraint refuses nothing: its effect shows only at the end, and depends on chance if nodes score the same. So a
+forecast is a range: for every domain and node the fewest and the most pods over all ways to choose.
 
-Where nodes can be exchanged without the scheduler noticing, ways that differ only in that are walked through once
-(`search.Walk`); what one of the nodes gets in some way, each of the others gets in another. Where there are too many
-ways, or it matters which pod goes where, some are taken at random, the same ones each time.
+Ways that differ only in exchangeable nodes (`node_kinds`) are tried once (`exhaustive.Walk`): what one node gets in
+some way, each node of its kind gets in another. If there are too many ways, or if it matters which pod goes
+where, some ways are tried at random, the same ones each time.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Range(NamedTuple):
 
 
 class ConstraintForecast(NamedTuple):
-    """What becomes of one constraint.
+    """The outcome of one constraint.
 
     domains: of the workload's pods, by value, for the eligible domains and those that get a pod. skew: between the
     fullest and the emptiest eligible domain, counting all pods that the constraint counts.
@@ -162,7 +162,7 @@ def _is_told_apart(pods: list[Pod], owner: Workload) -> bool:
 
 
 def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
-    """How many runs the steps are enough for; 0 where that is too few to say anything."""
+    """Return how many runs the steps allow; 0 if that is too few for a forecast."""
     of_a_run = pods + _START + nodes // _NODES_OF_A_STEP
     if steps // of_a_run < _LEAST_RUNS:
         return _LEAST_RUNS if _LEAST_RUNS * of_a_run <= _MOST_STEPS else 0
@@ -170,7 +170,7 @@ def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
 
 
 def _has_choice(rehearsal: Rehearsal, found: list[Placement]) -> bool:
-    """Whether a first run, which is kept, had several best nodes for a pod."""
+    """Run once, and return whether a pod had several best nodes; the run is added to `found`."""
     (placement,) = rehearsal.run(first)
     found.append(placement)
     return any(pod.hosts > 1 for pod in placement.placed)
@@ -179,7 +179,7 @@ def _has_choice(rehearsal: Rehearsal, found: list[Placement]) -> bool:
 def _outcomes(
     rehearsal: Rehearsal, kinds: Optional[list[int]], runs: int, *, is_sampled: bool
 ) -> tuple[list[Placement], bool]:
-    """Every way, as far as nodes can be told apart; or, where these are too many, those and others at random."""
+    """Place the pods in every way that differs by kinds of nodes; if there are too many, in some ways at random."""
     found: list[Placement] = []
     if kinds is not None:
         walk = Walk(kinds)
@@ -209,7 +209,7 @@ class _Counted(NamedTuple):
 
 
 def _counted(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) -> list[_Counted]:
-    """The constraints that the scheduler goes by, its own defaults included, in the order they are written."""
+    """Return the constraints that the scheduler follows, its defaults included, in written order."""
     columns = scheduler.columns
     profile = scheduler.profile_of(pod_class)
     plugin = next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
@@ -288,7 +288,7 @@ class _Told:
         return found
 
     def _shared(self, ranges: list[Range]) -> list[Range]:
-        """By node: what one node of a kind may get, each of them may."""
+        """Return the range of each node: a node may get what any node of its kind gets."""
         if self._kinds is None:
             return ranges
         of_kind: dict[int, Range] = {}

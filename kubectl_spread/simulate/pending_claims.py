@@ -1,4 +1,4 @@
-"""Claims that are yet to be created: what is known of them, and pods without the volumes that nobody can tell."""
+"""Claims that do not exist yet: their likely volumes, and pods without volumes that cannot be predicted."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def with_claims(owners: Iterable[Workload], cluster: Cluster) -> Cluster:
 
 
 def _made(owner: Workload, cluster: Cluster) -> Iterator[Claim]:
-    """The claims of a StatefulSet's pods, as the API server stores them."""
+    """Yield the claims of a StatefulSet's pods, as the API server stores them."""
     default = next((item.name for item in cluster.storage.classes.values() if item.is_default), "")
     for ordinal in range(owner.replicas or 0 if owner.claims else 0):
         names = made_claims(owner, replica_name(owner, ordinal))
@@ -60,7 +60,7 @@ def _made(owner: Workload, cluster: Cluster) -> Iterator[Claim]:
 
 
 def _settled(claim: Claim, cluster: Cluster, volumes: dict[str, Volume]) -> Optional[tuple[Claim, Optional[Volume]]]:
-    """A new claim as it is when its pod is scheduled, with the volume that it was bound to; None where nobody can tell.
+    """Return a new claim at the time its pod is scheduled, with its volume; None if that is unknown.
 
     Source: pkg/controller/volume/persistentvolume/pv_controller.go, syncUnboundClaim (v1.36.2).
     """
@@ -77,7 +77,7 @@ def _settled(claim: Claim, cluster: Cluster, volumes: dict[str, Volume]) -> Opti
 
 
 def _smallest(claim: Claim, volumes: Iterable[Volume]) -> Optional[Volume]:
-    """The volume that the controller binds a claim to: one made for it, else the smallest that is large enough."""
+    """Return the volume that the controller binds to a claim: one made for it, else the smallest that suffices."""
     best: Optional[Volume] = None
     for volume in volumes:
         if volume.storage_class != claim.storage_class or not storage.suits(volume, claim):
@@ -91,7 +91,7 @@ def _smallest(claim: Claim, volumes: Iterable[Volume]) -> Optional[Volume]:
 
 
 def lacks_provisioner(storage_class: StorageClass, cluster: Cluster) -> bool:
-    """Whether nothing in the cluster makes volumes of a class: it names a CSI driver that is not installed.
+    """Return whether nothing in the cluster provisions a class: it names a CSI driver that is not installed.
 
     By convention the names of CSI drivers have a part `csi`; of other provisioners no object tells.
     """
@@ -101,7 +101,7 @@ def lacks_provisioner(storage_class: StorageClass, cluster: Cluster) -> bool:
 
 
 class NewClaims:
-    """What is not known of the claims of one cluster."""
+    """The claims of one cluster whose volumes cannot be predicted."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._storage = cluster.storage
@@ -110,7 +110,7 @@ class NewClaims:
         self._unbound = {key for key, claim in claims.items() if claim.is_new and not self._is_settled(claim)}
 
     def without(self, pod: Pod, owner: Workload) -> Pod:
-        """The pod without volumes whose claims come with it: where they may be is not known before they exist.
+        """Return the pod without volumes whose claims do not exist yet: their nodes are unknown.
 
         So is every claim where the cluster facts hold nothing about storage, and one of a manifest that is bound before
         its pod is scheduled, or whose class is not known. The same pod where there are none.
@@ -132,6 +132,6 @@ class NewClaims:
         return pod._replace(cls=pod.cls._replace(volumes=kept))
 
     def _is_settled(self, claim: Claim) -> bool:
-        """Whether a claim that is yet to be created can be told: it has its volume, or gets one with its pod."""
+        """Return whether a new claim is predictable: it has a volume, or gets one when its pod is scheduled."""
         storage_class = self._storage.classes.get(claim.storage_class)
         return claim.is_bound or (storage_class is not None and storage_class.waits)

@@ -1,4 +1,4 @@
-"""Where the pods of a workload went, and how far that can be relied on."""
+"""Where the pods of a workload went, and how certain that is."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kubectl_spread.objects.workload import Workload
 
 
 class Certainty(Enum):
-    """How far a placement can be relied on."""
+    """How certain a placement is."""
 
     CERTAIN = "certain"  # no pod had several nodes with the highest score
-    POSSIBLE = "possible"  # some had, or other pods are on nodes nobody knows: the scheduler might take another
+    POSSIBLE = "possible"  # some had, or other pods are on unknown nodes: the scheduler may choose differently
     NOT_PREDICTABLE = "notPredictable"  # the pods depend on something that is not evaluated
 
 
@@ -39,7 +39,7 @@ class PlacedPod(NamedTuple):
 
 
 class PendingPod(NamedTuple):
-    """A pod that found no node, and why not at that moment; pods of one class share an explanation."""
+    """A pod that found no node, with the explanation of that moment; pods of one class share it."""
 
     pod: Pod
     explanation: Explanation
@@ -53,14 +53,14 @@ class Gated(NamedTuple):
 
 
 class Unpredicted(NamedTuple):
-    """A pod of which nobody can say where it goes, or whether it goes anywhere, and what it depends on."""
+    """A pod whose node cannot be predicted, and the features it depends on."""
 
     pod: Pod
     reasons: tuple[str, ...]
 
 
 class Refused(NamedTuple):
-    """A pod that the API server does not let its controller create, and why, in its words."""
+    """A pod that the API server refuses to create, with its message."""
 
     pod: str
     message: str
@@ -79,7 +79,7 @@ class Eviction(NamedTuple):
 
 
 class CreatedAgain(NamedTuple):
-    """What becomes of the pod that takes an evicted one's place."""
+    """The outcome of the pod that replaces an evicted one."""
 
     node: str
     message: str = ""

@@ -1,4 +1,4 @@
-"""What becomes of Pending pods that wait together: explained at their turn in the queue, not each for itself."""
+"""Pending pods that wait together, each explained at its turn in the queue instead of alone."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Prospects:
             self._rivals = tuple(pod.key for pod in equals if pod.key in self._late.placed)
 
     def fate(self, pod: Pod) -> Fate:
-        """Whether a pod finds a node, whatever the order among equals."""
+        """Return whether a pod finds a node, whatever the order among equals."""
         if self._early is None or self._late is None or pod.key not in self._queued:
             return Fate.UNKNOWN
         early, late = pod.key in self._early.placed, pod.key in self._late.placed
@@ -83,14 +83,14 @@ class Prospects:
         return Fate.DEPENDS if early or late else Fate.WAITS
 
     def grouped(self, pods: Iterable[Pod]) -> list[list[Pod]]:
-        """Some pods by their fate."""
+        """Group pods by their fate."""
         groups: dict[Fate, list[Pod]] = {}
         for pod in pods:
             groups.setdefault(self.fate(pod), []).append(pod)
         return list(groups.values())
 
     def finding(self, pods: Sequence[Pod]) -> Optional[Finding]:
-        """How many of some pods find a node; None where the queue says nothing of them."""
+        """Return how many of some pods find a node; None if they are not in the queue."""
         if self._early is None or self._late is None:
             return None
         counts = [sum(pod.key in outcome.placed for pod in pods) for outcome in (self._early, self._late)]
@@ -128,7 +128,7 @@ class Prospects:
         return Prospect(examined._replace(explanation=explanation), cluster, self.fate(pod))
 
     def _that_matter(self, pod: Pod, outcome: Outcome, feasible: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """The pods that are placed first and make the difference: its siblings, and those on nodes that fit now."""
+        """Return the pods placed first that make the difference: its siblings, and pods on nodes that fit now."""
         own, cluster = owner_of(pod.cls, self._cluster), self._cluster
         siblings = {other.key for other in cluster.pending() if own and owner_of(other.cls, cluster) == own}
         for key, node in outcome.placed.items():

@@ -1,4 +1,4 @@
-"""Pods that the scheduler is to place: those it placed, and those that wait."""
+"""Pods for the scheduler: those it placed, and those that wait."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Queue:
                     self._try(item.pod)
 
     def preemptions(self) -> list[Preemption]:
-        """The pods that wait for others to be evicted."""
+        """Return the pods that wait for others to be evicted."""
         found = ((item.pod, item.explanation) for item in self.pending)
         return [Preemption(pod, told.nominated_node, told.victims) for pod, told in found if told.nominated_node]
 
@@ -155,7 +155,7 @@ class Queue:
             self.first = explain_filtered(pod, filtered, self._placer.scheduler)
 
     def _never_made(self, pod: Pod, node: str) -> tuple[ClaimTrouble, ...]:
-        """The claims of a pod whose volumes nothing in the cluster makes on the chosen node."""
+        """Return the claims of a pod that nothing in the cluster provisions on the chosen node."""
         found = []
         storage = self._placer.scheduler.columns.storage
         for key, claim in storage.claims_of(pod.cls):
@@ -166,7 +166,7 @@ class Queue:
         return tuple(found)
 
     def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
-        """A pod whose node nobody can tell: it takes no room, and is not counted anywhere."""
+        """Skip a pod whose node cannot be predicted: it uses no resources and is not counted."""
         self.unpredicted.append(Unpredicted(pod, reasons))
         self.beyond.update(dict.fromkeys(reasons))
         scheduler = self._placer.scheduler

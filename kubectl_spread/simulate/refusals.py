@@ -1,4 +1,4 @@
-"""New pods that the API server refuses: by a LimitRange, a ResourceQuota, or for want of a RuntimeClass."""
+"""New pods that the API server refuses: because of a LimitRange, a ResourceQuota or a missing RuntimeClass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MILLI = 1000
 
 
 class QuotaUsage:
-    """What is charged to the quotas of a cluster, new pods included."""
+    """The usage of the quotas of a cluster, new pods included."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -44,7 +44,7 @@ class QuotaUsage:
 
 
 def _counted(quota: Quota, cluster: Cluster) -> Quantities:
-    """What a quota that nobody has counted for yet would charge for the pods that exist, limits left aside."""
+    """Return what a quota without status would charge for the existing pods, limits excepted."""
     own = [pod for pod in cluster.pods if pod.namespace == quota.namespace and pod.is_visible]
     used: Quantities = dict.fromkeys(("pods", "count/pods"), len(own) * _MILLI)
     for pod in own:

@@ -1,8 +1,8 @@
-"""Placing the replicas of workloads one after another.
+"""The replicas of workloads, placed one after another.
 
-A pod goes to the node with the highest score. Where several have it, kube-scheduler may take any of them; a `Pick`
-chooses, and `Placement.certainty` says that there was a choice. Pods that were refused are tried again as long as
-anything changes: when every pod of their workload has had its turn, and again after all workloads.
+A pod goes to the node with the highest score. If several nodes have it, kube-scheduler may take any of them; a `Pick`
+chooses, and `Placement.certainty` says that there was a choice. Refused pods are tried again as long as anything
+changes: after all pods of their workload, and again after all workloads.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def place(
 
 
 class Rehearsal:
-    """Workloads about to be placed, as often as one likes: every run starts from the same cluster.
+    """Workloads that are placed any number of times: every run starts from the same cluster.
 
     cluster, owners: with what the API server and the controllers make of the workloads; columns: before any run.
     """
@@ -101,7 +101,7 @@ class Rehearsal:
         self.columns = Columns(self.cluster)
 
     def scheduler(self) -> Scheduler:
-        """One that nobody used yet."""
+        """Return a new scheduler."""
         return Scheduler(self.columns.changed(self.cluster), self._profiles, all_nodes=self._all_nodes)
 
     def run(self, pick: Pick, *, explain_first: bool = False, evicts: bool = False) -> list[Placement]:
@@ -131,7 +131,7 @@ def _ignored(owner: Workload, minor: int) -> Ignored:
 
 
 def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]) -> list[Placement]:
-    """Say of each placement which pods it did not see, for nobody knows their nodes.
+    """Add to each placement the workloads with unpredictable pods, which it could not count.
 
     Those of the same scheduler come before it in the queue; another scheduler takes its own at any time.
     """
@@ -151,7 +151,7 @@ def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]
 
 
 class _Run(NamedTuple):
-    """What the workloads of one run share."""
+    """State that the workloads of one run share."""
 
     placer: Placer
     quotas: QuotaUsage
@@ -209,7 +209,7 @@ class _Placing:
         return has_created
 
     def placement(self) -> Placement:
-        """Where the pods went; nothing is placed after it."""
+        """Return where the pods went; call it after all pods are placed."""
         queue, columns = self.queue, self._run.placer.scheduler.columns
         return Placement(
             workload=self.owner,

@@ -1,4 +1,4 @@
-"""What runs: the pods that wait now, and the first step of each workload's next rollout."""
+"""Running workloads: the pods that wait now, and the first step of each workload's next rollout."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _QUARTER = "25%"
 
 
 class Waiting(NamedTuple):
-    """Pending pods of a workload that are alike; the explanation is the first one's."""
+    """Pending pods of a workload that are equal; the explanation is the first one's."""
 
     key: OwnerKey
     explanation: Explanation
 
 
 class Stuck(NamedTuple):
-    """A rollout whose first pod finds no node; `gone` is the old pod that is taken to have gone before, if any."""
+    """A rollout whose first pod finds no node; `gone` is the old pod that was deleted before it, if any."""
 
     workload: Workload
     explanation: Explanation
@@ -61,7 +61,7 @@ class Lost(NamedTuple):
 
 
 class Uncreated(NamedTuple):
-    """Pods that a workload lacks because its controller may not create them, and why, in the API server's words."""
+    """Pods that a workload lacks because the API server refuses them, with its message."""
 
     key: OwnerKey
     number: int
@@ -95,7 +95,7 @@ def uncreated(keys: Iterable[OwnerKey], cluster: Cluster) -> Iterator[Uncreated]
 def waiting(
     pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster, profiles: Mapping[str, Profile]
 ) -> Iterator[Waiting]:
-    """Pending pods explained, those that are alike together.
+    """Explain Pending pods, equal ones together.
 
     Args:
         pods: with the workload of each.
@@ -114,7 +114,7 @@ def waiting(
 
 
 class Rollouts:
-    """Tries the next rollout of workloads on one cluster; nothing is changed by it."""
+    """Tries the next rollout of workloads on one cluster, without changing it."""
 
     def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile]) -> None:
         self._cluster = cluster
@@ -122,7 +122,7 @@ class Rollouts:
         self._scheduler: Optional[Scheduler] = None
 
     def stuck(self, owner: Workload, spec: Plain) -> Optional[Stuck]:
-        """A rollout that gets no further than its first pod; None where that finds a node, or nobody can tell.
+        """Return a rollout whose first pod stays Pending; None if the pod finds a node, or cannot be predicted.
 
         A Deployment makes a pod beside the old ones if maxSurge lets it, and removes one if maxUnavailable does; a
         StatefulSet removes its last pod. Old pods count, unless a constraint has the revision in matchLabelKeys.
@@ -152,7 +152,7 @@ class Rollouts:
         return Stuck(owner, found, "".join(old.name for old in gone)) if is_stuck else None
 
     def _is_known(self, pod: Pod) -> bool:
-        """Whether a pod's node can be predicted: the facts have its claims, and a scheduler looks at it."""
+        """Return whether a pod's node can be predicted: its claims are known, and a scheduler takes the pod."""
         pod_class, claims = pod.cls, self._cluster.storage.claims
         has_claims = all(
             not item.claim or ObjectKey(pod_class.namespace, item.claim) in claims for item in pod_class.volumes
@@ -166,7 +166,7 @@ class Rollouts:
         return self._scheduler.filter(pod)
 
     def _fits_without(self, pod: Pod, goes: list[Pod], filtered: FilterResult) -> bool:
-        """Whether the pod finds a node once one of some others has gone: that one's own, or any."""
+        """Return whether the pod finds a node once one of some other pods is gone."""
         index = filtered.columns.index
         for old in goes:
             at = index.get(old.node_name)
@@ -196,7 +196,7 @@ def _first_of(new: Workload) -> Pod:
 
 
 def _steps(owner: Workload, spec: Plain, own: list[Pod]) -> Optional[tuple[bool, list[Pod]]]:
-    """Whether a pod comes before any goes, and the old pods of which one may go; None where all go, or none."""
+    """Return whether a new pod comes before an old one goes, and which may go; None if all go at once, or none."""
     if owner.kind == "StatefulSet":
         last = replica_name(owner, (owner.replicas or 1) - 1)
         if (spec.get("updateStrategy") or {}).get("type") == "OnDelete":

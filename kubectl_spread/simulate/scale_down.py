@@ -1,8 +1,8 @@
-"""Which pods a ReplicaSet removes, as far as that is known.
+"""The pods that a ReplicaSet deletes when it is scaled down.
 
-Of pods that all run and are ready, and have no deletion cost, those go first whose node holds the most of them; the
-numbers are taken once, before any is removed. Of several with the same number the youngest goes, which is not known
-here. So whole groups of equal numbers go, and of the last group any may: the best choice is taken.
+All pods run, are ready and have no deletion cost. Then pods go first whose node has the most of them, counted once
+before any is deleted. Of pods with equal counts the youngest goes, which is unknown here. So whole groups of equal
+counts go, and any pods of the last group: the best choice is assumed.
 
 Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2); pkg/controller/replicaset/replica_set.go,
 getPodsRankedByRelatedPodsOnSameNode.
@@ -44,7 +44,7 @@ def least_uneven(
 def _kept(
     pods: Sequence[tuple[str, Optional[str]]], replicas: int
 ) -> tuple[Counter[Optional[str]], Counter[Optional[str]], int]:
-    """The domains of pods that stay, those of the group of which some stay, and how many of it."""
+    """Return the domains of pods that stay, those of the group of which some stay, and how many of these."""
     ranks = Counter(node for node, _ in pods)
     kept: Counter[Optional[str]] = Counter()
     left = replicas
@@ -58,7 +58,7 @@ def _kept(
 
 
 def _filled(base: Mapping[str, int], last: Counter[Optional[str]], number: int) -> ConstraintCounts:
-    """So many pods of the last group, or as many as it has, each where the fewest are."""
+    """Return the counts with some pods of the last group kept, each in the emptiest domain."""
     counts, room = dict(base), Counter({domain: last[domain] for domain in base})
     for _ in range(number):
         open_to = [domain for domain in counts if room[domain]]

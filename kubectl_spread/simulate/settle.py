@@ -1,4 +1,4 @@
-"""What follows once every pod was tried: refused pods are tried again, and preemption evicts pods."""
+"""After every pod was tried: refused pods are tried again, and preemption evicts pods."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class _Evictor:
         own.add(self._placer.created_again(victim))
 
     def tell_outcomes(self) -> None:
-        """Say of each evicted pod what became of the one that takes its place."""
+        """Add to each eviction the outcome of the pod that is created again."""
         for queue in self._queues:
             queue.evictions = [
                 eviction._replace(again=_outcome(eviction.pod, self._again[eviction.pod.uid]))

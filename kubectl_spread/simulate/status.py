@@ -1,7 +1,7 @@
-"""Workloads that run, against their constraints: how many pods each domain has now, and whether that is within bounds.
+"""Running workloads and their constraints: the matching pods of each domain, and whether the skew is within maxSkew.
 
-The counts are those of the scheduler's own plugin for the pod that a workload's controller would create next: the same
-nodes and pods are counted, terminating pods are not, and matchLabelKeys leave the current revision.
+The scheduler's own plugin counts for the pod that a workload's controller would create next. So the same nodes and pods
+count, terminating pods do not, and matchLabelKeys select the current revision.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ from kubectl_spread.simulate.rollout import uncreated
 
 
 class Standing(Enum):
-    """How a constraint stands now.
+    """Whether a constraint holds now.
 
-    PARTLY_COUNTED: the selector leaves running pods of the workload out, so that the counts say less than they seem to.
-    UNEVEN is a ScheduleAnyway constraint whose domains are further apart than its maxSkew, which breaks no promise.
+    PARTLY_COUNTED: the selector does not match all running pods of the workload, so that the counts are too low.
+    UNEVEN: the skew of a ScheduleAnyway constraint exceeds its maxSkew, which is allowed.
     """
 
     OK = "ok"
@@ -65,7 +65,7 @@ class Standing(Enum):
 
 
 class DomainCount(NamedTuple):
-    """A domain that counts, its pods that match, and its nodes that are counted."""
+    """An eligible domain, with its matching pods and its counted nodes."""
 
     value: str
     matching: int
@@ -113,7 +113,7 @@ class ConstraintStatus(NamedTuple):
 
 
 class WorkloadStatus(NamedTuple):
-    """A workload; `wanted` is None where its number of pods is not its own to say, `why` says what is unknown of it.
+    """A workload; `wanted` is None if it does not set its number of pods, `why` is the reason of unknown counts.
 
     running: pods on a node that exists. lost: pods on nodes that were deleted. uncreated: pods it may not create.
     """
@@ -150,7 +150,7 @@ class WorkloadStatus(NamedTuple):
 def statuses(
     cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
 ) -> Iterator[WorkloadStatus]:
-    """Every workload by namespace, kind and name; those that another controls are part of it.
+    """Yield the status of every workload by namespace, kind and name; controlled workloads belong to their owner.
 
     Args:
         cluster: with or without the workloads themselves; one that only its pods tell of is taken as they are.
@@ -174,7 +174,7 @@ class _Known(NamedTuple):
 
 
 def _by_workload(cluster: Cluster) -> dict[OwnerKey, list[Pod]]:
-    """The pods that have not ended, by what they belong to; a pod without a controller is its own workload."""
+    """Group the pods that have not ended by workload; a pod without a controller is its own workload."""
     found: dict[OwnerKey, list[Pod]] = {}
     for pod in cluster.pods:
         if pod.is_visible:
@@ -223,7 +223,7 @@ def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]
 
 
 def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: list[Pod]) -> ConstraintStatus:
-    """The status with what its selector leaves out of the workload's own running pods."""
+    """Add the running pods of the workload that the selector does not match."""
     if item.is_default:
         return item
     found = uncounted(pod_class.constraints[item.position], running, dict(pod_class.labels))
@@ -238,7 +238,7 @@ def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: list[P
 
 
 def _next_class(key: OwnerKey, own: list[Pod], known: _Known) -> PodClass:
-    """What the next pod of a workload is like; without the workload itself, what its youngest pod is like."""
+    """Return the class of the workload's next pod; without the workload itself, that of its youngest pod."""
     controller = known.cluster.controllers.get(key)
     if controller is None:
         return max(own, key=lambda pod: pod.created).cls
@@ -250,7 +250,7 @@ def _next_class(key: OwnerKey, own: list[Pod], known: _Known) -> PodClass:
 
 
 def _unknown(pod_class: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
-    """The pod's constraints where nobody counts for them."""
+    """Return the pod's constraints if no plugin counts for them."""
     return tuple(
         ConstraintStatus(
             position=item.position,
@@ -291,7 +291,7 @@ def _constraints(
 def _soft_counts(
     constraints: tuple[Constraint, ...], pod_class: PodClass, columns: Columns, *, require_all: bool
 ) -> Iterable[DomainCounts]:
-    """Soft constraints as scoring counts them; of nodes that are full it is taken that they will not stay so.
+    """Count soft constraints as scoring does, but count full nodes as feasible, too.
 
     Scoring looks at domains of nodes that fit. What is told here must not change with every pod that comes or goes, so
     that it is domains of nodes which the pod may use at all.
@@ -356,7 +356,7 @@ def _standing(constraint: Constraint, counts: ConstraintCounts, *, is_hard: bool
 
 
 def _not_before(counts: DomainCounts, pod_class: PodClass, columns: Columns) -> str:
-    """When what is counted came to be at the earliest."""
+    """Return the latest time at which a counted node or pod came, or a pod was deleted."""
     times: list[str] = [columns.nodes[at].created for at in np.flatnonzero(_counted(counts)).tolist()]
     of_pods = (
         columns.seen(pod_class.namespace, counts.constraint.selector)[columns.bound_groups]

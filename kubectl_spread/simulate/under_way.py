@@ -1,4 +1,4 @@
-"""What the rest of a rollout does that is under way, played on the engine over time."""
+"""The rest of a rollout that has started, played on the engine over time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class End(Enum):
 
 
 class UnderWay(NamedTuple):
-    """A rollout that some pods have yet to follow; `pod` and `message`: what stays Pending where it gets stuck."""
+    """A rollout with old pods left; `pod` and `message`: the pod that stays Pending if it gets stuck."""
 
     key: OwnerKey
     end: End

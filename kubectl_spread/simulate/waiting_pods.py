@@ -1,8 +1,8 @@
 """The Pending pods of a cluster, placed one after another in the scheduler's order.
 
-Where several pods wait, each may fit on its own while there is not room for all. The scheduler takes the pod of the
-highest priority first, and of equal ones the one that waits longer (PrioritySort). Times are known to the second, so
-the order of pods created in the same second is not known.
+Several waiting pods may each fit alone while there is not enough room for all. The scheduler takes the pod of the
+highest priority first, and of equal ones the pod that waits longest (PrioritySort). Times are known to the second, so
+the order of pods created in the same second is unknown.
 
 Source: pkg/scheduler/framework/plugins/queuesort/priority_sort.go, Less (v1.36.2).
 """
@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
 
 
 class WaitingPods:
-    """The Pending pods that the scheduler looks at, and whether there is any question of their order."""
+    """The Pending pods that the scheduler takes, and whether their order matters."""
 
     def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> None:
         self._cluster = cluster
@@ -66,7 +66,7 @@ class WaitingPods:
         return Outcome(placed.nodes, self._cluster._replace(pods=pods), placed.has_ties)
 
     def equals(self, own: Collection[str]) -> list[Pod]:
-        """Other pods of equal priority and age as one of `own`."""
+        """Return the other pods that have the priority and age of one of `own`."""
         ranks = {_rank(pod) for pod in self.pods if pod.key in own}
         return [pod for pod in self.pods if pod.key not in own and _rank(pod) in ranks]
 
@@ -76,10 +76,10 @@ class WaitingPods:
 
 
 def _is_queued(pod: Pod) -> bool:
-    """Whether the scheduler looks for a node: not while the pod is gated, nor once it is deleted."""
+    """Return whether the scheduler takes a pod: not while it is gated, nor once it is deleted."""
     return not pod.cls.gates and not pod.terminating
 
 
 def _rank(pod: Pod) -> tuple[int, str]:
-    """Priority first, then age: `Less` of PrioritySort."""
+    """Return the sort key of PrioritySort's `Less`: priority first, then age."""
     return (-pod.cls.priority, pod.created[:_SECONDS])

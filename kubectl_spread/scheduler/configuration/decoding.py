@@ -1,4 +1,4 @@
-"""What kube-scheduler's strict decoder says to a KubeSchedulerConfiguration.
+"""The errors of kube-scheduler's strict decoder for a KubeSchedulerConfiguration.
 
 Source: staging/src/k8s.io/kube-scheduler/config/v1/types.go, DecodeNestedObjects, types_pluginargs.go;
 staging/src/k8s.io/apimachinery/pkg/runtime/error.go, strictDecodingError (v1.36.2).
@@ -129,7 +129,7 @@ _ARGS = {
 
 
 class _Nested(NamedTuple):
-    """What is wrong with the args of one plugin; the route leads to the first problem."""
+    """A problem in the args of one plugin; the route leads to the first one."""
 
     route: Route
     message: str

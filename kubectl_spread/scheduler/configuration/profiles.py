@@ -63,7 +63,7 @@ POINTS = ("preEnqueue", "preFilter", "filter", "postFilter", "preScore", "score"
 
 
 def version_of(text: str) -> Release:
-    """The release whose behaviour a version follows: `1.36`, `v1.34.1`.
+    """Return the release whose behaviour a version follows: `1.36`, `v1.34.1`.
 
     Raises:
         VersionError: with a sentence.
@@ -223,7 +223,7 @@ class _Entry(NamedTuple):
 
 
 def profiles(document: Optional[Plain] = None, release: Release = LATEST) -> dict[str, Profile]:
-    """The profiles of a configuration by scheduler name; the default profile where it has none."""
+    """Return the profiles of a configuration by scheduler name; the default profile if it has none."""
     document = document or {}
     written = document.get("profiles") or [{}]
     global_percentage = int(document.get("percentageOfNodesToScore") or 0)
@@ -233,7 +233,7 @@ def profiles(document: Optional[Plain] = None, release: Release = LATEST) -> dic
 
 
 def _extenders(document: Plain) -> tuple[Extender, ...]:
-    """The extenders that are asked something."""
+    """Return the extenders that filter, prioritize or bind."""
     return tuple(
         Extender(
             extender.get("urlPrefix") or "",
@@ -276,7 +276,7 @@ def _profile(written: Plain, release: Release, global_percentage: int) -> Profil
 
 
 def _foreign(sets: Plain) -> tuple[str, ...]:
-    """Enabled plugins that are not known here and have a say before the pod is bound, each once."""
+    """Return the enabled plugins that are unknown here and run before a pod is bound, each once."""
     enabled = [
         entry.name
         for point, written in sets.items()
@@ -287,13 +287,13 @@ def _foreign(sets: Plain) -> tuple[str, ...]:
 
 
 def _failing(at: dict[str, list[str]], made: dict[str, Any]) -> tuple[ScorePlugin, ...]:
-    """NodeAffinity where it prepares to score and does not: only its PreScore can fail. Without scores nothing runs."""
+    """Return NodeAffinity if its PreScore runs and its Score does not: PreScore can fail."""
     name = names.NODE_AFFINITY
     return (made[name],) if at["score"] and name in at["preScore"] and name not in at["score"] else ()
 
 
 def _available(release: Release) -> list[str]:
-    """The default plugins of a release, in the order of its MultiPoint list."""
+    """Return the default plugins of a release, in the order of its MultiPoint list."""
     found = [name for name in _PLUGINS if _is_default(name, release)]
     if behaviours.TAINTS_BEFORE_RESOURCES.of(release):
         return found
@@ -325,13 +325,13 @@ def _entries(written: Optional[Plain], field: str) -> list[_Entry]:
 
 
 def _all(sets: Plain, multi_point: list[_Entry]) -> list[_Entry]:
-    """Every plugin that some point may run."""
+    """Return every plugin that an extension point may run."""
     enabled = [entry for point in POINTS for entry in _entries(sets.get(point), "enabled")]
     return [entry for entry in (*multi_point, *enabled) if entry.name in _PLUGINS]
 
 
 def _merged(defaults: list[_Entry], written: Optional[Plain]) -> list[_Entry]:
-    """Defaults and what the user enables: a default that is listed again is replaced in its place.
+    """Merge defaults with the enabled plugins: a default that is listed again is replaced in its place.
 
     Source: default_plugins.go, mergePluginSet.
     """
@@ -350,7 +350,7 @@ def _merged(defaults: list[_Entry], written: Optional[Plain]) -> list[_Entry]:
 
 
 def _expanded(point: str, multi_point: list[_Entry], written: Optional[Plain], release: Release) -> list[str]:
-    """The plugins of one extension point in the order they run.
+    """Return the plugins of one extension point in the order they run.
 
     First those of its own list that override MultiPoint, then the rest of MultiPoint, then the rest of its list.
     """
@@ -368,7 +368,7 @@ def _expanded(point: str, multi_point: list[_Entry], written: Optional[Plain], r
 
 
 def _weights(multi_point: list[_Entry], score: list[_Entry]) -> dict[str, int]:
-    """A weight of 0, or none, counts as 1; the list of the score point comes first."""
+    """Return the weights: 0 or none counts as 1, and the list of the score point comes first."""
     weights = {entry.name: entry.weight for entry in multi_point}
     weights.update({entry.name: entry.weight for entry in score})
     return weights

@@ -1,4 +1,4 @@
-"""Why kube-scheduler would not start with a KubeSchedulerConfiguration that decodes, in its words.
+"""Validation: why kube-scheduler does not start with a KubeSchedulerConfiguration that decodes, in its words.
 
 Source: pkg/scheduler/apis/config/validation/validation.go, validation_pluginargs.go; the defaults applied before:
 pkg/scheduler/apis/config/v1/defaults.go; noderesources/fit.go, NewFit (v1.36.2).
@@ -34,7 +34,7 @@ _REQUIRED, _PREFERRED = (f"{kind}DuringSchedulingIgnoredDuringExecution" for kin
 
 
 def problems(plain: Plain, api_version: str) -> Iterator[Problem]:
-    """What stops the scheduler, in the order it looks; `api_version` is the file's."""
+    """Yield the reasons why the scheduler does not start, in its order; `api_version` is the file's."""
     yield from _connection(plain)
     profiles = [profile or {} for profile in plain.get("profiles") or ()]
     yield from _positive(plain, "parallelism", "should be an integer value greater than zero")
@@ -92,7 +92,7 @@ def _backoff(plain: Plain) -> Iterator[Problem]:
 
 
 def _queue_sort(profiles: list[Plain]) -> Iterator[Problem]:
-    """All profiles share one queue, and so its order."""
+    """Check that all profiles order the one queue they share in the same way."""
     first = _enabled(profiles[0], "queueSort") if profiles else []
     if len(first) > 1:
         at = At(("profiles", 0, "plugins", "queueSort"))
@@ -107,7 +107,7 @@ def _queue_sort(profiles: list[Plain]) -> Iterator[Problem]:
 
 
 def _plugin_set(written: Plain) -> dict[str, Any]:
-    """The internal form, as Go prints it."""
+    """Return a plugin set in its internal form, as Go prints it."""
     return {
         name: [{"Name": item.get("name") or "", "Weight": item.get("weight") or 0} for item in written[field]]
         if written.get(field)
@@ -148,7 +148,7 @@ def _plugins(profile: Plain, here: At, api_version: str) -> Iterator[Problem]:
 
 
 def _when_it_starts(profile: Plain, here: At) -> Iterator[Problem]:
-    """What only the plugins find, when the profile is made."""
+    """Yield problems that plugins find when the profile is created."""
     for at, item in enumerate(profile.get("pluginConfig") or ()):
         if (item or {}).get("name") == names.NODE_RESOURCES_FIT:
             args = here.child("pluginConfig", at, "args")
@@ -165,7 +165,7 @@ def _when_it_starts(profile: Plain, here: At) -> Iterator[Problem]:
 
 
 def _preemption(args: Plain, here: At) -> Iterator[Problem]:
-    """ValidateDefaultPreemptionArgs."""
+    """Check the arguments (ValidateDefaultPreemptionArgs)."""
     percentage, absolute = here.child("minCandidateNodesPercentage"), here.child("minCandidateNodesAbsolute")
     part, number = args.get("minCandidateNodesPercentage"), args.get("minCandidateNodesAbsolute")
     part, number = 10 if part is None else part, 100 if number is None else number
@@ -179,14 +179,14 @@ def _preemption(args: Plain, here: At) -> Iterator[Problem]:
 
 
 def _pod_affinity(args: Plain, here: At) -> Iterator[Problem]:
-    """ValidateInterPodAffinityArgs."""
+    """Check the arguments (ValidateInterPodAffinityArgs)."""
     weight = args.get("hardPodAffinityWeight")
     if weight is not None and not 0 <= weight <= 100:
         yield here.child("hardPodAffinityWeight").invalid(weight, "not in valid range [0, 100]")
 
 
 def _balanced(args: Plain, here: At) -> Iterator[Problem]:
-    """ValidateNodeResourcesBalancedAllocationArgs."""
+    """Check the arguments (ValidateNodeResourcesBalancedAllocationArgs)."""
     seen: set[str] = set()
     for at, resource in enumerate(args.get("resources") or ()):
         name, weight = resource.get("name") or "", resource.get("weight") or 1
@@ -198,7 +198,7 @@ def _balanced(args: Plain, here: At) -> Iterator[Problem]:
 
 
 def _volume_binding(args: Plain, here: At) -> Iterator[Problem]:
-    """ValidateVolumeBindingArgs, with StorageCapacityScoring off."""
+    """Check the arguments (ValidateVolumeBindingArgs, with StorageCapacityScoring off)."""
     timeout_s = args.get("bindTimeoutSeconds") or 0
     if timeout_s < 0:
         detail = "invalid BindTimeoutSeconds, should not be a negative value"
@@ -214,7 +214,7 @@ def _volume_binding(args: Plain, here: At) -> Iterator[Problem]:
 
 
 def _fit(args: Plain, here: At) -> Iterator[Problem]:
-    """ValidateNodeResourcesFitArgs."""
+    """Check the arguments (ValidateNodeResourcesFitArgs)."""
     for at, resource in enumerate(args.get("ignoredResources") or ()):
         yield from here.child("ignoredResources", at).label_key(resource or "")
     for at, group in enumerate(args.get("ignoredResourceGroups") or ()):
@@ -246,7 +246,7 @@ def _strategy(strategy: Plain, here: At) -> Iterator[Problem]:
 
 
 def _shape(points: list[Plain], here: At) -> Iterator[Problem]:
-    """The points of a score function (validateFunctionShape)."""
+    """Check the points of a score function (validateFunctionShape)."""
     if not points:
         yield here.problem("Required value", "at least one point must be specified")
         return
@@ -264,7 +264,7 @@ def _shape(points: list[Plain], here: At) -> Iterator[Problem]:
 
 
 def _node_affinity(args: Plain, here: At) -> Iterator[Problem]:
-    """ValidateNodeAffinityArgs: terms that do not parse; empty ones, and preferences of weight 0, are passed over."""
+    """Check that terms parse (ValidateNodeAffinityArgs); empty terms and preferences of weight 0 are ignored."""
     affinity, field = args.get("addedAffinity") or {}, here.child("addedAffinity")
     terms = (affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()
     for at, term in enumerate(terms):
@@ -311,7 +311,7 @@ def _expression(item: Plain, here: At) -> Iterator[Problem]:
 
 
 def _values(operator: str, values: Optional[list[str]], field: At) -> Iterator[Problem]:
-    """How many values an operator takes."""
+    """Check how many values an operator takes."""
     count = len(values or ())
     if operator in ("In", "NotIn") and not count:
         yield field.invalid(values, "for 'in', 'notin' operators, values set can't be empty")
@@ -326,7 +326,7 @@ def _values(operator: str, values: Optional[list[str]], field: At) -> Iterator[P
 
 
 def _spread(args: Plain, here: At) -> Iterator[Problem]:
-    """ValidatePodTopologySpreadArgs."""
+    """Check the arguments (ValidatePodTopologySpreadArgs)."""
     return (error.problem for error in spread_args.errors(args, here))
 
 

@@ -19,7 +19,7 @@ NO_NODES = "no nodes available to schedule pods"
 
 
 class Diagnosis(NamedTuple):
-    """What became of every node.
+    """The result of every node.
 
     `statuses` holds the nodes that were filtered and failed, by name. Nodes that a PreFilter result left out are
     in `absent`, with one status for all of them.
@@ -36,11 +36,11 @@ class Diagnosis(NamedTuple):
     error: str = ""  # the cycle failed: there is no FitError
 
     def status(self, node: str) -> Status:
-        """What was recorded for a node that is not feasible."""
+        """Return the recorded status of a node that is not feasible."""
         return self.statuses.get(node, self.absent_status)
 
     def message(self, post_filter_message: str = "") -> str:
-        """The FitError, with what PostFilter added."""
+        """Return the FitError, with the suffix that PostFilter adds."""
         if not self.node_count:
             return NO_NODES
         if self.error:

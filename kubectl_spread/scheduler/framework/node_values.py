@@ -1,4 +1,4 @@
-"""Numbers that depend on a node's own account alone, kept up to date as pods are bound."""
+"""Numbers that depend on one node's requests alone, kept up to date as pods are bound."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from kubectl_spread.scheduler.framework.plugin import NodeIndices
 
 
 class NodeValues:
-    """One number for each node, which depends on the node's own account alone, kept up to date.
+    """One number for each node, which depends on the node's requests alone, kept up to date.
 
-    Nodes alike have the same number, so that what was computed once is remembered by the account it came from.
+    Equal nodes have equal numbers, so a computed number is remembered by the requests it came from.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class NodeValues:
         self._values: Optional[NDArray[Any]] = None  # until somebody asks
 
     def now(self) -> NDArray[Any]:
-        """(N,): the array is the object's own."""
+        """Return the values of all nodes, (N,); the array is the object's own."""
         end, values = len(self._columns.bound_pods), self._values
         if values is None:
             values = self._values = self._compute(np.arange(self._columns.n))

@@ -1,9 +1,9 @@
-"""What a plugin is.
+"""The interface of plugins.
 
-Upstream asks a plugin about one node at a time; here a plugin answers for all nodes at once, with bits and
-arrays. It is the one deliberate departure from the framework's interface, and it makes a cycle a handful of array
-operations. A plugin keeps a state for each pod class; the state catches up with the pods bound since it was last
-asked, so that replicas share the work and other pods cost nothing until somebody asks again.
+Upstream asks a plugin about one node at a time. Here a plugin answers for all nodes at once, with bits and arrays.
+This is the one deliberate departure from the framework's interface, and it makes a cycle a handful of array
+operations. A plugin keeps a state for each pod class. The state syncs with the bound pods when it is asked, so that
+replicas share the work and other classes cost nothing.
 
 Source: staging/src/k8s.io/kube-scheduler/framework/interface.go (v1.36.2).
 """
@@ -43,13 +43,13 @@ class Rejection(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """The cycle fails for the pod, and nothing is said of any node."""
+    """The cycle fails for the pod, without a status for any node."""
 
     message: str
 
 
 class FilterState(Protocol):
-    """What a Filter plugin knows of one pod class."""
+    """A Filter plugin's state for one pod class."""
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -63,15 +63,15 @@ class FilterState(Protocol):
         """Bool (N,): whether the bits of a node are 0, now. The array is the state's own: do not write to it."""
 
     def filter(self) -> Bits:
-        """The bits of every node, now. The array is the state's own: do not write to it."""
+        """Return the bits of every node of this moment. The array is the state's own: do not write to it."""
 
     def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
-        """The bits of one node if pods bound to it were gone and others came (RemovePod, AddPod)."""
+        """Return the bits of one node with pods removed from it and added to it (RemovePod, AddPod)."""
 
 
 @runtime_checkable
 class Reserving(Protocol):
-    """A filter state that takes something when its pod is placed (the Reserve extension point)."""
+    """A filter state that reserves something when its pod is placed (the Reserve extension point)."""
 
     def reserve(self, node: int) -> None:
         """Take it, on the node the pod goes to."""
@@ -89,10 +89,10 @@ class FilterPlugin(Protocol):
 
 
 class ScoreState(Protocol):
-    """What a Score plugin knows of one pod class."""
+    """A Score plugin's state for one pod class."""
 
     def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
-        """Normalised scores of the feasible nodes, 0 to 100.
+        """Return the normalised scores of the feasible nodes, 0 to 100.
 
         A number stands for the same score on every node; None where PreScore skips the plugin.
         """
@@ -127,11 +127,11 @@ class SameScore:
 
 
 class ByNode(Protocol):
-    """A score state whose score of a node depends on the node's own account alone, whichever nodes are feasible."""
+    """A score state whose score of a node depends on the node's requests alone, whichever nodes are feasible."""
 
     @property
     def watched(self) -> Sequence[Int64s]:
-        """The account: every array (N,) that a score depends on."""
+        """Every array (N,) that a score depends on."""
 
     @property
     def overflows(self) -> bool:
@@ -141,11 +141,11 @@ class ByNode(Protocol):
         """int64 (F,): the scores of some nodes, now."""
 
     def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
-        """As for every state; never None."""
+        """Return the scores as every state does; never None."""
 
 
 def is_by_node(state: ScoreState) -> TypeGuard[ByNode]:
-    """Whether a state is `ByNode` (perf: asking the Protocol itself takes 50 us)."""
+    """Return whether a state is `ByNode` (perf: asking the Protocol itself takes 50 us)."""
     return hasattr(state, "watched")
 
 
@@ -169,12 +169,12 @@ class FixedState:
 
 
 def no_bits(columns: Columns) -> Bits:
-    """Every node fits."""
+    """Return bits by which every node fits."""
     return np.zeros(columns.n, np.uint64)
 
 
 def bit(at: int) -> np.uint64:
-    """The bit of a reason."""
+    """Return the bit of a reason."""
     found: np.uint64 = np.uint64(1 << at)
     return found
 
@@ -192,7 +192,7 @@ class ScoreError(Exception):
 
 
 class InvalidScoreError(ScoreError):
-    """A score out of range, as sizes close to 2^63 lead to, which Go's arithmetic does not hold."""
+    """A score out of range: sizes close to 2^63 overflow Go's arithmetic."""
 
     def __init__(self, plugin: str, score: int) -> None:
         text = f'plugin "{plugin}" returns an invalid score {score}, it should in the range of [0, 100]'
@@ -203,7 +203,7 @@ class InvalidScoreError(ScoreError):
 
 
 def in_range(plugin: str, scores: Int64s) -> Int64s:
-    """The scores.
+    """Return the scores.
 
     Raises:
         InvalidScoreError: one is not from 0 to 100.

@@ -38,7 +38,7 @@ class Status(NamedTuple):
 
 
 def status_of(plugin: str, reasons: tuple[Reason, ...], bits: int) -> Status:
-    """The status that a node's bits stand for; one unresolvable reason makes it unresolvable."""
+    """Return the status of a node's bits; one unresolvable reason makes it unresolvable."""
     named = [reason for at, reason in enumerate(reasons) if bits >> at & 1]
     unresolvable = any(reason.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE for reason in named)
     code = Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE

@@ -151,7 +151,7 @@ class _DomainTable:
             numbers[code] += amount
 
     def number(self, key: str, node: int) -> int:
-        """The number of a node's domain, 0 where it has none."""
+        """Return the number of a node's domain, 0 if it has none."""
         code = self._columns.topology(key).codes[node]
         return int(self._numbers[key][code]) if key in self._numbers and code >= 0 else 0
 
@@ -193,7 +193,7 @@ class _ByClass:
         self._looks_at_all = pod_class.has_pod_affinity
 
     def fresh(self) -> Iterator[tuple[int, Int32s, int]]:
-        """Each class of which pods came or went: their nodes, and 1 or -1."""
+        """Yield each class with pods that came or went: their nodes, and 1 or -1."""
         end = len(self._columns.bound_pods)
         if self._seen == end:
             return
@@ -273,7 +273,7 @@ class _FilterState:
         return bits
 
     def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
-        """Change the tables, look at the node, and change them back."""
+        """Update the tables, read the node's bits, and undo the update."""
         self._sync()
         has_terms = self._affinity_terms or self._anti_affinity_terms
         if self._skips and not has_terms and self._existing_anti_affinity.is_empty:
@@ -307,7 +307,7 @@ class _FilterState:
         return found
 
     def _apply(self, pods: Sequence[Pod], node: int, sign: int) -> None:
-        """Change the tables for a moment: what was worked out from them stays."""
+        """Update the tables for a moment, without results computed from them."""
         for pod in pods:
             effect = self._effect_of(self._columns.class_index(pod.cls))
             for key in effect.existing_anti_affinity:
@@ -327,7 +327,7 @@ class _FilterState:
             self._anti_affinity.add(key, nodes, sign)
 
     def _effect(self, existing: PodClass) -> _Effect:
-        """Terminating pods count here, unlike in PodTopologySpread."""
+        """Return what one pod adds to the tables. Terminating pods count, unlike in PodTopologySpread."""
         against = tuple(
             term.topology_key
             for term in existing.pod_anti_affinity
@@ -387,7 +387,7 @@ class _ScoreState:
         return _normalize(self._table.total(feasible), with_zero=self._with_zero)
 
     def _effect(self, existing: PodClass) -> Iterator[tuple[str, int]]:
-        """What one pod of a class adds to its domains."""
+        """Yield the weights that one pod of a class adds to its domains, by topology key."""
         labels = dict(existing.labels)
         for weight, incoming in self._terms:
             if incoming.matches(existing, labels):

@@ -72,7 +72,7 @@ class NodeAffinity:
         return _ScoreState(preferred, columns, skips=behaviours.NODE_AFFINITY_SKIPS_SCORE.of(self._release))
 
     def _node_names(self, terms: Optional[tuple[NodeSelectorTerm, ...]]) -> Optional[frozenset[str]]:
-        """The nodes that the terms leave; none where the release takes the terms for a conflict."""
+        """Return the nodes that the terms leave; none if the release treats the terms as a conflict."""
         if not behaviours.NODE_AFFINITY_NARROWS.of(self._release):
             return None
         return _named_nodes(terms, all_conflict=behaviours.NODE_AFFINITY_ALL_CONFLICT.of(self._release))
@@ -105,7 +105,7 @@ class _ScoreState:
 
 
 def _named_nodes(terms: Optional[tuple[NodeSelectorTerm, ...]], *, all_conflict: bool) -> Optional[frozenset[str]]:
-    """The nodes that the terms name; None when a term names none, so that every node must be asked.
+    """Return the nodes that the terms name; None if a term names none, so that every node is a candidate.
 
     Without `all_conflict` the first term that leaves no node ends the search, and so nothing is left.
     """

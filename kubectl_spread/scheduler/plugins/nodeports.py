@@ -65,7 +65,7 @@ class _State:
         self._seen, self._unbound = len(self._columns.bound_pods), self._columns.unbound
 
     def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
-        """A node's ports are a set: a port two pods hold is free when one of them is removed."""
+        """Return the bits; a node's ports are a set, so that removing one of two pods frees their port."""
         used = {port for pod in self._columns.pods[node] for port in pod.cls.host_ports}
         used.difference_update(port for pod in removed for port in pod.cls.host_ports)
         used.update(port for pod in added for port in pod.cls.host_ports)

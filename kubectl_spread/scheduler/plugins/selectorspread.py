@@ -76,6 +76,6 @@ def _fewer(counts: Int64s, most: int) -> np.ndarray[tuple[int], np.dtype[np.floa
 
 
 def _zone(labels: Labels) -> tuple[str, str]:
-    """The region and the zone of a node, the older labels first."""
+    """Return the region and the zone of a node, the older labels first."""
     region = labels.get(f"{_BETA}/region", labels.get(REGION, ""))
     return region, labels.get(f"{_BETA}/zone", labels.get(ZONE, ""))

@@ -134,12 +134,12 @@ class _DifferenceState:
 
 
 def _fraction(used: Int64s, capacity: Int64s) -> Floats:
-    """How much is in use, 1 where there is nothing to use."""
+    """Return the fraction in use, 1 without capacity."""
     return np.where(capacity == 0, 1.0, used / np.where(capacity == 0, 1, capacity))
 
 
 def _deviation(fractions: Floats, counted: NDArray[np.bool_]) -> Floats:
-    """The standard deviation of the counted fractions (R, K) of each node."""
+    """Return the standard deviation of the counted fractions (R, K) of each node."""
     number = counted.sum(axis=0)
     if len(fractions) == 2:
         return np.where(number == 2, np.abs((fractions[0] - fractions[1]) / 2), 0.0)
@@ -152,7 +152,7 @@ def _deviation(fractions: Floats, counted: NDArray[np.bool_]) -> Floats:
 
 
 def _pair_deviation(fractions: Floats, counted: NDArray[np.bool_]) -> Floats:
-    """Half the difference of the two counted fractions, where there are two."""
+    """Return half the difference of the two counted fractions, if there are two."""
     largest = np.where(counted, fractions, -np.inf).max(axis=0)
     smallest = np.where(counted, fractions, np.inf).min(axis=0)
     return np.where(counted.sum(axis=0) == 2, np.abs((largest - smallest) / 2), 0.0)

@@ -74,7 +74,7 @@ class FitArgs(NamedTuple):
     ignored_groups: frozenset[str] = frozenset()
 
     def ignores(self, resource: str) -> bool:
-        """Only extended resources can be ignored."""
+        """Return whether a resource is ignored, which only extended resources can be."""
         if not is_extended(resource):
             return False
         return resource in self.ignored_resources or resource.partition("/")[0] in self.ignored_groups
@@ -120,7 +120,7 @@ class NodeResourcesFit:
 
 
 def _wanted(pod_class: PodClass, args: FitArgs, release: Release) -> list[tuple[str, int]]:
-    """Requests to compare, in the order their reasons are given.
+    """Return the requests to compare, in the order of their reasons.
 
     Those above zero; older releases compare others, too, for a pod that requests anything.
     """
@@ -178,7 +178,7 @@ class _FilterState:
         return bits
 
     def _amounts(self, pod_class: PodClass) -> tuple[int, ...]:
-        """What a pod requests of each resource that is wanted."""
+        """Return a pod's request of each wanted resource."""
         class_at = self._columns.class_index(pod_class)
         found = self._amounts_of.get(class_at)
         if found is None:
@@ -201,7 +201,7 @@ class _FilterState:
 def _score_state(
     pod_class: PodClass, columns: Columns, strategy: ScoringStrategy, *, name: str, skips_absent: bool
 ) -> _ScoreState:
-    """Classes that request the same share one state."""
+    """Return the state that classes with equal requests share."""
     return columns.shared(
         (_ScoreState, pod_class.scored, strategy, name, skips_absent),
         lambda: _ScoreState(pod_class.scored, columns, strategy, name=name, skips_absent=skips_absent),
@@ -263,7 +263,7 @@ class _ScoreState:
         return np.where(weights > 0, gomath.divide(total, divisor), 0)
 
     def _resource_score(self, capacity: Int64s, used: Int64s) -> Int64s:
-        """One resource's score on each node; without meaning where the capacity is 0 and so does not count."""
+        """Return one resource's score on each node; it has no meaning where the capacity is 0, which does not count."""
         safe = np.where(capacity == 0, 1, capacity)
         if self._strategy.type == LEAST_ALLOCATED:
             return np.where((used > capacity) | (capacity == 0), 0, gomath.divide((capacity - used) * 100, safe))
@@ -274,9 +274,9 @@ class _ScoreState:
 
 
 def is_scored(resource: str, requests: dict[str, int]) -> bool:
-    """Whether a configured resource counts for a pod: not a scalar it does not ask for, nor a name without an account.
+    """Return whether a configured resource counts for a pod: a scalar must be requested, another name scheduled.
 
-    `pods` is such a name, although a node's slots have one.
+    `pods` does not count, although nodes have slots.
     """
     if is_scalar(resource):
         return bool(requests.get(resource))

@@ -49,7 +49,7 @@ def known_fields(constraint: TopologySpreadConstraint, release: Release) -> Topo
 def filter_topology_spread_constraints(
     pod_class: PodClass, *, hard: bool, release: Release = LATEST
 ) -> tuple[Constraint, ...]:
-    """The pod's constraints of one action, in order."""
+    """Return the pod's constraints of one action, in order."""
     labels = dict(pod_class.labels)
     return tuple(
         _constraint(constraint, labels, release) for constraint in pod_class.constraints if constraint.is_hard == hard
@@ -59,7 +59,7 @@ def filter_topology_spread_constraints(
 def effective_selector(
     constraint: TopologySpreadConstraint, labels: dict[str, str], release: Release = LATEST
 ) -> Selector:
-    """LabelSelector and those matchLabelKeys that the pod has; keys it lacks are ignored.
+    """Return labelSelector with those matchLabelKeys that the pod has; keys it lacks are ignored.
 
     The API server writes the keys into the selector when it creates a pod, and the scheduler adds them again from
     the pod's labels of the moment: a stored pod whose label changed since matches nothing.
@@ -78,7 +78,7 @@ def effective_selector(
 def with_selector(
     constraints: tuple[TopologySpreadConstraint, ...], pod_class: PodClass, selector: Selector, *, hard: bool
 ) -> tuple[Constraint, ...]:
-    """Default constraints of one action, with the selector that was deduced for the pod."""
+    """Return default constraints of one action, with the selector that was deduced for the pod."""
     labels = dict(pod_class.labels)
     return tuple(_internal(constraint, labels, selector) for constraint in constraints if constraint.is_hard == hard)
 

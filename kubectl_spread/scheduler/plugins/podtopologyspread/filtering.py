@@ -126,7 +126,7 @@ class DomainCounts:
             self._at_min = 0
 
     def _count_one(self, domain: int) -> None:
-        """One more pod in a domain: while another is as empty as it was, the minimum stays, and only it may be full."""
+        """Count one more pod in a domain: unless it was alone at the minimum, no other domain's answer changes."""
         match_num = self._match_num.item(domain)
         self._match_num[domain] = match_num + 1
         if self._at_min:
@@ -186,7 +186,7 @@ class DomainCounts:
         return found
 
     def violates_after(self, node: int, change: int, changing: Optional[Bools] = None) -> bool:
-        """Whether a node violates the constraint once its domain counts `change` more.
+        """Return whether a node violates the constraint once its domain counts `change` more pods.
 
         `changing`: bool (N,), nodes whose pods change the counts, where these are not the nodes that are counted.
         """
@@ -208,7 +208,7 @@ def soft_counts(
     require_all: bool = True,
     release: Release = LATEST,
 ) -> tuple[DomainCounts, ...]:
-    """The pod's soft constraints as scoring counts them, in the terms of hard ones.
+    """Count the pod's soft constraints as scoring does, in the form of hard ones.
 
     Scoring looks at the domains of feasible nodes only; where no node is feasible nothing is scored, and the domains
     of all counted nodes are told.
@@ -314,7 +314,7 @@ class PreFilterState:
         return 0
 
     def _matching(self, at: int, pods: Sequence[Pod]) -> int:
-        """How many of some pods a constraint's selector matches, found out once for each class."""
+        """Count the pods that a constraint's selector matches, which is tested once for each class."""
         known, selector = self._matched[at], self.counts[at].constraint.selector
         number = 0
         for pod in pods:

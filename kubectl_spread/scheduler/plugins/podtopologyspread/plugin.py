@@ -76,7 +76,7 @@ class PodTopologySpread:
         return ScoreState(soft, pod_class, columns, require_all=require_all, release=self._release)
 
     def constraints(self, pod_class: PodClass, columns: Columns, *, hard: bool) -> tuple[Constraint, ...]:
-        """The pod's own constraints of one action; where it has none at all, the cluster's."""
+        """Return the pod's own constraints of one action, or the cluster's defaults if the pod has none at all."""
         if pod_class.constraints:
             return filter_topology_spread_constraints(pod_class, hard=hard, release=self._release)
         defaults = SYSTEM_DEFAULTS if self._args.default_constraints is None else self._args.default_constraints
@@ -87,7 +87,7 @@ class PodTopologySpread:
 
 
 def default_selector(pod_class: PodClass, columns: Columns, release: Release = LATEST) -> Selector:
-    """What the Services that select a pod and its controller select; empty where there are none."""
+    """Return the selector of the Services that select a pod and of its controller; empty without any."""
     equalities: dict[str, str] = {}
     for service in selecting_services(pod_class, columns):
         equalities.update(service.selector or {})
@@ -104,7 +104,7 @@ def default_selector(pod_class: PodClass, columns: Columns, release: Release = L
 
 
 def selecting_services(pod_class: PodClass, columns: Columns) -> list[Service]:
-    """The Services that select a pod."""
+    """Return the Services that select a pod."""
     labels = dict(pod_class.labels)
     return [
         service
@@ -116,7 +116,7 @@ def selecting_services(pod_class: PodClass, columns: Columns) -> list[Service]:
 
 
 def selecting_owners(pod_class: PodClass, columns: Columns, release: Release = LATEST) -> list[OwnerKey]:
-    """The controllers whose selectors count: the pod's own; in older releases all that select the pod."""
+    """Return the controllers whose selectors count: the pod's own, in older releases all that select the pod."""
     if DEFAULTS_BY_OWNER.of(release):
         owner = selecting_owner(pod_class)
         return [] if owner is None else [owner]
@@ -133,7 +133,7 @@ def selecting_owners(pod_class: PodClass, columns: Columns, release: Release = L
 
 
 def selecting_owner(pod_class: PodClass) -> Optional[OwnerKey]:
-    """The pod's controller, if it is of a kind whose selector counts."""
+    """Return the pod's controller, if it is of a kind whose selector counts."""
     owner = pod_class.owner
     if owner is None or _SELECTING_OWNERS.get(owner.kind) != owner.api_version:
         return None

@@ -84,7 +84,7 @@ class ScoreState:
         return result
 
     def raw(self, feasible: NodeIndices) -> tuple[NodeIndices, tuple[RawScore, ...]]:
-        """The nodes that have every key, of those that fit, and what each constraint says of them."""
+        """Return the feasible nodes that have every key, and the raw scores of each constraint."""
         nodes = feasible[self._keyed[feasible]]
         return nodes, tuple(account.raw(nodes) for account in self._accounts) if len(nodes) else ()
 
@@ -113,7 +113,7 @@ T = TypeVar("T", int, Int64s)
 
 
 def _normalized(raw: T, least: int, most: int) -> T:
-    """The emptiest gets 100, the fullest the more the fuller the emptiest is; `most` is above 0.
+    """Score the emptiest node 100, and the fullest the higher the fuller the emptiest is; `most` is above 0.
 
     No part of it is negative, so that `//` is Go's division.
     """
@@ -183,7 +183,7 @@ class _Account:
         return scores[codes]
 
     def _of_counts(self, counts: Sequence[int], domains: int) -> list[int]:
-        """The final scores of counts, among them the least and the most (perf: few, for which Python is faster)."""
+        """Return the final scores of counts, with the least and the most (perf: for few counts Python is faster)."""
         weight = math.log(domains + 2)
         offset = float(self._constraint.max_skew - 1)
         whole = gomath.round_one if self._rounds else int

@@ -88,7 +88,7 @@ class ScoringVolumeBinding(VolumeBinding):
 
 
 def _problem(volume: PodVolume, key: ObjectKey, claim: Optional[Claim], release: Release) -> str:
-    """Why a pod cannot be scheduled at all (podHasPVCs); empty where the claim is usable."""
+    """Return why a pod cannot be scheduled at all (podHasPVCs); empty if the claim is usable."""
     name = key.name
     if claim is None:
         if volume.is_ephemeral and EPHEMERAL_CLAIM_MESSAGES.of(release):
@@ -191,7 +191,7 @@ class _State:
         return _Found(0, tuple(matched), tuple(to_make))
 
     def _matching(self, claim: Claim, node: int, taken: set[str]) -> Optional[Volume]:
-        """The smallest volume that suits a claim on a node; one that was made for the claim wins."""
+        """Return the smallest volume that suits a claim on a node; a volume made for the claim wins."""
         best: Optional[Volume] = None
         for volume in self._storage.volumes.values():
             if volume.name in taken or volume.storage_class != claim.storage_class or not suits(volume, claim):
@@ -208,7 +208,7 @@ class _State:
         return best
 
     def _refusal(self, claim: Claim, node: int) -> int:
-        """Why no volume can be made for a claim on a node (checkVolumeProvisions); 0 where one can."""
+        """Return the bit why no volume can be provisioned for a claim on a node (checkVolumeProvisions), else 0."""
         storage_class = self._storage.class_of(claim)
         labels = self._columns.nodes[node].labels
         if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
@@ -227,7 +227,7 @@ class _State:
 
 
 def _local_nodes(bound: list[Claim], storage: StorageState) -> Optional[frozenset[str]]:
-    """The host names that all local volumes have in their node affinity; None where no volume names any.
+    """Return the host names that all local volumes have in their node affinity; None if no volume names any.
 
     Source: binder.go, GetEligibleNodes; pkg/volume/util/util.go, GetLocalPersistentVolumeNodeNames (v1.28.8).
     """

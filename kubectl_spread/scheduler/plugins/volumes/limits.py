@@ -91,7 +91,7 @@ class _State:
         return [identity for identity in found if identity is not None]
 
     def _identity(self, claim: Claim) -> Optional[_Attached]:
-        """The volume of a claim; one that is still to be made is known by its class and its claim."""
+        """Return the volume of a claim; a volume to be provisioned is identified by its class and its claim."""
         storage = self._columns.storage
         volume = storage.volumes.get(claim.volume_name) if claim.volume_name else None
         if volume is not None:

@@ -106,7 +106,7 @@ class _State:
         )
 
     def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
-        """A claim in use counts once at first, and then once for each volume that comes or goes.
+        """Return the bits; a claim in use counts once at first, then once for each volume that comes or goes.
 
         The change looks at the claim's name alone, whatever the namespace. A plugin with nothing to check was skipped,
         and no change wakes it.
@@ -132,7 +132,7 @@ class _State:
 
 
 def is_conflict(own: PodVolume, other: PodVolume) -> bool:
-    """Whether two volumes are one disk, and one of them wants to write (EBS: in any case)."""
+    """Return whether two volumes are one disk, and one of them writes (EBS: in any case)."""
     kind = own.disk[0]
     if other.disk[0] != kind or (kind != "ebs" and own.read_only and other.read_only):
         return False

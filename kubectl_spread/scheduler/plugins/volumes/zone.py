@@ -49,7 +49,7 @@ class VolumeTopology(NamedTuple):
     values: frozenset[str]
 
     def allows(self, labels: Labels, *, labels_are_one: bool) -> bool:
-        """Whether a node's label has one of the values, where it may be the label's successor, too."""
+        """Return whether a node's label, or the label's successor, has one of the values."""
         value: Optional[str] = labels.get(self.key, labels.get(_KEYS[self.key]) if labels_are_one else None)
         return value in self.values
 
@@ -77,7 +77,7 @@ class VolumeZone:
 
 
 def _problem(name: str, claim: Optional[Claim], storage: StorageState) -> str:
-    """Why a pod cannot be scheduled (getPVbyPod); by default other plugins find what is wrong with a claim first."""
+    """Return why a pod cannot be scheduled (getPVbyPod); by default other plugins reject a bad claim first."""
     if claim is None:
         return f'persistentvolumeclaim "{name}" not found'
     if claim.volume_name:
@@ -91,7 +91,7 @@ def _problem(name: str, claim: Optional[Claim], storage: StorageState) -> str:
 
 
 def topologies_of(labels: Labels) -> list[VolumeTopology]:
-    """Labels of a volume may name several values, separated by two underscores."""
+    """Return the topologies of a volume; a label may name several values, separated by two underscores."""
     found = []
     for key in _KEYS:
         values = [value.strip() for value in labels.get(key, "").split("__")]
@@ -107,7 +107,7 @@ def allowed_by(topologies: list[VolumeTopology], columns: Columns, *, labels_are
 
 
 def _allows(labels: Labels, topologies: list[VolumeTopology], *, labels_are_one: bool) -> bool:
-    """A node without any of the labels is in no zone, and takes any volume."""
+    """Return whether a node allows the volume; a node without any of the labels takes any volume."""
     if not any(key in labels for key in _KEYS):
         return True
     return all(topology.allows(labels, labels_are_one=labels_are_one) for topology in topologies)
