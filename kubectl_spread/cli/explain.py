@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from datetime import timezone
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -174,7 +176,8 @@ def _print(found: ExplainResult, output: str, *, colour: bool, is_wide: bool) ->
     if output == "html":
         from kubectl_spread.report.explain import html  # jinja2: 30 ms
 
-        click.echo(html.render(found.reports))
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+        click.echo(html.render(found.reports, html.PageSource(found.known.name, found.known.version_words, now)))
         return
     from kubectl_spread.report.explain import text as explain_text
     from kubectl_spread.report.table import Style

@@ -71,7 +71,10 @@ def load_files(source: ClusterSource) -> LoadedCluster:
     cluster, errors = _cluster(source)
     source = source._replace(kubernetes_version=source.kubernetes_version or cluster.kubernetes_version or None)
     profiles = cluster_source.load_profiles(source, held=cluster.scheduler_configuration)
-    return LoadedCluster(cluster, profiles, source.all_nodes, source.seed, errors)
+    name = ", ".join("standard input" if path == "-" else path for path in source.snapshot) or source.topology or ""
+    return LoadedCluster(
+        cluster, profiles, source.all_nodes, source.seed, errors, name, cluster.kubernetes_version or ""
+    )
 
 
 def with_manifests(known: LoadedCluster, sources: list[SourceFile], namespace: str) -> LoadedCluster:

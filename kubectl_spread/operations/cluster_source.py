@@ -59,13 +59,25 @@ class ClusterSource(NamedTuple):
 
 
 class LoadedCluster(NamedTuple):
-    """A cluster, its scheduler's profiles, and the parts that could not be read. With a `seed`, ties are drawn."""
+    """A cluster, its scheduler's profiles, and the parts that could not be read. With a `seed`, ties are drawn.
+
+    `name` is that of the live cluster, of the files or of the topology; `version` is the cluster's own, if known.
+    """
 
     cluster: Cluster
     profiles: dict[str, Profile]
     all_nodes: bool
     seed: Optional[int]
     errors: tuple[SourceError, ...]
+    name: str = ""
+    version: str = ""
+
+    @property
+    def version_words(self) -> str:
+        """`v1.34.1, by the rules of 1.34`."""
+        minors = sorted({profile.minor for profile in self.profiles.values()})
+        rules = f"rules of {', '.join(f'1.{minor}' for minor in minors)}"
+        return f"{self.version}, by the {rules}" if self.version else rules
 
 
 def release_of(source: ClusterSource) -> Optional[Release]:

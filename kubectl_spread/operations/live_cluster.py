@@ -63,7 +63,8 @@ def load(source: ClusterSource, session: Session, question: Question, *, is_agai
         _note_cluster(source, session, minor, (source.scheduler_config or facts.scheduler.said) if is_named else "")
         for unread in facts.unread:
             notices.warn(source.listener, str(unread))
-    return LoadedCluster(facts.cluster, profiles, source.all_nodes, source.seed, facts.errors)
+    name, version = session.target.name, session.version.text
+    return LoadedCluster(facts.cluster, profiles, source.all_nodes, source.seed, facts.errors, name, version)
 
 
 def objects(source: ClusterSource, session: Session) -> SnapshotObjects:

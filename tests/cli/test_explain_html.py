@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
@@ -14,6 +16,7 @@ from kubectl_spread.cli.main import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHOP = ["explain", "deploy/web", "-n", "shop", "--snapshot", str(EXAMPLES / "shop" / "cluster.yaml")]
+OUTVOTED = EXAMPLES / "scenarios" / "soft-constraint-outvoted"
 VOID = {"meta", "br"}
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
@@ -134,3 +137,65 @@ def test_a_browser_shows_the_page_without_asking_for_anything_else(
     shot, asked = shown(page_file)
     assert asked == set()
     assert shot.stat().st_size > 20_000
+
+
+def headings(text: str) -> list[str]:
+    """The headings of a page below the verdict."""
+    found = re.findall(r"<h2>(.*?)</h2>", text, re.DOTALL)
+    return [html.unescape(heading) for heading in found]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        SHOP,
+        ["explain", "-f", str(OUTVOTED / "before.yaml"), "--topology", str(OUTVOTED / "cluster.yaml")],
+        [*SHOP, "--node", "a-1"],
+    ],
+    ids=["pending", "scores", "one node"],
+)
+def test_sections_are_those_of_the_text_in_its_order(
+    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    run(command)
+    lines = [line.rstrip(":.") for line in capsys.readouterr().out.splitlines()]
+    found = headings(page(capsys, command))
+
+    assert found
+    assert found == [line for line in lines if line in found]
+
+
+def test_the_page_names_the_cluster_the_version_and_the_time(capsys: pytest.CaptureFixture[str]) -> None:
+    told = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page(capsys, SHOP)))
+
+    assert ["cluster.yaml", "rules of 1.36"] == [Path(told["Cluster"]).name, told["Kubernetes"]]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", told["Time"])
+
+
+def test_scores_are_a_table_and_every_cell_has_its_heading(capsys: pytest.CaptureFixture[str]) -> None:
+    """On a narrow screen a table becomes blocks, in which each cell stands beside the name of its column."""
+    command = ["explain", "-f", str(OUTVOTED / "before.yaml"), "--topology", str(OUTVOTED / "cluster.yaml")]
+    found = Page(page(capsys, command))
+    cells = [attrs for tag, attrs in found.tags if tag == "td"]
+
+    assert {"NODE", "TOTAL", "NodeAffinity", "Domain", "If placed here"} <= {attrs.get("data-label") for attrs in cells}
+    assert [] == [attrs for attrs in cells if not attrs.get("data-label")]
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="there is no browser")
+def test_the_page_fits_420_pixels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is wider than the screen of a telephone."""
+    (tmp_path / "page.html").write_text(page(capsys, SHOP), encoding="utf-8")
+    frame = tmp_path / "frame.html"
+    frame.write_text(
+        "<iframe src='page.html' style='width:420px;height:9000px;border:0' onload=\""
+        "document.body.append('width ' + this.contentDocument.documentElement.scrollWidth)\"></iframe>",
+        encoding="utf-8",
+    )
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--dump-dom"]
+    command = [CHROMIUM, *flags, "--virtual-time-budget=3000", f"--user-data-dir={tmp_path / 'user'}", frame.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    (width,) = re.findall(r"width (\d+)<", done.stdout)
+
+    assert int(width) <= 420

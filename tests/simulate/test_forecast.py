@@ -193,9 +193,9 @@ def test_three_zones_and_a_remainder() -> None:
 
     assert [
         "Where the 7 replicas of Deployment default/web would end up, whichever of the best nodes the scheduler takes:",
-        "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a 2-3, b 2-3, c 2-3",
+        "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a=2-3 b=2-3 c=2-3",
         "    skew 1, within maxSkew 1",
-        "  nodes: a1 2-3, b1 2-3, c1 2-3",
+        "  nodes: a1=2-3 b1=2-3 c1=2-3",
     ] == text.lines(found)
 
 
@@ -206,9 +206,9 @@ def test_a_soft_rule_that_is_outvoted() -> None:
 
     assert [
         "Where the 3 replicas of Deployment default/web would end up, whichever of the best nodes the scheduler takes:",
-        "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a 3, b 0",
+        "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a=3 b=0",
         "    skew 3, exceeds maxSkew 1: ScheduleAnyway does not prevent it",
-        "  nodes: a1 3",
+        "  nodes: a1=3",
     ] == text.lines(found)
 
 
@@ -277,9 +277,9 @@ def test_the_default_constraints_are_forecast() -> None:
 
     assert [
         "Where the 2 replicas of Deployment default/web would end up, whichever of the best nodes the scheduler takes:",
-        "  defaultConstraints[0] (kubernetes.io/hostname): a1 1, b1 1",
+        "  defaultConstraints[0] (kubernetes.io/hostname): a1=1 b1=1",
         "    skew 0, within maxSkew 3",
-        "  defaultConstraints[1] (topology.kubernetes.io/zone): a 1, b 1",
+        "  defaultConstraints[1] (topology.kubernetes.io/zone): a=1 b=1",
         "    skew 0, within maxSkew 5",
-        "  nodes: a1 1, b1 1",
+        "  nodes: a1=1 b1=1",
     ] == text.lines(found)

@@ -16,6 +16,7 @@ from kubectl_spread.text.wording import safe
 
 _MOST_NAMES = 6
 _MOST_CONFLICTS = 5
+HEADING = "Conflicts (each of these alone keeps the pod Pending):"
 
 
 def refusal(conflict: Conflict) -> str:
@@ -26,7 +27,7 @@ def refusal(conflict: Conflict) -> str:
 
 def lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]:
     """The sets of requirements that leave no node: what each requirement leaves, and why it leaves no more."""
-    out = wrapped("Conflicts (each of these alone keeps the pod Pending):", width, hanging="  ")
+    out = wrapped(HEADING, width, hanging="  ")
     for number, conflict in enumerate(explanation.conflicts[:_MOST_CONFLICTS], 1):
         first = f"{number}."
         words = conflict.arithmetic or ("",) * len(conflict.requirements)

@@ -42,11 +42,16 @@ def lines(report: ConstraintReport, *, width: Optional[int] = None) -> list[str]
         report: detailed or not; one that is not has no pods.
         width: where lines are broken; None for nowhere.
     """
-    constraint = report.constraint
-    name = constraint_name(constraint.position, is_default=report.is_default)
-    head = f"{name}: {safe(constraint.topology_key)}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}"
+    head = heading(report)
     out = [*wrapped(head, width, hanging="    "), *_wrapped(facts(report), width), *_domain_table(report, width)]
     return out + _wrapped(details(report), width)
+
+
+def heading(report: ConstraintReport) -> str:
+    """Return `topologySpreadConstraints[0]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule`."""
+    constraint = report.constraint
+    name = constraint_name(constraint.position, is_default=report.is_default)
+    return f"{name}: {safe(constraint.topology_key)}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}"
 
 
 def details(report: ConstraintReport) -> Iterator[str]:

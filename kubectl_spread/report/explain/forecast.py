@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kubectl_spread.explain.requirements.collect import constraint_name
@@ -9,7 +10,6 @@ from kubectl_spread.simulate.forecast import ConstraintForecast
 from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.forecast import Range
 from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
 from kubectl_spread.text.wording import safe
 
 _MOST_DOMAINS = 12
@@ -27,8 +27,7 @@ def lines(forecast: Forecast) -> list[str]:
     for constraint in forecast.constraints:
         out += [f"  {line}" for line in _constraint(constraint)]
     if forecast.nodes:
-        nodes = (f"{name} {_text(pods)}" for name, pods in forecast.nodes.items())
-        out.append(f"  nodes: {listed(nodes, most=_MOST_NODES)}")
+        out.append(f"  nodes: {_counts(forecast.nodes, most=_MOST_NODES)}")
     return out
 
 
@@ -45,9 +44,15 @@ def _basis(forecast: Forecast) -> str:
 
 def _constraint(constraint: ConstraintForecast) -> list[str]:
     name = constraint_name(constraint.position, is_default=constraint.is_default)
-    domains = (f"{value or chr(34) * 2} {_text(pods)}" for value, pods in constraint.domains.items())
-    told = listed(domains, most=_MOST_DOMAINS) if constraint.domains else "no node that fits has this label"
+    told = _counts(constraint.domains, most=_MOST_DOMAINS) or "no node that fits has this label"
     return [f"{name} ({safe(constraint.topology_key)}): {told}", f"  {_skew(constraint)}"]
+
+
+def _counts(ranges: Mapping[str, Range], *, most: int) -> str:
+    """Return `a=3 b=1-2`."""
+    told = [f"{safe(name) or chr(34) * 2}={_text(pods)}" for name, pods in ranges.items()]
+    more = f" and {len(told) - most} more" if len(told) > most else ""
+    return " ".join(told[:most]) + more
 
 
 def _skew(constraint: ConstraintForecast) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.resources
 from collections.abc import Sequence
 from typing import Any
+from typing import NamedTuple
 
 import jinja2
 
@@ -13,29 +14,40 @@ from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.report.explain import conflicts
 from kubectl_spread.report.explain import constraints
 from kubectl_spread.report.explain import document as explain_document
+from kubectl_spread.report.explain import node_view
 from kubectl_spread.report.explain import nodes
 from kubectl_spread.report.explain import reported_message
 from kubectl_spread.report.explain import suggestions
 from kubectl_spread.report.explain import text
 from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.report.table import Block
+from kubectl_spread.report.table import Rows
 from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import safe
 
 _MOST_GROUPS = 30
 _MOST_CONFLICTS = 5
+_MOST_EVENTS = 4
 _WIDE = Style(width=100_000)  # the browser wraps
-_TABLES = Style(width=110)  # of text in columns
 
 
-def render(reports: Sequence[PodReport]) -> str:
-    """The page."""
+class PageSource(NamedTuple):
+    """What a page says about its origin: the cluster, the version whose rules are followed, and the time."""
+
+    cluster: str = ""
+    version: str = ""
+    time: str = ""
+
+
+def render(reports: Sequence[PodReport], source: PageSource) -> str:
+    """Return the page."""
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["safe_text"] = lambda value: "\n".join(map(safe, str(value).split("\n")))
-    source = importlib.resources.files("kubectl_spread.report.explain") / "templates" / "explanation.html"
-    template = environment.from_string(source.read_text(encoding="utf-8"))
+    file = importlib.resources.files("kubectl_spread.report.explain") / "templates" / "explanation.html"
+    template = environment.from_string(file.read_text(encoding="utf-8"))
     pages = [_page(report) for report in reports]
     title = pages[0]["document"]["summary"] if len(pages) == 1 else f"{len(pages)} pods explained"
-    return template.render(pages=pages, title=title, version=__version__)
+    return template.render(pages=pages, title=title, version=__version__, source=source)
 
 
 def _page(report: PodReport) -> dict[str, Any]:
@@ -43,8 +55,12 @@ def _page(report: PodReport) -> dict[str, Any]:
     found = nodes.groups(explanation)
     return {
         "document": document,
-        "headline": text.headline(report),
+        "headline": text.headline(report) if report.workload is None else "",
+        "workload": [] if report.workload is None else text.workload_lines(report.workload),
+        "is_about_a_node": report.node is not None,
+        "node": [] if report.node is None else list(map(_block, node_view.blocks(report.node))),
         "standing": [] if report.comparison is None else reported_message.sentences(report.reported, report.comparison),
+        "shows_nodes": text.shows_nodes(explanation),
         "total": len(explanation.node_names),
         "groups": [
             {**group._asdict(), "which": nodes.which(group.nodes, explanation, _WIDE)} for group in found[:_MOST_GROUPS]
@@ -52,6 +68,7 @@ def _page(report: PodReport) -> dict[str, Any]:
         "more_groups": len(found) - _MOST_GROUPS,
         "constraints": [
             {
+                "heading": constraints.heading(account),
                 "document": told,
                 "facts": list(constraints.facts(account)),
                 "details": list(constraints.details(account)),
@@ -66,9 +83,30 @@ def _page(report: PodReport) -> dict[str, Any]:
             ]
             for conflict in explanation.conflicts[:_MOST_CONFLICTS]
         ],
-        "sections": list(text.further(report, _TABLES)),
+        "conflicts_heading": conflicts.HEADING,
+        "sections": [[_block(block) for block in section] for section in text.further(report, _WIDE)],
         "suggestions": _suggestions(report),
+        "suggestions_heading": suggestions.VERIFIED,
+        "no_suggestions": _without_suggestions(report),
+        "events": [
+            f"{event.reason}{reported_message.when(event.last, event.times)}: {event.message}"
+            for event in report.other_events[:_MOST_EVENTS]
+        ],
+        "untold": text.untold_sentence(report.untold) if report.untold else "",
     }
+
+
+def _without_suggestions(report: PodReport) -> list[str]:
+    """Return the lines that say that nothing helps; empty if there are suggestions, or none were searched."""
+    found = report.suggestions
+    return suggestions.none_lines(found) if found is not None and not found.items else []
+
+
+def _block(block: Block) -> dict[str, Any]:
+    """Return a paragraph with its indentation, or a table."""
+    if isinstance(block, Rows):
+        return {"header": block.rows[0], "rows": block.rows[1:]}
+    return {"text": block.strip(), "indent": (len(block) - len(block.lstrip())) // 2}
 
 
 def _shown(account: ConstraintReport, told: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""One node as text: what each plugin says, what room there is, and where each constraint stands."""
+"""One node as text: the reasons of each plugin, its resources, and its domain of each constraint."""
 
 from __future__ import annotations
 
@@ -8,35 +8,40 @@ from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.node_view import NotConsidered
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.resources import amount
-from kubectl_spread.report import table
 from kubectl_spread.report.explain.constraints import inequality
+from kubectl_spread.report.table import Block
+from kubectl_spread.report.table import laid_out
+from kubectl_spread.report.table import Rows
 from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import counted
 from kubectl_spread.text.wording import safe
 
 
 def lines(found: NodeView, style: Style) -> list[str]:
-    """Everything about the node."""
+    """Return `blocks` as text."""
+    return laid_out(blocks(found), style.width)
+
+
+def blocks(found: NodeView) -> list[Block]:
+    """Return the verdict on one node, its taints and domains, the plugins' reasons, and its resources."""
     if found.fits:
         verdict = "takes the pod"
     elif found.not_considered is not None:
-        verdict = f"is not looked at: {_why_not(found)}"
+        verdict = f"is not considered: {_why_not(found)}"
     else:
         verdict = f"refuses the pod: {'; '.join(item.text for item in found.refusing) or 'it does not fit'}"
-    out = table.wrapped(f"Node {found.node.name} {verdict}.", style.width)
-    for line in _facts(found):
-        out += table.wrapped(line, style.width, indent="  ", hanging="  ")
-    out.append("")
-    rows = [("PLUGIN", "SAYS")]
-    rows += [(answer.plugin, ", ".join(answer.reasons) or "fits") for answer in found.plugins]
-    out += table.table(rows, style.width, indent="  ")
-    out.append("")
-    rooms: list[tuple[str, ...]] = [("RESOURCE", "ALLOCATABLE", "REQUESTED", "FREE", "ASKED", "FITS")]
+    out: list[Block] = [
+        f"Node {safe(found.node.name)} {safe(verdict)}.",
+        *(f"  {safe(fact)}" for fact in _facts(found)),
+    ]
+    plugins = [("PLUGIN", "REASONS")]
+    plugins += [(answer.plugin, ", ".join(answer.reasons) or "fits") for answer in found.plugins]
+    rooms: list[tuple[str, ...]] = [("RESOURCE", "ALLOCATABLE", "REQUESTED", "FREE", "POD REQUESTS", "FITS")]
     for room in found.rooms:
         numbers = (room.allocatable, room.requested, room.free, room.asked)
         told = tuple(amount(room.resource, number) for number in numbers)
         rooms.append((room.resource, *told, "yes" if room.is_enough else "no"))
-    return [*out, *table.table(rooms, style.width, indent="  ")]
+    return [*out, "", Rows(tuple(plugins), "  "), "", Rows(tuple(rooms), "  ")]
 
 
 def _why_not(found: NodeView) -> str:

@@ -27,10 +27,10 @@ _EMPTY = '""'  # a label without a value
 def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list[str]:
     """The suggestions, the best first; commands are never broken."""
     if not suggestions.items:
-        return _none(suggestions)
+        return none_lines(suggestions)
     out: list[str] = []
     told: set[str] = set()  # notes that hold for several are told once
-    headings = {True: _VERIFIED, False: _NOT_VERIFIED}
+    headings = {True: VERIFIED, False: NOT_VERIFIED}
     for number, item in enumerate(suggestions.items, 1):
         if item.verified in headings:
             out.append(paint(headings.pop(item.verified), "bold", colour=colour))
@@ -53,11 +53,11 @@ def _more(suggestions: Suggestions, width: int) -> list[str]:
     return wrapped(f"{words}: --suggestions {max(suggestions.verified, ALL)}", width)
 
 
-_VERIFIED = "Suggestions, each simulated:"
-_NOT_VERIFIED = "Suggestions that were not simulated to their end:"
+VERIFIED = "Suggestions, each simulated:"
+NOT_VERIFIED = "Suggestions that were not simulated to their end:"
 
 
-def _none(suggestions: Suggestions) -> list[str]:
+def none_lines(suggestions: Suggestions) -> list[str]:
     if not suggestions.tried:
         return _left_out(suggestions)
     return [

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 
 from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.reported_message import MessageComparison
 from kubectl_spread.explain.reported_message import MessageStatus
@@ -29,6 +30,7 @@ from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import counted
 from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import safe
 
 _MOST_NAMES = 6
 _MOST_FAILURES = 3
@@ -88,7 +90,7 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
         yield node_view.lines(report.node, style)
         return
     yield _message(report, style)
-    if explanation.verdict in _WITH_NODES and explanation.node_names:
+    if shows_nodes(explanation):
         yield nodes.lines(explanation, style)
     for account in explanation.constraints:
         yield constraints.lines(account, width=style.width)
@@ -101,13 +103,19 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
     yield _notices(report.other_events, style)
 
 
+def shows_nodes(explanation: Explanation) -> bool:
+    """Return whether the nodes say something about the pod."""
+    return explanation.verdict in _WITH_NODES and bool(explanation.node_names)
+
+
 def _untold(names: tuple[str, ...], style: Style) -> list[str]:
-    if not names:
-        return []
+    return table.wrapped(untold_sentence(names), style.width) if names else []
+
+
+def untold_sentence(names: tuple[str, ...]) -> str:
+    """Return how many Pending pods of the workload are not explained."""
     what = f"{counted(len(names), 'more Pending pod')} of the workload differ from these in labels or volumes, and are"
-    return table.wrapped(
-        f"{what} not told: {listed(names, most=_MOST_NAMES)}. Name one to have it explained.", style.width
-    )
+    return f"{what} not explained: {listed(names, most=_MOST_NAMES)}. To explain a pod, name it."
 
 
 def further(report: PodReport, style: Style) -> Iterator[list[Block]]:
@@ -162,29 +170,28 @@ def _from_to(least: int, most: int) -> str:
 
 
 def _headline(state: WorkloadState, style: Style) -> list[str]:
-    """What there is of a workload, and why the rest is not."""
-    out = table.wrapped(_counts(state), style.width)
+    return [*table.laid_out(workload_lines(state), style.width), ""]
+
+
+def workload_lines(state: WorkloadState) -> list[str]:
+    """Return the counts of a workload's pods, and why pods are missing; the first line is the headline."""
+    out = [safe(_counts(state))]
     if state.is_paused:
-        what = "It is paused: its controller makes no pods of a changed template until it is resumed."
-        out += table.wrapped(what, style.width, indent="  ")
+        out.append("  It is paused: its controller makes no pods of a changed template until it is resumed.")
     if state.is_suspended:
-        out += table.wrapped("It is suspended: its controller creates no pods.", style.width, indent="  ")
+        out.append("  It is suspended: its controller creates no pods.")
     if state.waiting:
-        what = (
-            f"  A StatefulSet with podManagementPolicy OrderedReady creates the next pod when "
-            f"{state.waiting} is Ready, and that one has no node yet."
+        out.append(
+            "  A StatefulSet with podManagementPolicy OrderedReady creates the next pod when "
+            f"{safe(state.waiting)} is Ready, and that pod has no node yet."
         )
-        out += table.wrapped(what.strip(), style.width, indent="  ")
     for failure in state.failures[:_MOST_FAILURES]:
         when = reported_message.when(failure.at, failure.times)
-        head = f"{failure.about.kind} {failure.about.name}: {failure.reason}{when}:"
-        out += table.wrapped(head, style.width, indent="  ")
-        out += table.wrapped(failure.message, style.width, indent="    ")
-        out += table.wrapped(_meaning(failure.message), style.width, indent="    ")
+        out.append(f"  {safe(failure.about.kind)} {safe(failure.about.name)}: {safe(failure.reason)}{when}:")
+        out += [f"    {safe(text)}" for text in (failure.message, _meaning(failure.message)) if text]
     if state.missing and not (state.failures or state.waiting or state.is_paused or state.is_suspended):
-        what = "The facts do not say why; kubectl describe of its ReplicaSet or of itself shows the events."
-        out += table.wrapped(what, style.width, indent="  ")
-    return [*out, ""]
+        out.append("  The facts do not say why; kubectl describe of its ReplicaSet or of itself shows the events.")
+    return out
 
 
 def _meaning(message: str) -> str:
