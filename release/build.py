@@ -11,7 +11,7 @@ several versions of Python:
     lib-3.10/          packages that differ: those for Python 3.10 up to the next such folder
     LICENSE, NOTICE    ours; those of the packages are in their .dist-info
 
-The same sources give the same bytes: names are sorted, times and owners are nobody's. (Another zlib may compress
+The same sources give the same bytes: names are sorted, times and owners are removed. (Another zlib may compress
 otherwise.)
 """
 

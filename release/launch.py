@@ -47,7 +47,7 @@ def _own_suffix():
     if sys.version_info < (3, 10):
         return None
     if sys.platform == "darwin" and os.uname()[4] != PLATFORM.split("-")[1].replace("amd64", "x86_64"):
-        return None  # translated: the names of its modules do not tell
+        return None  # translated: the names of its modules do not show the processor
     from importlib.machinery import EXTENSION_SUFFIXES
 
     return EXTENSION_SUFFIXES[0]
