@@ -40,7 +40,7 @@ def test_every_rule_is_offered_where_nothing_is_typed() -> None:
     items = complete.get_completions(["check", "--select"], "")
 
     assert isinstance(commands, click.Group)
-    assert "maxSkew is missing, zero or negative" in {item.help for item in items}
+    assert "`maxSkew` is missing, zero or negative" in {item.help for item in items}
 
 
 def test_a_shell_asks_by_the_program_s_own_name() -> None:

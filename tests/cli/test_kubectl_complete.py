@@ -88,7 +88,7 @@ def completing(*words: str) -> subprocess.CompletedProcess[str]:
 def test_the_program_completes_where_it_has_kubectl_s_name_for_that() -> None:
     done = completing("check", "--select", "SPR304")
 
-    assert (0, "SPR304\tzone and hostname are both DoNotSchedule with maxSkew 1\n:4\n") == (
+    assert (0, "SPR304\tzone and hostname are both DoNotSchedule with `maxSkew` 1\n:4\n") == (
         done.returncode,
         done.stdout,
     )

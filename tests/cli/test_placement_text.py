@@ -76,7 +76,7 @@ def test_a_minimum_that_a_finding_explains_is_told_once(
         run(["check", "--select", rules, "web.yaml", "--topology", "cluster.yaml"])
         printed[rules] = capsys.readouterr().out
 
-    assert (1, 0) == (printed["SPR903"].count("`b` is counted"), printed["SPR903"].count("global minimum"))
+    assert (1, 0) == (printed["SPR903"].count("Zone `b` counts"), printed["SPR903"].count("global minimum"))
     assert 1 == printed["SPR401"].count("global minimum")
 
 
