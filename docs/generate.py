@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,7 @@ from kubectl_spread.objects.workload import REVISION_LABEL_OF
 from kubectl_spread.report.rules import row
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/rules.md", "docs/explain.md", "docs/manifests.md", "docs/status.md")
+PAGES = ("README.md", "docs/rules.md", "docs/explain.md", "docs/manifests.md", "docs/simulate.md", "docs/status.md")
 
 _PART = re.compile(r"(<!-- (run: (?P<arguments>[^\n]*)|(?P<table>rules|kinds)) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -56,7 +57,7 @@ def _part(match: re.Match[str]) -> str:
 
 def _screen(run: str) -> str:
     arguments, _, beginnings = run.partition(" | ")
-    command = [sys.executable, "-m", "kubectl_spread", *arguments.split()]
+    command = [sys.executable, "-m", "kubectl_spread", *shlex.split(arguments)]
     done = subprocess.run(  # noqa: S603 (our own program)
         command,
         cwd=ROOT,
