@@ -30,6 +30,9 @@ Find your problem below, change to its folder in `scenarios/`, and run the comma
 `after.yaml` a solution. `cluster.yaml` describes a made-up cluster, and `snapshot.yaml` is what kubectl printed of one.
 `expect.yaml` is what the tests compare.
 
+`simulations/` has [scenarios over time](../docs/simulate.md#keep-what-ifs-as-tests): rollouts, drains, outages,
+scaling, volumes, and a Redis cluster of many shards. `kubectl spread simulate run simulations/` runs them.
+
 `make demo` in the root of the repository walks through `shop/`: a manifest with mistakes, a Pending pod, a solution.
 """
 
