@@ -89,7 +89,7 @@ def root(text: str, base: int) -> Node:
     """Return the nodes of a document whose `value` can be read; `base` is the offset of the text in its source."""
     tokens = []
     for line in _lines(text):
-        tokens += [(base, token) for token in _tokens(line, as_nodes=True)]
+        tokens += [(base, token) for token in _nodes_of(line)]
         base += len(line) + 1
     return _Nodes(tokens).root()
 
@@ -127,9 +127,14 @@ def _tokens(line: str, *, as_nodes: bool) -> tuple[_Token, ...]:
     return ()
 
 
-@functools.lru_cache(maxsize=8192)
+@functools.lru_cache(maxsize=4096)
 def _kept_values(line: str) -> tuple[_Token, ...]:
     return _tokens(line, as_nodes=False)
+
+
+@functools.lru_cache(maxsize=4096)
+def _kept_nodes(line: str) -> tuple[_Token, ...]:
+    return _tokens(line, as_nodes=True)
 
 
 def _copied(item: Any) -> Any:
@@ -141,6 +146,10 @@ def _copied(item: Any) -> Any:
 
 def _values_of(line: str) -> tuple[_Token, ...]:
     return _kept_values(line) if len(line) < _LONGEST_KEPT else _tokens(line, as_nodes=False)
+
+
+def _nodes_of(line: str) -> tuple[_Token, ...]:
+    return _kept_nodes(line) if len(line) < _LONGEST_KEPT else _tokens(line, as_nodes=True)
 
 
 def _scalar(match: re.Match[str], group: int, *, as_node: bool) -> Any:
