@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from collections.abc import Iterator
 from typing import Any
+from typing import Optional
 from typing import TypeVar
 
 import click
@@ -21,6 +22,13 @@ from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.sources.live.flags import Flags
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _given_version(ctx: click.Context, _: click.Parameter, value: Optional[str]) -> Optional[str]:
+    """Refuse an empty version: a variable of a script that is not set must not mean the newest release."""
+    if value is not None and not value.strip():
+        raise click.UsageError("--kubernetes-version is empty: name a version such as 1.34", ctx)
+    return value
 
 
 _FACTS = tuple(field for field in ClusterSource._fields if field != "listener")
@@ -81,6 +89,7 @@ _OPTIONS = (
     click.option(
         "--kubernetes-version",
         metavar="VERSION",
+        callback=_given_version,
         help="Kubernetes version to follow, 1.18 to 1.36: 1.34 or v1.34.2.  [default: the cluster's, else 1.36]",
     ),
     click.option(

@@ -97,6 +97,10 @@ class BareSubject(Subject):
         """Return a route as the API server prints it in the object that the constraints are for."""
         return self._paths.get(route, "")
 
+    def selector_hint(self) -> str:
+        """Return the hint for a missing selector; controllers may set labels, and nobody knows the pods here."""
+        return "add a labelSelector that matches the labels of the pods that these constraints are for"
+
     def _is_final(self) -> bool:
         """Return whether no chart, operator or base adds a selector to the constraints."""
         is_copied = self.operator is not None and self.operator.as_written and not self._has_other_fields
@@ -113,12 +117,12 @@ class BareSubject(Subject):
         return has_placeholder(constraint.topology_key) or not constraint.topology_key
 
 
-def check(subject: BareSubject) -> list[Finding]:
-    """Return what the API server would say of the constraints in any pod."""
+def check(subject: BareSubject, minor: Optional[int] = None) -> list[Finding]:
+    """Return what the API server would say of the constraints in any pod; `minor` is its version, if known."""
     spec = subject.workload.template["spec"]
     left_out = frozenset() if subject.is_final else _NEEDS_A_POD
-    errors = [error for error in _errors(constraint_reader.constraints(spec)) if error.rule not in left_out]
-    meant = {(error.rule, error.route) for error in _errors(constraint_reader.constraints(subject.spec))}
+    errors = [error for error in _errors(constraint_reader.constraints(spec), minor) if error.rule not in left_out]
+    meant = {(error.rule, error.route) for error in _errors(constraint_reader.constraints(subject.spec), minor)}
     lasting = [error for error in errors if (error.rule, error.route) in meant and _is_certain(subject, error)]
     return [*_unknown_fields(subject), *_wrong_types(subject), *(_finding(subject, error) for error in lasting)]
 
@@ -146,10 +150,10 @@ def _decodable(entries: list[Any]) -> list[Any]:
     return found
 
 
-def _errors(constraints: tuple[TopologySpreadConstraint, ...]) -> list[FieldError]:
+def _errors(constraints: tuple[TopologySpreadConstraint, ...], minor: Optional[int]) -> list[FieldError]:
     """Return the field errors of pods that have every label in matchLabelKeys."""
     keys = {key: "x" for constraint in constraints for key in constraint.match_label_keys}
-    return constraint_errors(constraints, created_with=keys)
+    return constraint_errors(constraints, created_with=keys, minor=minor)
 
 
 def _is_certain(subject: BareSubject, error: FieldError) -> bool:

@@ -80,7 +80,7 @@ class Searching(NamedTuple):
                 if not target.is_own(found.route) and not _is_repeated(manifest, found, target):
                     subject = BareSubject(manifest, found)
                     target.outside.lists.append(subject)
-                    target.outside.findings.extend(bare_lists.check(subject))
+                    target.outside.findings.extend(bare_lists.check(subject, self.minor))
             elif isinstance(found, constraint_lists.NestedObject):
                 kind, version = found.plain["kind"], found.plain["apiVersion"]
                 route = (*manifest.route, *found.route)

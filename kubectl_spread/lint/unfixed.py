@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import ObjectRef
-from kubectl_spread.text import edit as editing
 
 UNDECODABLE = "SPR113"
 
@@ -26,11 +25,8 @@ class UnfixedFindings:
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._open: dict[tuple[str, str, ObjectRef], list[Finding]] = {}
-        self._undecodable: set[tuple[str, ObjectRef]] = set()
         for finding in findings:
             self._open.setdefault(_kind(finding), []).append(finding)
-            if finding.rule.code == UNDECODABLE and finding.is_unreadable:
-                self._undecodable.add((finding.place.source.name, finding.object))
 
     def drop(self, done: Iterable[Finding]) -> None:
         """Remove findings that are fixed."""
@@ -39,7 +35,11 @@ class UnfixedFindings:
             known[:] = [item for item in known if id(item) not in fixed]
 
     def tracked(self, findings: Iterable[Finding]) -> Iterator[TrackedFinding]:
-        """Yield those of the current findings that may be fixed: each is one of the first ones, or was hidden."""
+        """Yield those of the current findings that may be fixed: each is one of the first ones.
+
+        Fixes can uncover findings, such as those of an object that did not decode. The run has not shown these, so
+        their fixes wait for the next run.
+        """
         by_kind: dict[tuple[str, str, ObjectRef], list[Finding]] = {}
         for finding in findings:
             by_kind.setdefault(_kind(finding), []).append(finding)
@@ -50,12 +50,11 @@ class UnfixedFindings:
                 by_path.setdefault(item.path, []).append(item)
             for now in sorted(current, key=lambda item: item.path not in by_path):
                 same = [item for item in by_path.get(now.path, ()) if id(item) in left][:1]
-                if left:
-                    first = same[0] if same else next(iter(left.values()))
-                    del left[id(first)]
-                    yield TrackedFinding(first, now)
-                elif (kind[0], now.object) in self._undecodable and not _deletes(now):
-                    yield TrackedFinding(now, now)
+                if not left:
+                    break
+                first = same[0] if same else next(iter(left.values()))
+                del left[id(first)]
+                yield TrackedFinding(first, now)
 
     def vanished(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return those of the first findings that are not among the current ones."""
@@ -71,7 +70,3 @@ class UnfixedFindings:
 def _kind(finding: Finding) -> tuple[str, str, ObjectRef]:
     """Return what identifies a finding while the text around it changes; its path may change too."""
     return finding.place.source.name, finding.rule.code, finding.object
-
-
-def _deletes(finding: Finding) -> bool:
-    return finding.repair is not None and any(isinstance(item, editing.Drop) for item in finding.repair.fix.changes)

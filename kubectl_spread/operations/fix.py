@@ -98,6 +98,9 @@ def refuse_texts(request: CheckRequest) -> None:
     """Raise a RequestError if an input cannot be fixed in place."""
     if "-" in request.paths:
         raise RequestError("standard input cannot be fixed in place: see --diff")
+    for path in request.paths:
+        if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+            raise RequestError(f"{path} cannot be fixed in place: it is not a regular file; see --diff")
     if request.kustomize:
         raise RequestError("what kustomize renders cannot be fixed in place: see --diff")
 

@@ -276,3 +276,10 @@ def test_a_node_that_avoids_a_controllers_pods_gets_none_up_to_1_21(version: str
     scheduler = Scheduler(Columns(cluster), profiles(None, release_of(version)))
 
     assert [expected] == [cluster.nodes[at].name for at in scheduler.hosts(pod, scheduler.filter(pod))]
+
+
+@pytest.mark.parametrize("command", [["check", "web.yaml"], ["explain", "pod", "web"], ["snapshot"]])
+def test_an_empty_version_is_a_usage_error(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A variable of a script that is not set must not mean the newest release."""
+    assert 2 == run([*command, "--kubernetes-version", ""])
+    assert capsys.readouterr().err.startswith("error: --kubernetes-version is empty: name a version such as 1.34\n")

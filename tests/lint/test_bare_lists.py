@@ -26,9 +26,9 @@ PATCH = """\
 DECODING = "json: cannot unmarshal {} into Go struct field TopologySpreadConstraint.{} of type {}"
 
 
-def found(text: str) -> list[tuple[str, str, str]]:
+def found(text: str, minor: int | None = None) -> list[tuple[str, str, str]]:
     """Code, message and hint of what the default rules find."""
-    result = check_source(SourceFile("values.yaml", text), named=True)
+    result = check_source(SourceFile("values.yaml", text), named=True, minor=minor)
     findings = pipeline.judged([result], Policy(), accepted=pipeline.Accepted(is_whole=True)).findings
     return [(item.rule.code, item.message, item.hint) for item in findings]
 
@@ -72,3 +72,20 @@ def test_two_keys_of_the_wrong_type_are_no_duplicates() -> None:
     entry = "{maxSkew: 1, topologyKey: %s, whenUnsatisfiable: ScheduleAnyway}"
     text = f"topologySpreadConstraints:\n- {entry % 5}\n- {entry % 6}\n"
     assert [code for code, _, _ in found(text)] == ["SPR113", "SPR113"]
+
+
+def test_the_version_asked_for_decides_what_is_refused() -> None:
+    """Up to 1.23 the API server drops minDomains, and validates nothing of it."""
+    text = VALUES.format(**{**WRITTEN, "action": "DoNotSchedule\n    minDomains: 0"})
+
+    assert ["SPR106"] == [code for code, *_ in found(text, 36) if code.startswith("SPR1")]
+    assert [] == [code for code, *_ in found(text, 23) if code.startswith("SPR1")]
+
+
+def test_the_hint_for_a_patch_without_a_selector_does_not_ask_for_more_labels() -> None:
+    """Its pods are not known, and their controller may set the labels."""
+    constraint = "{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule}"
+    text = f"- op: add\n  path: /spec/template/spec/topologySpreadConstraints\n  value: [{constraint}]\n"
+    hints = [hint for code, _, hint in found(text) if code == "SPR201"]
+
+    assert hints == ["add a labelSelector that matches the labels of the pods that these constraints are for"]
