@@ -8,8 +8,8 @@ from typing import Optional
 from typing import TypeVar
 
 from kubectl_spread.cluster.build import ClusterBuilder
-from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.objects.admission import LimitRange
 from kubectl_spread.objects.admission import Quota
 from kubectl_spread.objects.labels import Labels
@@ -94,7 +94,7 @@ def _storage(own: Storage, extra: Storage) -> Storage:
     return own._replace(claims={**claims, **own.claims}, volumes=dict(sorted(every.items())), classes=classes)
 
 
-def _budgets(objects: list[Plain], extra: Cluster, cluster: Cluster) -> list[Budget]:
+def _budgets(objects: list[Plain], extra: Cluster, cluster: Cluster) -> list[DisruptionBudget]:
     """Return new budgets, with the evictions that their controller would allow."""
     known = {(budget.namespace, budget.name) for budget in cluster.budgets}
     specs = {
@@ -109,7 +109,7 @@ def _budgets(objects: list[Plain], extra: Cluster, cluster: Cluster) -> list[Bud
     ]
 
 
-def _allowed(spec: Plain, budget: Budget, cluster: Cluster) -> int:
+def _allowed(spec: Plain, budget: DisruptionBudget, cluster: Cluster) -> int:
     """Return how many evictions a budget allows if every running pod is healthy.
 
     Source: pkg/controller/disruption/disruption.go, getExpectedPodCount (v1.36.2).

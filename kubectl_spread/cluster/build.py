@@ -13,11 +13,11 @@ from kubectl_spread.cluster.shapes import CONTROLLERS
 from kubectl_spread.cluster.shapes import is_of_another_group
 from kubectl_spread.cluster.shapes import REVISIONS
 from kubectl_spread.cluster.snapshot import Autoscaler
-from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.cluster.snapshot import Condition
 from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.snapshot import PriorityClass
 from kubectl_spread.cluster.snapshot import Service
@@ -51,11 +51,11 @@ class ClusterBuilder:
         self._owners: dict[OwnerKey, OwnerKey] = {}
         self._services: dict[str, Service] = {}
         self._owner_selectors: dict[OwnerKey, Selector] = {}
-        self._budgets: dict[str, Budget] = {}
+        self._budgets: dict[str, DisruptionBudget] = {}
         self._device_classes: dict[str, str] = {}
         self._priority_classes: dict[str, PriorityClass] = {}
         self._controllers: dict[OwnerKey, Controller] = {}
-        self._events: dict[str, Event] = {}
+        self._events: dict[str, ClusterEvent] = {}
         self._limit_ranges: dict[str, LimitRange] = {}
         self._quotas: dict[str, Quota] = {}
         self._runtime_classes: dict[str, RuntimeClass] = {}
@@ -213,8 +213,8 @@ def _priority_class(plain: Plain) -> PriorityClass:
     )
 
 
-def _budget(namespace: str, spec: Plain, status: Plain) -> Budget:
-    return Budget(
+def _budget(namespace: str, spec: Plain, status: Plain) -> DisruptionBudget:
+    return DisruptionBudget(
         namespace,
         compiled(constraint_reader.label_selector(spec.get("selector"))),
         int(status.get("disruptionsAllowed") or 0),

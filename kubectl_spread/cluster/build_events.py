@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.cluster.snapshot import OwnerKey
 
 Plain = dict[str, Any]
 
 
-def event(plain: Plain) -> Event:
+def event(plain: Plain) -> ClusterEvent:
     """Read an Event of v1 or of events.k8s.io/v1, whose fields have other names."""
     about = _first(plain, "involvedObject", "regarding") or {}
     series = plain.get("series") or {}
@@ -21,7 +21,7 @@ def event(plain: Plain) -> Event:
         _first(plain, "eventTime", "firstTimestamp"),
     )
     source = _first(plain, "source", "deprecatedSource") or {}
-    return Event(
+    return ClusterEvent(
         about=OwnerKey(about.get("kind") or "", about.get("namespace") or "default", about.get("name") or ""),
         reason=_first(plain, "reason") or "",
         message=_first(plain, "message", "note") or "",
@@ -37,9 +37,9 @@ def _first(plain: Plain, *names: str) -> Any:
     return next((plain[name] for name in names if plain.get(name)), None)
 
 
-def by_object(events: Iterable[Event]) -> dict[OwnerKey, tuple[Event, ...]]:
+def by_object(events: Iterable[ClusterEvent]) -> dict[OwnerKey, tuple[ClusterEvent, ...]]:
     """Group events by the object they are about, the latest first."""
-    found: dict[OwnerKey, list[Event]] = {}
+    found: dict[OwnerKey, list[ClusterEvent]] = {}
     for event in events:
         found.setdefault(event.about, []).append(event)
     return {about: tuple(sorted(own, key=lambda event: event.last, reverse=True)) for about, own in found.items()}

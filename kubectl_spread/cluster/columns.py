@@ -28,7 +28,7 @@ from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.arrays import Int32s
 from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.bound_pods import BoundPods
-from kubectl_spread.cluster.label_groups import Group
+from kubectl_spread.cluster.label_groups import LabelGroup
 from kubectl_spread.cluster.node_columns import NodeColumns
 from kubectl_spread.cluster.node_columns import Topology
 from kubectl_spread.cluster.node_requests import NodeRequests
@@ -217,7 +217,7 @@ class Columns:
         return self._classes.has_pod_affinity
 
     @property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[LabelGroup]:
         return self._classes.groups.all()
 
     @property

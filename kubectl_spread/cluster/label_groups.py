@@ -15,7 +15,7 @@ Bools = NDArray[np.bool_]
 _Label = tuple[str, str, str]  # namespace, key, value
 
 
-class Group(NamedTuple):
+class LabelGroup(NamedTuple):
     """Pods that no selector tells apart."""
 
     namespace: str
@@ -23,17 +23,17 @@ class Group(NamedTuple):
     terminating: bool
 
 
-class Groups:
+class LabelGroups:
     """Groups in the order they were met.
 
-    Groups made from a base start with its groups, and share the answers about these.
+    LabelGroups made from a base start with its groups, and share the answers about these.
     """
 
-    def __init__(self, base: Optional[Groups] = None) -> None:
+    def __init__(self, base: Optional[LabelGroups] = None) -> None:
         self._base = base
         self._taken = 0 if base is None else len(base)
-        self._own: list[Group] = []
-        self._at: dict[Group, int] = {}
+        self._own: list[LabelGroup] = []
+        self._at: dict[LabelGroup, int] = {}
         self._having: dict[_Label, list[int]] = {}  # own groups that have a label
         self._in_namespace: dict[str, list[int]] = {}
         self._indexed = 0  # so many own groups are in the two
@@ -42,11 +42,11 @@ class Groups:
     def __len__(self) -> int:
         return self._taken + len(self._own)
 
-    def all(self) -> list[Group]:
+    def all(self) -> list[LabelGroup]:
         """Return every group."""
         return [*([] if self._base is None else self._base.all()[: self._taken]), *self._own]
 
-    def add(self, group: Group) -> int:
+    def add(self, group: LabelGroup) -> int:
         """Add a group if it is new, and return its index."""
         found = self._find(group)
         if found is None:
@@ -78,7 +78,7 @@ class Groups:
                 found[at] = selector.matches(dict(group.labels))
         return found
 
-    def _find(self, group: Group) -> Optional[int]:
+    def _find(self, group: LabelGroup) -> Optional[int]:
         found = None if self._base is None else self._base._find(group)  # noqa: SLF001 (of the same class)
         if found is not None and found < self._taken:
             return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kubectl_spread.cluster.label_groups import Group
-from kubectl_spread.cluster.label_groups import Groups
+from kubectl_spread.cluster.label_groups import LabelGroup
+from kubectl_spread.cluster.label_groups import LabelGroups
 from kubectl_spread.objects.pod import PodClass
 
 
@@ -13,7 +13,7 @@ class PodClasses:
     def __init__(self) -> None:
         self.classes: list[PodClass] = []
         self.has_pod_affinity = False  # whether any class has affinity or anti-affinity to pods
-        self.groups = Groups()
+        self.groups = LabelGroups()
         self._group_of: dict[tuple[int, bool], int] = {}  # by class and terminating
         self._by_id: dict[int, int] = {}
         self._by_value: dict[PodClass, int] = {}
@@ -23,7 +23,7 @@ class PodClasses:
         """Return a copy that can get more classes; it shares the groups of now."""
         other = PodClasses()
         other.classes, other.has_pod_affinity = list(self.classes), self.has_pod_affinity
-        other.groups, other._group_of = Groups(self.groups), dict(self._group_of)
+        other.groups, other._group_of = LabelGroups(self.groups), dict(self._group_of)
         other._by_id, other._by_value = dict(self._by_id), dict(self._by_value)
         other._kept = list(self._kept)
         return other
@@ -45,6 +45,6 @@ class PodClasses:
         found = self._group_of.get((class_at, terminating))
         if found is None:
             pod_class = self.classes[class_at]
-            group = Group(pod_class.namespace, pod_class.labels, terminating)
+            group = LabelGroup(pod_class.namespace, pod_class.labels, terminating)
             found = self._group_of[class_at, terminating] = self.groups.add(group)
         return found

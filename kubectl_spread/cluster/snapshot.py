@@ -27,7 +27,7 @@ class Service(NamedTuple):
     selector: Optional[dict[str, str]]
 
 
-class Budget(NamedTuple):
+class DisruptionBudget(NamedTuple):
     """A PodDisruptionBudget: its spec, and how many evictions its status allows now."""
 
     namespace: str
@@ -96,7 +96,7 @@ class Controller(NamedTuple):
     revision: str = ""
 
 
-class Event(NamedTuple):
+class ClusterEvent(NamedTuple):
     """An Event about an object; `last` is the time it was last seen, as the API server writes it."""
 
     about: OwnerKey
@@ -130,12 +130,12 @@ class Cluster(NamedTuple):
     owners: dict[OwnerKey, OwnerKey] = {}  # noqa: RUF012
     services: tuple[Service, ...] = ()
     owner_selectors: dict[OwnerKey, Selector] = {}  # noqa: RUF012
-    budgets: tuple[Budget, ...] = ()
+    budgets: tuple[DisruptionBudget, ...] = ()
     storage: Storage = Storage()
     priority_classes: dict[str, PriorityClass] = _BUILT_IN
     device_classes: dict[str, str] = {}  # noqa: RUF012  # extended resource -> the class whose devices it stands for
     controllers: dict[OwnerKey, Controller] = {}  # noqa: RUF012
-    events: dict[OwnerKey, tuple[Event, ...]] = {}  # noqa: RUF012  # by what they are about, the latest first
+    events: dict[OwnerKey, tuple[ClusterEvent, ...]] = {}  # noqa: RUF012  # by what they are about, the latest first
     kubernetes_version: str = ""  # as a snapshot names it: `v1.34.2`
     scheduler_configuration: str = ""  # the text of one, where a snapshot holds it
     limit_ranges: tuple[LimitRange, ...] = ()

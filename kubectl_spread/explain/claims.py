@@ -7,7 +7,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.pod import PodVolume
@@ -41,7 +41,7 @@ class ClaimTrouble(NamedTuple):
     provisioner: str = ""
     volume: str = ""
     selected_node: str = ""
-    event: Optional[Event] = None
+    event: Optional[ClusterEvent] = None
 
 
 def troubles(cls: PodClass, cluster: Cluster) -> tuple[ClaimTrouble, ...]:

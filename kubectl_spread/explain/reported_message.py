@@ -13,7 +13,7 @@ from typing import Optional
 from typing import TYPE_CHECKING
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import PodVerdict
@@ -97,14 +97,14 @@ def reported_message(pod: Pod, cluster: Cluster) -> ReportedMessage:
     return ReportedMessage(event.message, event.last, times=event.times)
 
 
-def events_of(pod: Pod, cluster: Cluster) -> tuple[Event, ...]:
+def events_of(pod: Pod, cluster: Cluster) -> tuple[ClusterEvent, ...]:
     """Return the events of a pod, the latest first."""
     return cluster.events.get(OwnerKey("Pod", pod.namespace, pod.name), ())
 
 
-def other_events(pod: Pod, cluster: Cluster) -> tuple[Event, ...]:
+def other_events(pod: Pod, cluster: Cluster) -> tuple[ClusterEvent, ...]:
     """Return the last event of each reason that is not the scheduler's, the latest first."""
-    latest: dict[str, Event] = {}
+    latest: dict[str, ClusterEvent] = {}
     for event in events_of(pod, cluster):
         if event.reason not in (_FAILED_SCHEDULING, "Scheduled"):
             latest.setdefault(event.reason, event)

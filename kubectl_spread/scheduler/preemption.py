@@ -14,7 +14,7 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
-from kubectl_spread.cluster.snapshot import Budget
+from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.objects.behaviours import ONLY_PREEMPTED_VICTIMS
 from kubectl_spread.objects.behaviours import PREEMPTION_IN_MESSAGE
 from kubectl_spread.objects.behaviours import PREEMPTION_TRIES_LEFT_OUT
@@ -240,7 +240,7 @@ def _importance(pod: Pod) -> tuple[int, str]:
     return (-pod.cls.priority, pod.start_time or NOW)
 
 
-def _by_budget(pods: list[Pod], budgets: tuple[Budget, ...]) -> tuple[list[Pod], list[Pod]]:
+def _by_budget(pods: list[Pod], budgets: tuple[DisruptionBudget, ...]) -> tuple[list[Pod], list[Pod]]:
     """Return the pods whose eviction would break a disruption budget, and the others (filterPodsWithPDBViolation)."""
     allowed = [budget.disruptions_allowed for budget in budgets]
     violating: list[Pod] = []

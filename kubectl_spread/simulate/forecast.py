@@ -48,7 +48,7 @@ _LEAST_RUNS = 4  # with fewer nothing is said; for so many, a large cluster may 
 _MOST_STEPS = 2_500
 
 
-class Range(NamedTuple):
+class CountRange(NamedTuple):
     """The fewest and the most over the runs."""
 
     least: int
@@ -71,8 +71,8 @@ class ConstraintForecast(NamedTuple):
     is_hard: bool
     topology_key: str
     max_skew: int
-    domains: dict[str, Range]
-    skew: Range
+    domains: dict[str, CountRange]
+    skew: CountRange
 
 
 class Forecast(NamedTuple):
@@ -84,9 +84,9 @@ class Forecast(NamedTuple):
 
     workload: Workload
     replicas: int
-    placed: Range = Range(0, 0)
+    placed: CountRange = CountRange(0, 0)
     constraints: tuple[ConstraintForecast, ...] = ()
-    nodes: dict[str, Range] = {}  # noqa: RUF012 (never written to)
+    nodes: dict[str, CountRange] = {}  # noqa: RUF012 (never written to)
     runs: int = 0
     is_exact: bool = False
     is_sampled: bool = False  # the scheduler does not look at every node of so large a cluster
@@ -242,13 +242,13 @@ class _Told:
                     self._pods[run, columns.index[pod.node]] += 1
                     self._new[run, columns.index[pod.node]] += not pod.ran_already
 
-    def nodes(self) -> dict[str, Range]:
+    def nodes(self) -> dict[str, CountRange]:
         ran = (self._pods - self._new)[0]
         found = {}
         for at, range_ in enumerate(self._shared([_range(column) for column in self._new.T.tolist()])):
             if range_.most or ran[at]:
                 already = int(ran[at])
-                found[self._columns.nodes[at].name] = Range(range_.least + already, range_.most + already)
+                found[self._columns.nodes[at].name] = CountRange(range_.least + already, range_.most + already)
         return found
 
     def constraint(self, item: _Counted) -> ConstraintForecast:
@@ -269,15 +269,17 @@ class _Told:
             skew=_range([outcome.skew or 0 for outcome in outcomes]),
         )
 
-    def _domains(self, codes: Int32s, size: int) -> list[Range]:
+    def _domains(self, codes: Int32s, size: int) -> list[CountRange]:
         ran = self._by_domain(self._pods - self._new, codes)[0]
         ranges = [_range(column) for column in self._by_domain(self._new, codes).T.tolist()]
         sizes = np.bincount(codes[codes >= 0], minlength=size)
-        shared = self._shared([ranges[code] if code >= 0 else Range(0, 0) for code in codes.tolist()])
+        shared = self._shared([ranges[code] if code >= 0 else CountRange(0, 0) for code in codes.tolist()])
         for at, code in enumerate(codes.tolist()):
             if code >= 0 and sizes[code] == 1:  # a domain of one node gets what its node gets
                 ranges[code] = shared[at]
-        return [Range(least + int(more), most + int(more)) for (least, most), more in zip(ranges, ran, strict=True)]
+        return [
+            CountRange(least + int(more), most + int(more)) for (least, most), more in zip(ranges, ran, strict=True)
+        ]
 
     def _by_domain(self, pods: Int64s, codes: Int32s) -> Int64s:
         """int64 (runs, D)."""
@@ -287,14 +289,14 @@ class _Told:
             found[run] = np.bincount(codes[codes >= 0], weights=row[codes >= 0], minlength=size)
         return found
 
-    def _shared(self, ranges: list[Range]) -> list[Range]:
+    def _shared(self, ranges: list[CountRange]) -> list[CountRange]:
         """Return the range of each node: a node may get what any node of its kind gets."""
         if self._kinds is None:
             return ranges
-        of_kind: dict[int, Range] = {}
+        of_kind: dict[int, CountRange] = {}
         for kind, (least, most) in zip(self._kinds, ranges, strict=True):
-            known = of_kind.get(kind, Range(least, most))
-            of_kind[kind] = Range(min(known.least, least), max(known.most, most))
+            known = of_kind.get(kind, CountRange(least, most))
+            of_kind[kind] = CountRange(min(known.least, least), max(known.most, most))
         return [of_kind[kind] for kind in self._kinds]
 
 
@@ -304,5 +306,5 @@ def _distinct_rows(numbers: Int64s) -> Int64s:
     return np.array(list(by_content.values()), np.int64)
 
 
-def _range(numbers: list[int]) -> Range:
-    return Range(int(min(numbers)), int(max(numbers)))
+def _range(numbers: list[int]) -> CountRange:
+    return CountRange(int(min(numbers)), int(max(numbers)))

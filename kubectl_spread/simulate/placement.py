@@ -59,14 +59,14 @@ class Unpredicted(NamedTuple):
     reasons: tuple[str, ...]
 
 
-class Refused(NamedTuple):
+class RefusedPod(NamedTuple):
     """A pod that the API server refuses to create, with its message."""
 
     pod: str
     message: str
 
 
-class Eviction(NamedTuple):
+class EvictedPod(NamedTuple):
     """A pod that preemption evicts so that another one finds room.
 
     `again`: the pod that its controller creates in its place, where that one runs then (empty where it stays Pending),
@@ -114,9 +114,9 @@ class Placement(NamedTuple):
     not_counted: tuple[str, ...] = ()
     ignored: Ignored = Ignored()
     not_created: tuple[str, ...] = ()
-    evictions: tuple[Eviction, ...] = ()
+    evictions: tuple[EvictedPod, ...] = ()
     on_missing_nodes: tuple[str, ...] = ()
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedPod, ...] = ()
     first_replica: Optional[Pod] = None
 
     @property

@@ -3,7 +3,7 @@
 One loop for everything that places pods: replicas of manifests, pods that are Pending, and tried suggestions.
 
 ```
-pod ─▶ filter ─▶ no node fits  ─▶ Refusal: the same for each pod of its class until something changes
+pod ─▶ filter ─▶ no node fits  ─▶ Unschedulable: the same for each pod of its class until something changes
             └──▶ some nodes fit ─▶ highest score ─▶ pick one of equals ─▶ Binding: refused pods get another turn
 ```
 """
@@ -55,7 +55,7 @@ class Binding(NamedTuple):
     filtered: FilterResult  # as it was before the pod was bound
 
 
-class Refusal(NamedTuple):
+class Unschedulable(NamedTuple):
     """A pod that found no node; `error`: a plugin failed to score the nodes that fit."""
 
     filtered: FilterResult
@@ -84,7 +84,7 @@ class Placer:
         self.has_ties = False
         self._pick = pick
         self._topology_labels = TopologyLabels(release)
-        self._refusals: dict[int, Refusal] = {}  # by class, right until something changes
+        self._refusals: dict[int, Unschedulable] = {}  # by class, right until something changes
 
     def unpredictable(self, pod: Pod) -> tuple[str, ...]:
         """Return the features of a pod that decide where it goes and are not evaluated."""
@@ -92,7 +92,9 @@ class Placer:
         profile = scheduler.profile_of(pod.cls) if scheduler.has_profile(pod.cls) else None
         return not_evaluated(pod.cls, profile, self.cluster)
 
-    def place(self, pod: Pod, *, before: Callable[[FilterResult], None] = lambda _: None) -> Union[Binding, Refusal]:
+    def place(
+        self, pod: Pod, *, before: Callable[[FilterResult], None] = lambda _: None
+    ) -> Union[Binding, Unschedulable]:
         """Bind a pod to the best node, if any node fits.
 
         Args:
@@ -104,19 +106,19 @@ class Placer:
         if refusal is not None:
             return refusal
         filtered = self.scheduler.filter(pod)
-        found = self._bound(pod, filtered, before) if filtered.feasible.any() else Refusal(filtered)
-        if isinstance(found, Refusal) and not pod.nominated_node:
+        found = self._bound(pod, filtered, before) if filtered.feasible.any() else Unschedulable(filtered)
+        if isinstance(found, Unschedulable) and not pod.nominated_node:
             self._refusals[class_at] = found
         return found
 
     def _bound(
         self, pod: Pod, filtered: FilterResult, before: Callable[[FilterResult], None]
-    ) -> Union[Binding, Refusal]:
+    ) -> Union[Binding, Unschedulable]:
         before(filtered)
         try:
             hosts = self.scheduler.hosts(pod, filtered)
         except ScoreError as error:
-            return Refusal(filtered, error)
+            return Unschedulable(filtered, error)
         self.has_ties |= len(hosts) > 1
         node = int(self._pick(hosts))
         return Binding(self.bind(pod, node), node, int(filtered.feasible.sum()), len(hosts), filtered)
@@ -167,7 +169,7 @@ class Placer:
         self._refusals.clear()
 
 
-class Placed(NamedTuple):
+class PlacedPods(NamedTuple):
     """Pods that were placed in turn: `bound` by key, in the order they were bound, and those that found no node."""
 
     bound: dict[str, Pod]
@@ -181,7 +183,7 @@ class Placed(NamedTuple):
         return {key: pod.node_name for key, pod in self.bound.items()}
 
 
-def place_in_turn(pods: Iterable[Pod], placer: Placer, *, needed: str = "") -> Placed:
+def place_in_turn(pods: Iterable[Pod], placer: Placer, *, needed: str = "") -> PlacedPods:
     """Place pods in order, and refused ones again after later bindings, until no more pod is bound.
 
     A pod that names its node is bound there. A pod that cannot be predicted is refused.
@@ -204,9 +206,9 @@ def place_in_turn(pods: Iterable[Pod], placer: Placer, *, needed: str = "") -> P
                 continue
             refused.append(pod)
             if pod.key == needed:
-                return Placed(bound, tuple(refused), placer.has_ties, placer.scheduler)
+                return PlacedPods(bound, tuple(refused), placer.has_ties, placer.scheduler)
         waiting = refused
-    return Placed(bound, tuple(refused), placer.has_ties, placer.scheduler)
+    return PlacedPods(bound, tuple(refused), placer.has_ties, placer.scheduler)
 
 
 def _placed(pod: Pod, placer: Placer) -> Optional[Pod]:

@@ -17,7 +17,7 @@ from kubectl_spread.explain.explanation import Examined
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.simulate.waiting_pods import Outcome
+from kubectl_spread.simulate.waiting_pods import QueuePlacement
 from kubectl_spread.simulate.waiting_pods import WaitingPods
 
 
@@ -42,7 +42,7 @@ class Prospect(NamedTuple):
     placed_first: frozenset[str] = frozenset()
 
 
-class Finding(NamedTuple):
+class PlaceableRange(NamedTuple):
     """How many of some Pending pods find a node: at least and at most, over the orders that are possible."""
 
     least: int
@@ -64,8 +64,8 @@ class Prospects:
         own = frozenset(pod.key for pod in asked if not pod.node_name)
         queue = WaitingPods(cluster, profiles, all_nodes=all_nodes)
         self._queued = frozenset(pod.key for pod in queue.pods) if queue.is_small and own else frozenset()
-        self._early: Optional[Outcome] = None
-        self._late: Optional[Outcome] = None
+        self._early: Optional[QueuePlacement] = None
+        self._late: Optional[QueuePlacement] = None
         if own & self._queued:
             self._early = self._late = queue.run(own, is_last=False)
             equals = queue.equals(own)
@@ -89,12 +89,12 @@ class Prospects:
             groups.setdefault(self.fate(pod), []).append(pod)
         return list(groups.values())
 
-    def finding(self, pods: Sequence[Pod]) -> Optional[Finding]:
+    def finding(self, pods: Sequence[Pod]) -> Optional[PlaceableRange]:
         """Return how many of some pods find a node; None if they are not in the queue."""
         if self._early is None or self._late is None:
             return None
         counts = [sum(pod.key in outcome.placed for pod in pods) for outcome in (self._early, self._late)]
-        return Finding(min(counts), max(counts))
+        return PlaceableRange(min(counts), max(counts))
 
     def of(self, pod: Pod) -> Prospect:
         """Explain a pod: as things are, or where that is not what its turn will bring, as they are then."""
@@ -118,7 +118,7 @@ class Prospects:
         placed = frozenset(() if late is None else late.placed)
         return Prospect(now._replace(explanation=explanation), self._cluster, fate, placed)
 
-    def _then(self, pod: Pod, outcome: Outcome, now: Examined) -> Prospect:
+    def _then(self, pod: Pod, outcome: QueuePlacement, now: Examined) -> Prospect:
         """Explain a pod once those that are placed have their nodes."""
         pods = tuple(pod if item.key == pod.key else item for item in outcome.cluster.pods)
         cluster = outcome.cluster._replace(pods=pods)
@@ -127,7 +127,7 @@ class Prospects:
         explanation = examined.explanation._replace(assumed=assumed)
         return Prospect(examined._replace(explanation=explanation), cluster, self.fate(pod))
 
-    def _that_matter(self, pod: Pod, outcome: Outcome, feasible: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _that_matter(self, pod: Pod, outcome: QueuePlacement, feasible: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Return the pods placed first that make the difference: its siblings, and pods on nodes that fit now."""
         own, cluster = owner_of(pod.cls, self._cluster), self._cluster
         siblings = {other.key for other in cluster.pending() if own and owner_of(other.cls, cluster) == own}

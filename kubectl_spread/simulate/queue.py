@@ -17,13 +17,13 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.simulate.pending_claims import lacks_provisioner
-from kubectl_spread.simulate.placement import Eviction
+from kubectl_spread.simulate.placement import EvictedPod
 from kubectl_spread.simulate.placement import Gated
 from kubectl_spread.simulate.placement import PendingPod
 from kubectl_spread.simulate.placement import PlacedPod
 from kubectl_spread.simulate.placement import Unpredicted
 from kubectl_spread.simulate.placing import Placer
-from kubectl_spread.simulate.placing import Refusal
+from kubectl_spread.simulate.placing import Unschedulable
 
 # The volume controller's words (event ExternalProvisioning of the claim).
 _AWAITED = (
@@ -33,7 +33,7 @@ _AWAITED = (
 )
 
 
-class Preemption(NamedTuple):
+class PlannedPreemption(NamedTuple):
     """A pod that evicts others, and the node that it is nominated to."""
 
     pod: Pod
@@ -55,12 +55,12 @@ class Queue:
         self.placed: list[PlacedPod] = []
         self.pending: list[PendingPod] = []
         self._refused_at: list[int] = []  # `changes` of the placer when each was refused
-        self._last_refusal: Optional[tuple[Refusal, Explanation]] = None
+        self._last_refusal: Optional[tuple[Unschedulable, Explanation]] = None
         self.provisioning: list[PendingPod] = []  # their nodes are chosen, and nothing makes their volumes
         self.gated: list[Gated] = []
         self.unpredicted: list[Unpredicted] = []
         self.beyond: dict[str, None] = {}
-        self.evictions: list[Eviction] = []
+        self.evictions: list[EvictedPod] = []
         self.first: Optional[Explanation] = None
         self.first_moment: Optional[Cluster] = None
         self.moment: Optional[Cluster] = None
@@ -100,10 +100,10 @@ class Queue:
                 else:
                     self._try(item.pod)
 
-    def preemptions(self) -> list[Preemption]:
+    def preemptions(self) -> list[PlannedPreemption]:
         """Return the pods that wait for others to be evicted."""
         found = ((item.pod, item.explanation) for item in self.pending)
-        return [Preemption(pod, told.nominated_node, told.victims) for pod, told in found if told.nominated_node]
+        return [PlannedPreemption(pod, told.nominated_node, told.victims) for pod, told in found if told.nominated_node]
 
     def preempt(self) -> None:
         """Try pods whose victims were evicted, each on its nominated node first."""
@@ -137,7 +137,7 @@ class Queue:
             self._leave_out(pod, reasons)
             return
         found = self._placer.place(pod, before=lambda filtered: self._explain_first(pod, filtered))
-        if isinstance(found, Refusal):
+        if isinstance(found, Unschedulable):
             self._refuse(pod, found)
             return
         making = self._never_made(pod, found.pod.node_name) if pod.cls.volumes else ()
@@ -177,7 +177,7 @@ class Queue:
         else:
             self.first = without_scheduler(pod, self._placer.cluster, scheduler.names)
 
-    def _refuse(self, pod: Pod, refusal: Refusal) -> None:
+    def _refuse(self, pod: Pod, refusal: Unschedulable) -> None:
         """Let a pod wait; one that preemption makes room for takes that room from the pods after it."""
         if not self.pending and self._explains:
             self.moment = self._placer.now()
@@ -187,7 +187,7 @@ class Queue:
         if explained.nominated_node and refusal.error is None:
             self._placer.nominate(pod._replace(nominated_node=explained.nominated_node))
 
-    def _explanation(self, pod: Pod, refusal: Refusal) -> Explanation:
+    def _explanation(self, pod: Pod, refusal: Unschedulable) -> Explanation:
         """Explain a refusal; pods of one class share an explanation as long as nothing changes."""
         if self._last_refusal is not None and self._last_refusal[0] is refusal:
             return self._last_refusal[1]

@@ -1,7 +1,7 @@
 """The replicas of workloads, placed one after another.
 
 A pod goes to the node with the highest score. If several nodes have it, kube-scheduler may take any of them; a `Pick`
-chooses, and `Placement.certainty` says that there was a choice. Refused pods are tried again as long as anything
+chooses, and `Placement.certainty` says that there was a choice. RefusedPod pods are tried again as long as anything
 changes: after all pods of their workload, and again after all workloads.
 """
 
@@ -39,7 +39,7 @@ from kubectl_spread.simulate.pending_claims import with_claims
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.simulate.placement import PlacedPod
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.placement import Refused
+from kubectl_spread.simulate.placement import RefusedPod
 from kubectl_spread.simulate.placing import first
 from kubectl_spread.simulate.placing import Pick
 from kubectl_spread.simulate.placing import Placer
@@ -169,7 +169,7 @@ class _Placing:
         self._first: Optional[Pod] = None
         self._coming = missing_replicas(owner, cluster, create=self._replica)
         self._refusal = lasting_refusal(owner, cluster)
-        self._refused: list[Refused] = []
+        self._refused: list[RefusedPod] = []
         self.queue = Queue(owner.namespace, run.placer, explains=run.explains)
         self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
         beyond = self.queue.beyond
@@ -202,7 +202,7 @@ class _Placing:
             has_created = True
             refusal = self._refusal or self._run.quotas.refusal(self.owner)
             if refusal:
-                self._refused.append(Refused(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
+                self._refused.append(RefusedPod(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
             runs = not refusal and self.queue.add(self._without_new_claims(created))
             if self.owner.is_ordered and not runs:
                 break

@@ -37,7 +37,7 @@ _MOST_TRIED = 8  # pods whose going is tried where its own node does not do
 _QUARTER = "25%"
 
 
-class Waiting(NamedTuple):
+class WaitingGroup(NamedTuple):
     """Pending pods of a workload that are equal; the explanation is the first one's."""
 
     key: OwnerKey
@@ -94,7 +94,7 @@ def uncreated(keys: Iterable[OwnerKey], cluster: Cluster) -> Iterator[Uncreated]
 
 def waiting(
     pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster, profiles: Mapping[str, Profile]
-) -> Iterator[Waiting]:
+) -> Iterator[WaitingGroup]:
     """Explain Pending pods, equal ones together.
 
     Args:
@@ -110,7 +110,7 @@ def waiting(
     for (key, _), group in alike.items():
         for first, *rest in prospects.grouped(group):
             explanation = prospects.of(first).examined.explanation
-            yield Waiting(key, explanation._replace(others=tuple(pod.name for pod in rest)))
+            yield WaitingGroup(key, explanation._replace(others=tuple(pod.name for pod in rest)))
 
 
 class Rollouts:

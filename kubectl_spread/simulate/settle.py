@@ -7,14 +7,14 @@ from typing import Protocol
 
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.simulate.placement import CreatedAgain
-from kubectl_spread.simulate.placement import Eviction
+from kubectl_spread.simulate.placement import EvictedPod
 from kubectl_spread.simulate.placing import Placer
 from kubectl_spread.simulate.queue import Queue
 
 _MOST_ROUNDS = 100  # of evictions; each gives room to a pod of higher priority, so that they end
 
 
-class Placing(Protocol):
+class PlacedWorkload(Protocol):
     """A workload whose pods are placed."""
 
     queue: Queue
@@ -23,7 +23,7 @@ class Placing(Protocol):
         """Try the refused pods again."""
 
 
-def settle(placings: Sequence[Placing], placer: Placer, *, evicts: bool, explains: bool) -> None:
+def settle(placings: Sequence[PlacedWorkload], placer: Placer, *, evicts: bool, explains: bool) -> None:
     """Try refused pods again, those of every workload after every change, until nothing changes.
 
     Args:
@@ -40,7 +40,7 @@ def settle(placings: Sequence[Placing], placer: Placer, *, evicts: bool, explain
     evictor.tell_outcomes()
 
 
-def _retry(placings: Sequence[Placing], evictor: _Evictor, placer: Placer) -> None:
+def _retry(placings: Sequence[PlacedWorkload], evictor: _Evictor, placer: Placer) -> None:
     before = -1
     while placer.changes > before:
         before = placer.changes
@@ -74,7 +74,7 @@ class _Evictor:
             for preemption in queue.preemptions():
                 new = [victim for victim in preemption.victims if victim.uid not in victims]
                 victims.update({victim.uid: victim for victim in new})
-                queue.evictions += [Eviction(victim, preemption.pod.name) for victim in new]
+                queue.evictions += [EvictedPod(victim, preemption.pod.name) for victim in new]
         if not victims:
             return False
         self._placer.evict(list(victims.values()))

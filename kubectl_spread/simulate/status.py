@@ -49,7 +49,7 @@ from kubectl_spread.simulate.rollout import Uncreated
 from kubectl_spread.simulate.rollout import uncreated
 
 
-class Standing(Enum):
+class ConstraintState(Enum):
     """Whether a constraint holds now.
 
     PARTLY_COUNTED: the selector does not match all running pods of the workload, so that the counts are too low.
@@ -91,7 +91,7 @@ class ConstraintStatus(NamedTuple):
     self_match: bool
     domains: tuple[DomainCount, ...]
     counts: ConstraintCounts
-    standing: Standing
+    standing: ConstraintState
     reason: str = ""
     not_before: str = ""
     uncounted: Optional[Uncounted] = None
@@ -109,7 +109,7 @@ class ConstraintStatus(NamedTuple):
         """Whether it does not have to hold, or is known to."""
         if self.when_unsatisfiable != DO_NOT_SCHEDULE:
             return True
-        return self.standing not in (Standing.VIOLATED, Standing.PARTLY_COUNTED)
+        return self.standing not in (ConstraintState.VIOLATED, ConstraintState.PARTLY_COUNTED)
 
 
 class WorkloadStatus(NamedTuple):
@@ -229,10 +229,10 @@ def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: list[P
     found = uncounted(pod_class.constraints[item.position], running, dict(pod_class.labels))
     if found is None:
         return item
-    is_silent = item.standing in (Standing.OK, Standing.UNEVEN)
+    is_silent = item.standing in (ConstraintState.OK, ConstraintState.UNEVEN)
     return item._replace(
         uncounted=found,
-        standing=Standing.PARTLY_COUNTED if is_silent else item.standing,
+        standing=ConstraintState.PARTLY_COUNTED if is_silent else item.standing,
         reason="; ".join(filter(None, (item.reason, found.sentence))),
     )
 
@@ -263,7 +263,7 @@ def _unknown(pod_class: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
             self_match=False,
             domains=(),
             counts=ConstraintCounts({}),
-            standing=Standing.UNKNOWN,
+            standing=ConstraintState.UNKNOWN,
             reason=why,
         )
         for item in pod_class.constraints
@@ -310,7 +310,7 @@ def _constraint(
 ) -> ConstraintStatus:
     constraint, now = counts.constraint, counts.now()
     standing, reason = _standing(constraint, now, is_hard=is_hard, kind=kind)
-    is_broken = standing in (Standing.VIOLATED, Standing.UNEVEN)
+    is_broken = standing in (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
     return ConstraintStatus(
         position=constraint.position,
         is_default=not pod_class.constraints,
@@ -336,23 +336,29 @@ def _domains(counts: DomainCounts, now: ConstraintCounts) -> tuple[DomainCount, 
     return tuple(DomainCount(value, matching, nodes[value]) for value, matching in now.domains.items())
 
 
-def _standing(constraint: Constraint, counts: ConstraintCounts, *, is_hard: bool, kind: str) -> tuple[Standing, str]:
+def _standing(
+    constraint: Constraint, counts: ConstraintCounts, *, is_hard: bool, kind: str
+) -> tuple[ConstraintState, str]:
     """Return whether a constraint holds, with the reason if it needs one."""
     if constraint.selector.requirements is None or constraint.selector.is_empty:
-        return Standing.NO_EFFECT, "its selector counts no pod"
+        return ConstraintState.NO_EFFECT, "its selector counts no pod"
     if counts.skew is None:
         why = "no node that counts has the label"
-        return (Standing.VIOLATED, f"{why}: no new pod finds a node") if is_hard else (Standing.NO_EFFECT, why)
+        return (
+            (ConstraintState.VIOLATED, f"{why}: no new pod finds a node")
+            if is_hard
+            else (ConstraintState.NO_EFFECT, why)
+        )
     if kind == "DaemonSet" and constraint.honors_affinity:
-        return Standing.NO_EFFECT, "each pod of a DaemonSet is for one node"
+        return ConstraintState.NO_EFFECT, "each pod of a DaemonSet is for one node"
     if not constraint.self_match_num and not counts.most:
-        return Standing.NO_EFFECT, "its selector matches neither the workload's own pods nor others"
+        return ConstraintState.NO_EFFECT, "its selector matches neither the workload's own pods nor others"
     if len(counts.domains) == 1 and not counts.is_below_min_domains:
-        return Standing.NO_EFFECT, "there is one domain only"
+        return ConstraintState.NO_EFFECT, "there is one domain only"
     if counts.skew <= constraint.max_skew:
-        return Standing.OK, ""
+        return ConstraintState.OK, ""
     few = f"fewer than {constraint.min_domains} domains" if is_hard and counts.is_below_min_domains else ""
-    return (Standing.VIOLATED, few) if is_hard else (Standing.UNEVEN, "")
+    return (ConstraintState.VIOLATED, few) if is_hard else (ConstraintState.UNEVEN, "")
 
 
 def _not_before(counts: DomainCounts, pod_class: PodClass, columns: Columns) -> str:

@@ -29,7 +29,7 @@ MOST_ROLLOUTS = 5  # that are played
 _LIMITS = Limits(max_states=2_000, samples=20, seconds=2.0)
 
 
-class End(Enum):
+class RolloutEnd(Enum):
     """How a rollout ends."""
 
     COMPLETES = "completes"
@@ -41,7 +41,7 @@ class UnderWay(NamedTuple):
     """A rollout with old pods left; `pod` and `message`: the pod that stays Pending if it gets stuck."""
 
     key: OwnerKey
-    end: End
+    end: RolloutEnd
     old: int
     pod: str = ""
     message: str = ""
@@ -49,7 +49,7 @@ class UnderWay(NamedTuple):
     @property
     def is_stuck(self) -> bool:
         """Whether it does not complete, or may not."""
-        return self.end is not End.COMPLETES
+        return self.end is not RolloutEnd.COMPLETES
 
 
 def under_way(
@@ -72,9 +72,9 @@ def under_way(
         found = answer.last
         stuck = [outcome for outcome in found.outcomes if not _is_complete(outcome, key)]
         if not stuck:
-            yield UnderWay(key, End.COMPLETES, len(old))
+            yield UnderWay(key, RolloutEnd.COMPLETES, len(old))
             continue
-        end = End.GETS_STUCK if len(stuck) == len(found.outcomes) else End.MAY_GET_STUCK
+        end = RolloutEnd.GETS_STUCK if len(stuck) == len(found.outcomes) else RolloutEnd.MAY_GET_STUCK
         pending = next((pod for outcome in stuck for pod in outcome.pending if pod.owner == key), None)
         yield UnderWay(
             key, end, len(old), "" if pending is None else pending.name, "" if pending is None else pending.message

@@ -26,7 +26,7 @@ MOST_PODS = 2_000  # that are placed; with more of them nothing is said of the o
 _SECONDS = len("2006-01-02T15:04:05")
 
 
-class Outcome(NamedTuple):
+class QueuePlacement(NamedTuple):
     """Where pods went, by key and in the order they were placed; `cluster` is the one with these pods on their nodes.
 
     has_ties: the scheduler might choose other nodes of equal score.
@@ -51,7 +51,7 @@ class WaitingPods:
         """Whether it is worth placing them: several pods, and not too many."""
         return 1 < len(self.pods) <= MOST_PODS
 
-    def run(self, own: Collection[str], *, is_last: bool) -> Outcome:
+    def run(self, own: Collection[str], *, is_last: bool) -> QueuePlacement:
         """Place all pods.
 
         Args:
@@ -63,7 +63,7 @@ class WaitingPods:
         placer = Placer(self._cluster, scheduler, next(iter(self._profiles.values())))
         placed = place_in_turn(ordered, placer)
         pods = tuple(placed.bound.get(pod.key, pod) for pod in self._cluster.pods)
-        return Outcome(placed.nodes, self._cluster._replace(pods=pods), placed.has_ties)
+        return QueuePlacement(placed.nodes, self._cluster._replace(pods=pods), placed.has_ties)
 
     def equals(self, own: Collection[str]) -> list[Pod]:
         """Return the other pods that have the priority and age of one of `own`."""

@@ -17,7 +17,7 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.simulate.controllers import with_controllers
 from kubectl_spread.simulate.placing import place_in_turn
-from kubectl_spread.simulate.placing import Placed
+from kubectl_spread.simulate.placing import PlacedPods
 from kubectl_spread.simulate.placing import Placer
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.patch import Op
@@ -55,7 +55,7 @@ class Scene(NamedTuple):
         """Return the scene before any change."""
         return Scene(self.problem, self.cluster, self.problem.spec)
 
-    def placed(self, pods: Sequence[Pod], *, needed: str = "") -> Placed:
+    def placed(self, pods: Sequence[Pod], *, needed: str = "") -> PlacedPods:
         """Place pods in their order; if the pod with the key `needed` is refused, the rest is not tried."""
         problem = self.problem
         columns = problem.columns.changed(self.cluster, self.gone)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.label_groups import Group
+from kubectl_spread.cluster.label_groups import LabelGroup
 from kubectl_spread.cluster.ownership import inferred_deployment
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
@@ -89,7 +89,7 @@ class Problem:
         self.cluster, self.profiles = given.cluster, given.profiles
         self.explanation = given.explanation
         self._columns = columns
-        self._counted: dict[Selector, list[Group]] = {}
+        self._counted: dict[Selector, list[LabelGroup]] = {}
 
     @property
     def spec(self) -> Plain:
@@ -157,7 +157,7 @@ class Problem:
                 asked = max(counts, key=lambda name: (counts[name], name == "linux", name))
         return asked
 
-    def counted(self, selector: Selector) -> list[Group]:
+    def counted(self, selector: Selector) -> list[LabelGroup]:
         """The labels of pods that run in the pod's namespace and that a selector matches."""
         found = self._counted.get(selector)
         if found is None:

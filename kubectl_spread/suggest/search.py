@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Optional
 
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.simulate.placing import Placed
+from kubectl_spread.simulate.placing import PlacedPods
 from kubectl_spread.suggest import arrange
 from kubectl_spread.suggest.actions.manifest import SetRollout
 from kubectl_spread.suggest.actions.storage import DeleteClaims
@@ -202,7 +202,7 @@ class _Search:
             return None
         return None if change.is_of_manifest and scene == self._scene else scene  # it may be so already
 
-    def _is_good(self, scene: Scene, placed: Placed) -> bool:
+    def _is_good(self, scene: Scene, placed: PlacedPods) -> bool:
         needed = {self._problem.pod.key, *self._others, *(pod.key for pod in scene.evicted)}
         return needed <= placed.bound.keys()
 

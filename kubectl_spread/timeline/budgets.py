@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Budget
+from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.timeline.controllers import scale
@@ -24,7 +24,7 @@ ALWAYS_ALLOW = "AlwaysAllow"
 class Status(NamedTuple):
     """What a budget's controller writes: healthy pods now, healthy pods wanted, and evictions allowed."""
 
-    budget: Budget
+    budget: DisruptionBudget
     current_healthy: int
     desired_healthy: int
     allowed: int
@@ -46,7 +46,7 @@ def matching(world: World, cls: int, found: tuple[Status, ...]) -> list[Status]:
     ]
 
 
-def as_seen(world: World, state: State) -> tuple[Budget, ...]:
+def as_seen(world: World, state: State) -> tuple[DisruptionBudget, ...]:
     """Return the budgets with the numbers of now."""
     return tuple(
         status.budget._replace(disruptions_allowed=status.allowed, disrupted_pods=frozenset())
@@ -54,7 +54,7 @@ def as_seen(world: World, state: State) -> tuple[Budget, ...]:
     )
 
 
-def _status(budget: Budget, world: World, state: State) -> Status:
+def _status(budget: DisruptionBudget, world: World, state: State) -> Status:
     selected = [
         pod
         for pod in state.pods
@@ -79,7 +79,7 @@ def _is_healthy(pod: Pod) -> bool:
 
 
 def _wanted(
-    budget: Budget, selected: list[P], others: list[Pod], *, world: World, state: State
+    budget: DisruptionBudget, selected: list[P], others: list[Pod], *, world: World, state: State
 ) -> tuple[int, Optional[int]]:
     """Return how many pods there should be, and how many of them healthy; None where the budget asks for nothing."""
     least, most = budget.min_available, budget.max_unavailable

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kubectl_spread.cluster.snapshot import Budget
+from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -255,7 +255,7 @@ class _Kept:
         name = f"waiting-{number}"
         return Pod(name, name, self._world.classes[pod.cls], nominated_node=nominated)
 
-    def allow(self, allowed: tuple[Budget, ...]) -> None:
+    def allow(self, allowed: tuple[DisruptionBudget, ...]) -> None:
         """Tell preemption how many evictions each budget allows now."""
         self.columns.cluster = self._cluster._replace(budgets=allowed)
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.snapshot import Budget
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.stored import admitted
 from kubectl_spread.cluster.stored import as_stored
@@ -55,7 +55,7 @@ class Facts(NamedTuple):
     down: frozenset[int] = frozenset()
 
     @property
-    def budgets(self) -> tuple[Budget, ...]:
+    def budgets(self) -> tuple[DisruptionBudget, ...]:
         return self.cluster.budgets
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.label_groups import Group
-from kubectl_spread.cluster.label_groups import Groups
+from kubectl_spread.cluster.label_groups import LabelGroup
+from kubectl_spread.cluster.label_groups import LabelGroups
 from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 
 WORDS = st.sampled_from(["a", "b", "c"])
 LABELS = st.dictionaries(WORDS, WORDS, max_size=2).map(lambda found: tuple(sorted(found.items())))
-GROUPS = st.lists(st.tuples(WORDS, LABELS, st.booleans()).map(lambda item: Group(*item)), max_size=10)
+GROUPS = st.lists(st.tuples(WORDS, LABELS, st.booleans()).map(lambda item: LabelGroup(*item)), max_size=10)
 REQUIREMENTS = st.one_of(
     st.tuples(WORDS, st.just("In"), st.lists(WORDS, min_size=1, max_size=2).map(tuple)),
     st.tuples(WORDS, st.sampled_from(["Exists", "DoesNotExist"]), st.just(())),
@@ -22,18 +22,18 @@ SELECTORS = st.none() | st.lists(REQUIREMENTS, max_size=2).map(tuple)
 
 @given(GROUPS, GROUPS, GROUPS, WORDS, SELECTORS, st.integers(0, 12))
 def test_groups_are_found_by_label_as_by_search(
-    first: list[Group],
-    later: list[Group],
-    fresh: list[Group],
+    first: list[LabelGroup],
+    later: list[LabelGroup],
+    fresh: list[LabelGroup],
     namespace: str,
     requirements: tuple[LabelRequirement, ...] | None,
     known: int,
 ) -> None:
     """Also in groups that were made of others, which go on growing by themselves."""
-    base = Groups()
+    base = LabelGroups()
     for group in first:
         base.add(group)
-    groups = Groups(base)
+    groups = LabelGroups(base)
     for group in later:
         base.add(group)
     for group in fresh:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.cluster.snapshot import Condition
-from kubectl_spread.cluster.snapshot import Event
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.sources import snapshot
 
@@ -78,7 +78,7 @@ def test_events_are_kept_by_object_the_latest_first(tmp_path: Path) -> None:
     )
 
     assert cluster.events[REPLICA_SET] == (
-        Event(
+        ClusterEvent(
             REPLICA_SET,
             "SuccessfulCreate",
             "Created pod: web-7d9f-y",
@@ -87,7 +87,9 @@ def test_events_are_kept_by_object_the_latest_first(tmp_path: Path) -> None:
             "2026-11-21T10:00:05.000000Z",
             "replicaset-controller",
         ),
-        Event(REPLICA_SET, "FailedCreate", FAILED, "Warning", 7, "2026-11-21T10:00:00Z", "replicaset-controller"),
+        ClusterEvent(
+            REPLICA_SET, "FailedCreate", FAILED, "Warning", 7, "2026-11-21T10:00:00Z", "replicaset-controller"
+        ),
     )
 
 

@@ -13,8 +13,8 @@ from kubectl_spread.report.table import paint
 from kubectl_spread.simulate.rollout import Lost
 from kubectl_spread.simulate.rollout import Stuck
 from kubectl_spread.simulate.rollout import Uncreated
-from kubectl_spread.simulate.rollout import Waiting
-from kubectl_spread.simulate.under_way import End
+from kubectl_spread.simulate.rollout import WaitingGroup
+from kubectl_spread.simulate.under_way import RolloutEnd
 from kubectl_spread.simulate.under_way import UnderWay
 from kubectl_spread.text.wording import counted
 from kubectl_spread.text.wording import listed
@@ -115,7 +115,11 @@ def _uncreated(item: Uncreated) -> str:
     return f"{item.number} of {item.wanted} pods of {_name(item)}: {safe(item.message)}"
 
 
-_ENDS = {End.COMPLETES: "completes", End.MAY_GET_STUCK: "may get stuck", End.GETS_STUCK: "gets stuck"}
+_ENDS = {
+    RolloutEnd.COMPLETES: "completes",
+    RolloutEnd.MAY_GET_STUCK: "may get stuck",
+    RolloutEnd.GETS_STUCK: "gets stuck",
+}
 
 
 def _under_way(item: UnderWay) -> str:
@@ -125,13 +129,13 @@ def _under_way(item: UnderWay) -> str:
     return f"{told}: {safe(item.pod)} stays Pending: {safe(item.message)}" if item.pod else told
 
 
-def _waiting(item: Waiting) -> str:
+def _waiting(item: WaitingGroup) -> str:
     more = len(item.explanation.others)
     told = sentence(item.explanation).removesuffix(".")
     return f"{told} (and {counted(more, 'more pod')} of {_name(item)})" if more else told
 
 
-def _name(item: Union[Waiting, Lost, Uncreated, UnderWay]) -> str:
+def _name(item: Union[WaitingGroup, Lost, Uncreated, UnderWay]) -> str:
     return safe(f"{item.key.kind.lower()}/{item.key.name}")
 
 

@@ -19,7 +19,7 @@ from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.text.source import Span
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.simulate.placement import Eviction
+    from kubectl_spread.simulate.placement import EvictedPod
     from kubectl_spread.simulate.placement import Placement
 
 # The kinds of the documents in `-o jsonl`.
@@ -153,7 +153,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
     }
 
 
-def _evicted(eviction: Eviction) -> dict[str, Any]:
+def _evicted(eviction: EvictedPod) -> dict[str, Any]:
     """A pod that preemption evicts, and the one that its controller creates in its place."""
     again = eviction.again
     return {

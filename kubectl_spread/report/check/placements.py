@@ -9,7 +9,7 @@ from kubectl_spread.lint.wording import node_reasons
 from kubectl_spread.report.explain.conflicts import refusal
 from kubectl_spread.report.explain.verdict import ignored_sentence
 from kubectl_spread.report.table import paint
-from kubectl_spread.simulate.placement import Eviction
+from kubectl_spread.simulate.placement import EvictedPod
 from kubectl_spread.simulate.placement import PendingPod
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.text.wording import counted
@@ -70,7 +70,7 @@ def _evictions(placement: Placement) -> list[str]:
     return [*out, f"  and after evicting {counted(more, 'more pod')}"] if more > 0 else out
 
 
-def _afterwards(eviction: Eviction) -> str:
+def _afterwards(eviction: EvictedPod) -> str:
     again = eviction.again
     if again is None:
         return "it has no controller and does not come back"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.simulate.rollout import Lost
     from kubectl_spread.simulate.rollout import Stuck
     from kubectl_spread.simulate.rollout import Uncreated
-    from kubectl_spread.simulate.rollout import Waiting
+    from kubectl_spread.simulate.rollout import WaitingGroup
     from kubectl_spread.simulate.under_way import UnderWay
 
 
@@ -48,7 +48,7 @@ class Running(NamedTuple):
     have begun.
     """
 
-    waiting: tuple[Waiting, ...] = ()
+    waiting: tuple[WaitingGroup, ...] = ()
     stuck: tuple[Stuck, ...] = ()
     lost: tuple[Lost, ...] = ()
     uncreated: tuple[Uncreated, ...] = ()

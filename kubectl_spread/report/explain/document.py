@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.claims import ClaimTrouble
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.constraints.report import DomainReport
@@ -136,7 +136,7 @@ def _last_message(reported: ReportedMessage, comparison: MessageComparison) -> d
     }
 
 
-def _event(event: Event) -> dict[str, Any]:
+def _event(event: ClusterEvent) -> dict[str, Any]:
     return {
         "reason": event.reason,
         "message": event.message,

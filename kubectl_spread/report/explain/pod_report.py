@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.node_view import NodeView
@@ -28,7 +28,7 @@ class PodReport(NamedTuple):
     placement: Optional[Placement] = None  # of the manifest that the pod is of
     reported: ReportedMessage = ReportedMessage()
     comparison: Optional[MessageComparison] = None
-    other_events: tuple[Event, ...] = ()
+    other_events: tuple[ClusterEvent, ...] = ()
     suggestions: Optional[Suggestions] = None
     untold: tuple[str, ...] = ()  # Pending pods of the workload that differ from all that are told
     node: Optional[NodeView] = None  # the only one that is asked about

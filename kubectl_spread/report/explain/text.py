@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Iterator
 
-from kubectl_spread.cluster.snapshot import Event
+from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.reported_message import MessageComparison
@@ -222,7 +222,7 @@ def _reported(reported: ReportedMessage, comparison: MessageComparison, style: S
     return out
 
 
-def _notices(events: tuple[Event, ...], style: Style) -> list[str]:
+def _notices(events: tuple[ClusterEvent, ...], style: Style) -> list[str]:
     if not events:
         return []
     out = ["Other events of the pod:"]

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.simulate.status import ConstraintState
 from kubectl_spread.simulate.status import ConstraintStatus
-from kubectl_spread.simulate.status import Standing
 from kubectl_spread.simulate.status import WorkloadStatus
 from kubectl_spread.text.wording import safe
 
@@ -40,7 +40,9 @@ _OF_CONSTRAINTS = (
         "kubectl_spread_constraint_violated",
         "1 where the skew is above maxSkew, or no node that counts has the label; also of ScheduleAnyway.",
         lambda item: (
-            None if item.standing is Standing.UNKNOWN else int(item.standing in (Standing.VIOLATED, Standing.UNEVEN))
+            None
+            if item.standing is ConstraintState.UNKNOWN
+            else int(item.standing in (ConstraintState.VIOLATED, ConstraintState.UNEVEN))
         ),
     ),
     _Metric(

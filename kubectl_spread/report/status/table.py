@@ -11,8 +11,8 @@ from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import table
+from kubectl_spread.simulate.status import ConstraintState
 from kubectl_spread.simulate.status import ConstraintStatus
-from kubectl_spread.simulate.status import Standing
 from kubectl_spread.simulate.status import WorkloadStatus
 from kubectl_spread.text.wording import safe
 
@@ -20,7 +20,7 @@ _SHORT = {HOSTNAME: "hostname", ZONE: "zone", REGION: "region"}
 _WIDEST_COUNTS = 24
 _MOST_DOMAINS = 20  # that the wide form lists
 _NONE = "<none>"
-_STATUS_WORDS = {Standing.NO_EFFECT: "no effect", Standing.PARTLY_COUNTED: "partly counted"}
+_STATUS_WORDS = {ConstraintState.NO_EFFECT: "no effect", ConstraintState.PARTLY_COUNTED: "partly counted"}
 
 
 class Row(NamedTuple):
@@ -105,7 +105,7 @@ def _without(status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
     return (*cells, _pods(status), _NONE, status.pending_since, status.why) if is_wide else cells
 
 
-def standing_text(standing: Optional[Standing], status: WorkloadStatus) -> str:
+def standing_text(standing: Optional[ConstraintState], status: WorkloadStatus) -> str:
     """`violated, pending 2`; a constraint that holds is not called ok while pods of its workload wait."""
     counts = {
         "pending": len(status.pending),
@@ -115,13 +115,13 @@ def standing_text(standing: Optional[Standing], status: WorkloadStatus) -> str:
     troubles = [f"{what} {count}" for what, count in counts.items() if count]
     stands = (
         ""
-        if standing is None or (troubles and standing is Standing.OK)
+        if standing is None or (troubles and standing is ConstraintState.OK)
         else _STATUS_WORDS.get(standing, standing.value)
     )
     return ", ".join(filter(None, (stands, *troubles)))
 
 
-def _words(standing: Standing) -> str:
+def _words(standing: ConstraintState) -> str:
     return _STATUS_WORDS.get(standing, standing.value)
 
 

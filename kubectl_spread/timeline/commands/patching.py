@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.cluster.shapes import SHAPES
-from kubectl_spread.cluster.snapshot import Budget
+from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.node import Node
@@ -162,7 +162,9 @@ def _budget(target: Target, change: Any, kind: str, situation: Situation) -> Eff
     return Effect((steps.ChangeFacts(situation.cluster),))
 
 
-def _replaced(budgets: tuple[Budget, ...], known: Budget, changed: Budget) -> tuple[Budget, ...]:
+def _replaced(
+    budgets: tuple[DisruptionBudget, ...], known: DisruptionBudget, changed: DisruptionBudget
+) -> tuple[DisruptionBudget, ...]:
     return tuple(changed if item is known else item for item in budgets)
 
 

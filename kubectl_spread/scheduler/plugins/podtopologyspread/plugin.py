@@ -30,7 +30,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_selector
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
-from kubectl_spread.scheduler.plugins.podtopologyspread.scoring import ScoreState
+from kubectl_spread.scheduler.plugins.podtopologyspread.scoring import PreScoreState
 
 SYSTEM_DEFAULTS = (
     TopologySpreadConstraint(0, 3, HOSTNAME, SCHEDULE_ANYWAY),
@@ -70,10 +70,10 @@ class PodTopologySpread:
         constraints = self.constraints(pod_class, columns, hard=True)
         return PreFilterState(constraints, pod_class, columns, self._release) if constraints else Skip()
 
-    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
+    def pre_score(self, pod_class: PodClass, columns: Columns) -> PreScoreState:
         require_all = bool(pod_class.constraints) or not self._args.is_system
         soft = self.constraints(pod_class, columns, hard=False)
-        return ScoreState(soft, pod_class, columns, require_all=require_all, release=self._release)
+        return PreScoreState(soft, pod_class, columns, require_all=require_all, release=self._release)
 
     def constraints(self, pod_class: PodClass, columns: Columns, *, hard: bool) -> tuple[Constraint, ...]:
         """Return the pod's own constraints of one action, or the cluster's defaults if the pod has none at all."""

@@ -51,7 +51,7 @@ class RawScore(NamedTuple):
     domains: int
 
 
-class ScoreState:
+class PreScoreState:
     """The soft constraints of one pod class, with what they count."""
 
     def __init__(
