@@ -19,6 +19,7 @@ from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.progress import progress
+from kubectl_spread.cli.sections import Command
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.cli.targets import named
@@ -34,7 +35,7 @@ if TYPE_CHECKING:  # these load numpy
 _WIDTH = 120  # where nobody says how wide the output may be
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE NAME | TYPE/NAME]...")
 @click.option(
     "-f",

@@ -15,6 +15,7 @@ from typing import TypeVar
 import click
 
 from kubectl_spread.cli import complete
+from kubectl_spread.cli import sections
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.stderr import announce
 from kubectl_spread.errors import RequestError
@@ -109,16 +110,21 @@ _OPTIONS = (
 def cluster_facts(function: F) -> F:
     """Add the options that name a cluster; the command gets them as one argument, `facts`, a ClusterSource."""
     source = functools.partial(ClusterSource, listener=announce)
-    return connection(gathering("facts", source, _OPTIONS, fields=_FACTS)(function))
+    return connection(gathering("facts", source, _OPTIONS, fields=_FACTS, section=sections.FACTS)(function))
 
 
 def connection(function: F) -> F:
     """The options that name an API server, and as whom to ask it; the command gets them as `connection`."""
-    return gathering("connection", Flags, _CONNECTION, fields=Flags._fields)(function)
+    return gathering("connection", Flags, _CONNECTION, fields=Flags._fields, section=sections.CONNECTION)(function)
 
 
 def gathering(
-    name: str, record: Callable[..., object], options: tuple[Callable[[F], F], ...], *, fields: tuple[str, ...]
+    name: str,
+    record: Callable[..., object],
+    options: tuple[Callable[[F], F], ...],
+    *,
+    fields: tuple[str, ...],
+    section: str = "",
 ) -> Callable[[F], F]:
     """Return a decorator that adds options, and gives the command their values as one argument.
 
@@ -127,6 +133,7 @@ def gathering(
         record: what makes a record of the values, by the names in `fields`.
         options: click's decorators.
         fields: the parameters that the record takes away from the command.
+        section: the section of --help for the options; empty for the command's own.
     """
 
     def decorate(function: F) -> F:
@@ -138,6 +145,8 @@ def gathering(
         wrapped: Any = gathered
         for option in reversed(options):
             wrapped = option(wrapped)
+            if section:
+                wrapped.__click_params__[-1].section = section
         result: F = wrapped
         return result
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from kubectl_spread.cli import sections
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.complete import levels_of_rules
 from kubectl_spread.cli.complete import rules
@@ -85,4 +86,4 @@ _OPTIONS = (
 
 def choice_options(function: F) -> F:
     """Add these options; the command gets them as one argument, `choices`."""
-    return gathering("choices", RuleChoice, _OPTIONS, fields=RuleChoice._fields)(function)
+    return gathering("choices", RuleChoice, _OPTIONS, fields=RuleChoice._fields, section=sections.RULES)(function)

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from kubectl_spread.cli import sections
 from kubectl_spread.timeline.commands import grammar
 from kubectl_spread.timeline.commands import parsing
 from kubectl_spread.timeline.commands.parsing import StepError
@@ -14,7 +15,7 @@ from kubectl_spread.timeline.commands.parsing import StepError
 _SHARED = ("--namespace", "-n", "--output", "-o", "--help", "-h")
 
 
-class StepCommand(click.Command):
+class StepCommand(sections.Command):
     """Sorts the words into our own options and those of the step: after the step's verb, its own flags come first."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -40,3 +40,22 @@ def test_every_exit_code_has_a_line(command: tuple[str, ...], capsys: pytest.Cap
     first = lines.index("  Exit codes:") + 1
 
     assert ["    0  ", "    1  ", "    2  ", "    3  "] == [line[:7] for line in lines[first : first + 4]]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("check", ["Options:", "Rules and files:", "Cluster facts:", "API server, as in kubectl:"]),
+        ("status", ["Options:", "Cluster facts:", "API server, as in kubectl:"]),
+        ("simulate", ["Options:", "Cluster facts:", "API server, as in kubectl:"]),
+        ("version", ["Options:", "API server, as in kubectl:"]),
+        ("rule", ["Options:"]),
+    ],
+)
+def test_shared_options_have_their_own_sections(
+    command: str, expected: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The options of the command itself come first, those of kubectl last."""
+    lines = help_of((command,), capsys).splitlines()[1:]
+
+    assert expected == [line for line in lines if line.endswith(":") and not line.startswith(" ")]
