@@ -34,6 +34,7 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
@@ -145,6 +146,7 @@ class Explanation(NamedTuple):
     assumed: tuple[tuple[str, str], ...] = ()  # Pending pods that are counted as placed before it, and their nodes
     rivals: tuple[str, ...] = ()  # keys of Pending pods that compete with it and may come before it
     disagreement: Optional[Disagreement] = None  # of a pod that the scheduler refuses though it fits
+    outage: str = ""  # of a bound pod whose node is down, the key of the taint that says so
     last_turn: Optional[Explanation] = None  # of a pod that fits now, if its rivals come before it
 
 
@@ -188,7 +190,14 @@ def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_n
     has_node = any(node.name == pod.node_name for node in cluster.nodes)
     today = bound_pod_report(pod, cluster, profiles, all_nodes=all_nodes)
     verdict = PodVerdict.RUNNING if has_node else PodVerdict.NODE_GONE
-    return Explanation(pod, verdict, nothing, constraints=today.constraints, bound_pod=today)
+    outage = _outage(pod.node_name, cluster)
+    return Explanation(pod, verdict, nothing, constraints=today.constraints, bound_pod=today, outage=outage)
+
+
+def _outage(node_name: str, cluster: Cluster) -> str:
+    """Return the key of the taint that says that a node is down; empty for one that is not."""
+    taints = [taint.key for node in cluster.nodes if node.name == node_name for taint in node.taints]
+    return next((key for key in taints if key in OUTAGES), "")
 
 
 def _awaiting(explanation: Explanation, filtered: FilterResult) -> Explanation:

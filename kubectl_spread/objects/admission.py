@@ -21,6 +21,10 @@ Quantities = dict[str, int]  # resource name -> thousandths
 _ASKED = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 
 
+_OF_CLAIMS = ("requests.storage", "persistentvolumeclaims")
+_OF_CLASSES = (".storageclass.storage.k8s.io/requests.storage", ".storageclass.storage.k8s.io/persistentvolumeclaims")
+
+
 class Limit(NamedTuple):
     """An entry of a LimitRange; the texts of quantities by resource."""
 
@@ -208,6 +212,11 @@ def pod_usage(spec: Plain) -> Quantities:
         if name in ("cpu", "memory", "ephemeral-storage"):
             found[name] = number
     return {**found, **{f"limits.{name}": number for name, number in limits.items()}}
+
+
+def limits_claims(found: Quota) -> bool:
+    """Return whether a quota limits claims or the storage that they request."""
+    return any(name in _OF_CLAIMS or name.endswith(_OF_CLASSES) for name in found.hard)
 
 
 def quota_error(spec: Plain, found: Quota, used: Quantities) -> str:

@@ -234,7 +234,12 @@ def result_of(check: PreparedCheck) -> CheckResult:
         tuple(result.source.name for result in read.results),
         read,
         check.settings,
-        notes=(*new.notes, *skipped.notes(read.results), *skipped.not_applied(not_applied)),
+        notes=(
+            *new.notes,
+            *skipped.notes(read.results),
+            *skipped.not_applied(not_applied),
+            *skipped.claim_quotas(_claim_quotas(known, check.placements)),
+        ),
         running=_replaced(read, known, judged.workloads),
         unread=known.cluster.unread if known is not None else (),
         not_applied=not_applied,
@@ -394,6 +399,20 @@ def _not_applied(known: Optional[LoadedCluster], placements: list[Placement]) ->
     is_created = any(not pod.ran_already for placement in placements for pod in placement.placed)
     is_snapshot = bool(complete) and is_created
     return tuple(kind for kind in ("LimitRange", "ResourceQuota") if is_snapshot and kind not in complete)
+
+
+def _claim_quotas(known: Optional[LoadedCluster], placements: list[Placement]) -> tuple[str, ...]:
+    """Return the quotas that limit the claims of workloads that are placed: these are not counted."""
+    if known is None:
+        return ()
+    from kubectl_spread.objects import admission
+
+    making = {item.workload.namespace for item in placements if item.workload.claim_templates}
+    return tuple(
+        f"{quota.namespace}/{quota.name}"
+        for quota in known.cluster.quotas
+        if quota.namespace in making and admission.limits_claims(quota)
+    )
 
 
 def _replaced(read: ReadFiles, known: Optional[LoadedCluster], owners: list[Workload]) -> Optional[Running]:

@@ -306,3 +306,34 @@ def test_junit_has_a_case_for_each_trouble_of_what_runs(capsys: pytest.CaptureFi
 
     assert (case.get("name"), suite.get("failures")) == ("Running deployment/web", "1")
     assert str(failure.get("message")).startswith("Pending: Pod shop/w-3 stays Pending: every node is refused by")
+
+
+def test_a_quota_of_claims_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """It may refuse the claims of a StatefulSet, and is not counted."""
+    asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    database = deployment(constraint(), replicas=1)
+    database["kind"] = "StatefulSet"
+    database["spec"] |= {"serviceName": "db", "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": asked}]}
+    limit = {"persistentvolumeclaims": "1"}
+    few = {"kind": "ResourceQuota", "metadata": {"name": "few", "namespace": "shop"}, "spec": {"hard": limit}}
+    facts = written([*ZONES, few])
+    said = "quota shop/few limits claims, which are not counted: the API server may refuse some of them"
+    run(["check", written([database], "db.json"), "--snapshot", facts])
+    with_claims = capsys.readouterr().err
+    run(["check", written([deployment(constraint(), replicas=1)], "web.json"), "--snapshot", facts])
+
+    assert said in with_claims
+    assert said not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("key", "words"), [("not-ready", "not ready"), ("unreachable", "unreachable")])
+def test_a_node_that_is_down_is_named(key: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A bound pod that has not started waits for a kubelet that does not answer."""
+    down = node("a1", "a", taints=[{"key": f"node.kubernetes.io/{key}", "effect": "NoSchedule"}])
+    starting = {**pod("w-1", "a1"), "status": {"phase": "Pending"}}
+    run(["explain", "pod", "w-1", "-n", "shop", "--snapshot", written([down, starting])])
+
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert first == (
+        f"Pod shop/w-1 is bound to node a1, which is {words}. The kubelet of a1 has to start it, and does not answer."
+    )

@@ -286,3 +286,20 @@ def test_nodes_that_do_not_decode_are_no_cluster_without_nodes(
     assert code == 3
     assert "metadata.labels: json: cannot unmarshal number" in err
     assert "has no node" not in err
+
+
+def test_a_cluster_without_nodes_is_answered(
+    server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The pod stays Pending in the scheduler's words; status and check answer, too."""
+    for item in [item for item in server.objects if item["kind"] == "Node"]:
+        server.delete("Node", item["metadata"]["name"])
+    code = run(["explain", PENDING, "--kubeconfig", config])
+    out, err = capsys.readouterr()
+
+    assert code == 1
+    assert "error" not in err
+    assert "stays Pending: the cluster has no nodes." in out
+    assert "no nodes available to schedule pods" in out
+    assert run(["status", "--kubeconfig", config]) in (0, 1)
+    assert run(["check", "--kubeconfig", config]) == 1

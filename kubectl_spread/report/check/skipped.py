@@ -42,6 +42,13 @@ def not_applied(kinds: tuple[str, ...]) -> tuple[str, ...]:
     return (f"the cluster facts hold no {' and no '.join(kinds)} objects, so none is applied",) if kinds else ()
 
 
+def claim_quotas(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the line about quotas that may refuse the claims of pods."""
+    quotas = "quota" if len(names) == 1 else "quotas"
+    told = f"{quotas} {', '.join(names)} {'limits' if len(names) == 1 else 'limit'} claims, which are not counted"
+    return (f"{told}: the API server may refuse some of them",) if names else ()
+
+
 def _names_constraints(result: Result) -> bool:
     return any(finding.rule.code == "SPR002" for finding in result.findings)
 

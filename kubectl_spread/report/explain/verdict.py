@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.report.explain.cause import cause
 from kubectl_spread.report.explain.cause import claim_words
 from kubectl_spread.report.explain.cause import constraint_words
@@ -50,8 +51,13 @@ def sentence(explanation: Explanation) -> str:
 
 def _running(explanation: Explanation) -> str:
     pod = explanation.pod
+    node = safe(pod.node_name)
     waits = " The scheduler has done its part: what it waits for now is the kubelet's." if _starts(pod.phase) else ""
-    return f"is bound to node {safe(pod.node_name)}.{waits}{_broken_by_now(explanation)}"
+    if not explanation.outage:
+        return f"is bound to node {node}.{waits}{_broken_by_now(explanation)}"
+    if waits:
+        waits = f" The kubelet of {node} has to start it, and does not answer."
+    return f"is bound to node {node}, which is {OUTAGES[explanation.outage]}.{waits}{_broken_by_now(explanation)}"
 
 
 def _node_gone(explanation: Explanation) -> str:

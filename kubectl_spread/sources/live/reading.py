@@ -199,8 +199,9 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
             assembler.update(part.assembler)
         collected += more
         asked += STORAGE
-    if not assembler.has_nodes:
-        raise _without_nodes(transport, collected[wanted.index(NODES)].errors)
+    unreadable = collected[wanted.index(NODES)].errors
+    if unreadable and not assembler.has_nodes:
+        raise unreadable[0]
     errors = tuple(error for part in collected for error in part.errors)
     unread = tuple(part.unread for part in collected if part.unread is not None)
     is_default = scheduler.Found(None, "as given")
@@ -211,13 +212,6 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
         complete=frozenset(item.kind for item in asked if item.kind not in missing),
     )
     return Facts(cluster, errors, unread, is_default if found is None else found.result(), objects)
-
-
-def _without_nodes(transport: Transport, errors: list[SourceError]) -> Exception:
-    """Return why there are no nodes: the cluster has none, or none of them decodes."""
-    return (
-        errors[0] if errors else ClusterError(f"the cluster at {transport.host} has no node, so nothing can be placed")
-    )
 
 
 def _side_by_side(transport: Transport, question: Question, wanted: tuple[Resource, ...]) -> list[_Collected]:
