@@ -57,7 +57,7 @@ ANSWERS = (
     ),
     pod(
         "cc", "web-abc12-p0", 1,
-        f"{ONLY_C} a cordon and by the cpu request (asks 100m; c1 has 50m of 50m free, too small even if empty).",
+        f"{ONLY_C} a cordon and by the cpu request (needs 100m; c1 has 50m of 50m free, too small even if empty).",
     ),
     pod("cronjob", "j-3", 1, f"{ONLY_C} taint x=z:NoSchedule."),
     Case(
@@ -91,28 +91,28 @@ ANSWERS = (
         "may stay Pending: it fits on 1 node: b1, but there is not room for all Pending pods. The order in which the "
         "scheduler takes them decides; it may take shop/api-z-p0 first. Then its zone constraint "
         "(topology.kubernetes.io/zone, maxSkew 1) lets it only into b, whose only node b1 is refused by the cpu "
-        "request (asks 300m; b1 has 0 of 1 free).",
+        "request (needs 300m; b1 has 0 of 1 free).",
     ),
     pod(
         "n1", "web-2", 1,
         f"stays Pending: {NODE} lets it only onto n3, which is refused by taint q=w:NoSchedule and by the volume of "
         "claim data-web-2 (volume pv2 is bound to nodes with kubernetes.io/hostname=n2: not n3).",
     ),
-    pod("o02", "green-g1-p0", 1, f"{ONLY_C} the cpu request (asks 100m; c1 has 50m of 300m free)."),
+    pod("o02", "green-g1-p0", 1, f"{ONLY_C} the cpu request (needs 100m; c1 has 50m of 300m free)."),
     pod(
         "o04", "web-new-1", 1,
-        "stays Pending: every node is refused by the cpu request: asks 1500m; of 3 nodes n1 has the most free, 1 of 2; "
-        "all would have enough if empty.",
+        "stays Pending: every node is refused by the cpu request: needs 1500m; of 3 nodes n1 has the most free, 1 of "
+        "2; all would have enough if empty.",
     ),
     pod(
         "o05", "web-new-1", 1,
-        "stays Pending: every node is refused by pod anti-affinity on kubernetes.io/hostname against app=web: such "
-        "pods run already: web-old-1 on n1, web-old-2 on n2, web-old-3 on n3.",
+        "stays Pending: every node is refused by pod anti-affinity on kubernetes.io/hostname against app=web: "
+        "matching pods already run: web-old-1 on n1, web-old-2 on n2, web-old-3 on n3.",
     ),
     pod(
         "o07", "w1", 1,
         f"waits for preemption to evict shop/batch-abc12-r0 on b1: as it is, {ZONE} lets it only into b, whose only "
-        "node b1 is refused by the cpu request (asks 500m; b1 has 200m of 1 free).",
+        "node b1 is refused by the cpu request (needs 500m; b1 has 200m of 1 free).",
     ),
     pod(
         "o08", "web-abc12-p0", 1,
@@ -130,8 +130,8 @@ ANSWERS = (
     ),
     pod(
         "o17", "agent-b1", 1,
-        "stays Pending: its DaemonSet made it for node b1, which is refused by the cpu request (asks 500m; b1 has 200m "
-        "of 1 free).",
+        "stays Pending: its DaemonSet made it for node b1, which is refused by the cpu request (needs 500m; b1 has "
+        "200m of 1 free).",
     ),
     Case("o18.yaml", "deploy/web", 0, "Deployment shop/web wants 4 pods: 4 on nodes."),
     pod("o26b", "x", 1, "stays Pending: PersistentVolumeClaim nope does not exist in namespace shop."),
@@ -146,12 +146,12 @@ ANSWERS = (
     ),
     pod(
         "o28", "gpu-abc12-p0", 1,
-        f"stays Pending: {ZONE} lets it only into a, whose only node a1 is refused by the nvidia.com/gpu request (asks "
-        "1; a1 has 0 of 0 free, too small even if empty).",
+        f"stays Pending: {ZONE} lets it only into a, whose only node a1 is refused by the nvidia.com/gpu request "
+        "(needs 1; a1 has 0 of 0 free, too small even if empty).",
     ),
     pod(
         "o32", "web-abc12-p0", 1,
-        "stays Pending: every node is refused by the cpu request: asks 800m; of 2 nodes a1 has the most free, 200m of "
+        "stays Pending: every node is refused by the cpu request: needs 800m; of 2 nodes a1 has the most free, 200m of "
         "1; all would have enough if empty.",
     ),
     pod(
@@ -166,7 +166,7 @@ ANSWERS = (
     pod("o43", "web-abc12-p0", 0, "can be scheduled: it fits on 2 nodes: a1, b1."),
     pod(
         "o45", "x", 1,
-        "stays Pending: every node is refused by claim c1, which one pod may use: claim c1 is in use by u on a1.",
+        "stays Pending: every node is refused by claim c1, which only one pod can use: claim c1 is in use by u on a1.",
     ),
     pod(
         "o48", "web-abc12-p0", 1,

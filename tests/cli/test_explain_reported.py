@@ -189,7 +189,7 @@ def test_pods_that_a_replica_set_cannot_create_are_told_with_its_event(explained
     assert text.startswith("Deployment shop/web wants 3 pods: 0 on nodes, 3 not created.")
     assert f"ReplicaSet web-7d9f: FailedCreate (4 times, last 2026-11-21T10:00:00Z): {REFUSED}" in text
     assert document["verdict"] == "NotCreated"
-    assert 'The label "app" is in matchLabelKeys and in labelSelector of one constraint; it may be in one' in text
+    assert 'The label "app" is in both matchLabelKeys and labelSelector of a constraint; only one of them' in text
     assert document["workload"]["failures"][0]["message"] == REFUSED
     assert document["feasible"] == ["n1"]
 
@@ -345,7 +345,7 @@ def test_a_pod_that_preemption_makes_room_for_is_not_said_to_stay(explained: Exp
     assert (code, document["victims"]) == (1, ["shop/low-1"])
     assert text.startswith(
         "Pod shop/web-1 waits for preemption to evict shop/low-1 on n1: as it is, every node is refused by the cpu "
-        "request: asks 1; n1 has 0 of 1 free. "
+        "request: needs 1; n1 has 0 of 1 free. "
     )
 
 

@@ -398,11 +398,11 @@ def test_each_set_says_why_no_node_is_left() -> None:
     assert conflict_text(found).splitlines() == [
         "Conflicts (each of these alone keeps the pod Pending):",
         "  1. the cpu request leaves only a1, a2, b1",
-        "       asks 500m; c1 has 250m of 250m free, too small even if empty",
+        "       needs 500m; c1 has 250m of 250m free, too small even if empty",
         "     topologySpreadConstraints[0] (topology.kubernetes.io/zone, maxSkew 1) leaves only b1, c1",
         "       1 + 1 - 0 = 2 > 1 in a",
         "     the anti-affinity of StatefulSet db on kubernetes.io/hostname against app=web leaves only a1, a2, c1",
-        "       such pods run already: db-0 on b1",
+        "       matching pods already run: db-0 on b1",
     ]
 
 

@@ -91,7 +91,7 @@ def test_of_many_taints_those_that_differ_in_their_value_are_one() -> None:
         (
             f"taint/tenant-{at}:NoSchedule",
             f"taint tenant-{at}:NoSchedule (10 taints)",
-            "it is on n1, and no toleration of the pod covers it",
+            "on n1; the pod does not tolerate it",
         )
         for at in range(3)
     ]
@@ -122,6 +122,6 @@ def test_a_request_is_told_with_what_is_free() -> None:
     ((cls, filtered),) = filtered_of({"objects": nodes, "incoming": [incoming]})
 
     assert [item.arithmetic for item in requirements(cls, filtered)] == [
-        "asks 600m; of 3 nodes n0 has the most free, 500m of 2; all would have enough if empty",
-        "asks 4Gi, more than any of the 3 nodes has at all: at most 3Gi, on n2",
+        "needs 600m; of 3 nodes n0 has the most free, 500m of 2; all would have enough if empty",
+        "needs 4Gi, more than any of the 3 nodes has: at most 3Gi, on n2",
     ]

@@ -36,7 +36,7 @@ def test_a_claim_that_one_pod_may_use_is_told_with_the_pod_that_uses_it() -> Non
     holder = pod("db-0", on="n1", volumes=using("data"))
 
     assert said(explained([*nodes(), *storage, holder], pod("new", volumes=using("data")))) == [
-        ("claimInUse", "claim data, which one pod may use", "claim data is in use by db-0 on n1")
+        ("claimInUse", "claim data, which only one pod can use", "claim data is in use by db-0 on n1")
     ]
 
 
@@ -70,7 +70,7 @@ def test_a_claim_without_its_volume_and_claims_that_find_none_are_told() -> None
 
     assert [said(missing), said(waiting)] == [
         [],  # VolumeZone rejects the pod before any node is looked at
-        [("unboundClaims", "a volume for claims a, b", "no volume can be bound or made on n0, n1")],
+        [("unboundClaims", "a volume for claims a, b", "no volume can be bound or created on n0, n1")],
     ]
 
 
@@ -96,10 +96,10 @@ def test_affinity_to_pods_is_told_with_where_they_run() -> None:
     text = f"pod affinity on {ZONE} to app=db"
 
     assert said(explained([*nodes(), bare], new)) == [
-        ("affinity", text, f"no pod that matches runs anywhere; {ZONE} is missing on x")
+        ("affinity", text, f"no matching pod runs on any node; {ZONE} is missing on x")
     ]
     assert said(explained([*nodes(), bare, pod("db-0", on="n1", labels={"app": "db"})], new)) == [
-        ("affinity", text, f"such pods run elsewhere: db-0 on n1; {ZONE} is missing on x")
+        ("affinity", text, f"matching pods run elsewhere: db-0 on n1; {ZONE} is missing on x")
     ]
 
 
@@ -139,9 +139,13 @@ def test_of_many_workloads_with_anti_affinity_the_rest_are_one() -> None:
     assert found[0] == (
         "othersAntiAffinity",
         "the anti-affinity of StatefulSet db00 on kubernetes.io/hostname against app=web",
-        "such pods run already: db0-0 on n0",
+        "matching pods already run: db0-0 on n0",
     )
-    assert found[-1] == ("othersAntiAffinity", "the anti-affinity of 2 more workloads", "their pods keep it from n0")
+    assert found[-1] == (
+        "othersAntiAffinity",
+        "the anti-affinity of 2 more workloads",
+        "their pods keep the pod away from n0",
+    )
 
 
 def test_anti_affinity_of_another_namespace_says_so() -> None:
@@ -163,7 +167,7 @@ def test_pods_nominated_to_a_node_are_told() -> None:
 
     found = explained([*nodes(1), rival], new)
 
-    assert said(found) == [("nominated", "the pods nominated to its nodes", "nominated and waiting: rival for n0")]
+    assert said(found) == [("nominated", "the pods nominated to the nodes", "nominated and waiting: rival for n0")]
     assert [len(conflict.requirements) for conflict in found.conflicts] == [1]
 
 
@@ -183,12 +187,12 @@ def test_features_and_names_are_told() -> None:
                 "not declared by n0, n1 (kubelet v1.35.0)",
             )
         ],
-        [("nodeAffinity", "node affinity metadata.name=n1", "it takes only n1")],
+        [("nodeAffinity", "node affinity metadata.name=n1", "it allows only n1")],
         [
             (
                 "nodeAffinity",
                 f"node affinity ({ZONE}=x) or (metadata.name=n1) or (an empty term) or 1 more term",
-                "no term holds in all its conditions on n0",
+                "n0 meets no term completely",
             )
         ],
     ]

@@ -149,5 +149,5 @@ def _nominated(filtered: FilterResult) -> list[Requirement]:
         return f"nominated and waiting: {listed(waiting)}" if waiting else f"pods wait for {nodes(found, columns)}"
 
     return [
-        Requirement("", "the pods nominated to its nodes", ~refused, kind=RequirementKind.NOMINATED, why=why),
+        Requirement("", "the pods nominated to the nodes", ~refused, kind=RequirementKind.NOMINATED, why=why),
     ]

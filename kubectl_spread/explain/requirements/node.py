@@ -132,13 +132,13 @@ def _why_cordoned(cordoned: Bools, columns: Columns) -> Callable[[Bools], str]:
 
 
 def _why_tainted(taint: Optional[Taint], tainted: Bools, columns: Columns) -> Callable[[Bools], str]:
-    """`c1 is unreachable`, or of a taint that is not well known: `it is on c1, and no toleration covers it`."""
+    """`c1 is unreachable`, or of a taint that is not well known: `on c1; the pod does not tolerate it`."""
     state = "" if taint is None else WELL_KNOWN.get(taint.key, "")
 
     def why(among: Bools) -> str:
         found = tainted & among
         if not state:
-            return f"it is on {some(found, columns)}, and no toleration of the pod covers it"
+            return f"on {some(found, columns)}; the pod does not tolerate it"
         return f"{some(found, columns)} {_be(state, is_one=int(found.sum()) == 1)}"
 
     return why
@@ -156,7 +156,7 @@ def node_name(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Re
     """The node that the pod's own `spec.nodeName` asks for."""
     text = f"the pod asks for node {cls.node_name} by name"
     if cls.node_name not in columns.index:
-        text += ", which is not there"
+        text += ", which does not exist"
     return [
         Requirement(
             verdict.plugin,
@@ -281,8 +281,9 @@ def _why_no_term(terms: tuple[NodeSelectorTerm, ...], refused: Bools, columns: C
 
     def why(among: Bools) -> str:
         if len(useless) == len(terms):
-            return "no term has conditions that can be met"
-        return f"no term holds in all its conditions on {some(refused & among, columns)}"
+            return "no term has conditions that a node can meet"
+        found = refused & among
+        return f"{some(found, columns)} {'meets' if int(found.sum()) == 1 else 'meet'} no term completely"
 
     return why
 
@@ -305,8 +306,8 @@ def _why_label(key: str, refused: Bools, columns: Columns) -> Callable[[Bools], 
 
 
 def _why_name(condition: LabelRequirement) -> Callable[[Bools], str]:
-    verb = "only" if condition.operator == "In" else "any but"
-    return lambda among: f"it takes {verb} {listed(condition.values)}"  # noqa: ARG005
+    verb = "only" if condition.operator == "In" else "every node but"
+    return lambda among: f"it allows {verb} {listed(condition.values)}"  # noqa: ARG005
 
 
 def named_nodes(filtered: FilterResult) -> Optional[Requirement]:

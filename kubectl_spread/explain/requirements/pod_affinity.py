@@ -140,7 +140,7 @@ def _rest(others: list[tuple[_Against, _Domains]], columns: Columns) -> list[_Ru
         f"the anti-affinity of {len(others)} more workloads",
         ~refused,
         kind=RequirementKind.OTHERS_ANTI_AFFINITY,
-        why=lambda among: f"their pods keep it from {some(refused & among, columns)}",
+        why=lambda among: f"their pods keep the pod away from {some(refused & among, columns)}",
     )
     return [_Rule(requirement, "", np.zeros(0, np.intp))]
 
@@ -222,7 +222,7 @@ def _why_beside(domains: _Domains, key: str, columns: Columns) -> Callable[[Bool
         of_pods = topology.codes[columns.bound_nodes[domains.pods]]
         if len(codes) > MOST_GROUPS or key == HOSTNAME:
             pods = domains.pods[np.isin(of_pods, codes)]
-            return f"such pods run already: {pods_on_nodes(pods.tolist(), columns)}"
+            return f"matching pods already run: {pods_on_nodes(pods.tolist(), columns)}"
         return grouped(
             f"{key}={topology.values[code]} has {pods_on_nodes(domains.pods[of_pods == code].tolist(), columns)}"
             for code in codes.tolist()
@@ -239,9 +239,9 @@ def _why_alone(term: PodAffinityTerm, domains: _Domains, refused: Bools, columns
         lacking = found & (domains.codes < 0)
         parts = []
         if (found & ~lacking).any():
-            text = "no pod that matches runs anywhere"
+            text = "no matching pod runs on any node"
             if len(domains.pods):
-                text = f"such pods run elsewhere: {pods_on_nodes(domains.pods.tolist(), columns)}"
+                text = f"matching pods run elsewhere: {pods_on_nodes(domains.pods.tolist(), columns)}"
             parts.append(text)
         if lacking.any():
             parts.append(f"{key} is missing on {some(lacking, columns)}")

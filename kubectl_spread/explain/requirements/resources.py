@@ -67,16 +67,16 @@ def _why_full(full: Bools, columns: Columns) -> Callable[[Bools], str]:
 
 
 def _why_short(name: str, asked: int, short: Bools, columns: Columns) -> Callable[[Bools], str]:
-    """`asks 500m; n7 has the most free, 250m of 4; 3 of 4 nodes have enough if empty`."""
+    """`needs 500m; n7 has the most free, 250m of 4; 3 of 4 nodes have enough if empty`."""
 
     def why(among: Bools) -> str:
         found = np.flatnonzero(short & among)
         if not len(found):
-            return f"asks {amount(name, asked)}"
+            return f"needs {amount(name, asked)}"
         total = columns.allocatable_of(name)[found]
         free = total - columns.requested_of(name)[found]
         enough = int((total >= asked).sum())
-        wanted = f"asks {amount(name, asked)}"
+        wanted = f"needs {amount(name, asked)}"
         at = int(total.argmax() if not enough else free.argmax())
         node, most = columns.nodes[int(found[at])].name, amount(name, int(total[at]))
         left = f"{amount(name, max(0, int(free[at])))} of {most}"
@@ -84,7 +84,7 @@ def _why_short(name: str, asked: int, short: Bools, columns: Columns) -> Callabl
             text = f"{wanted}; {node} has {left} free"
             return text if enough else f"{text}, too small even if empty"
         if not enough:
-            return f"{wanted}, more than any of the {len(found)} nodes has at all: at most {most}, on {node}"
+            return f"{wanted}, more than any of the {len(found)} nodes has: at most {most}, on {node}"
         text = f"{wanted}; of {len(found)} nodes {node} has the most free, {left}"
         return f"{text}; {'all' if enough == len(found) else enough} would have enough if empty"
 

@@ -135,7 +135,7 @@ def _selected(waiting: list[str], cls: PodClass, columns: Columns) -> dict[str, 
 
 def _why_unbound(masks: dict[str, Bools], selected: dict[str, str], columns: Columns) -> Callable[[Bools], str]:
     def why(among: Bools) -> str:
-        parts = [f"the volume of claim {name} is being made for node {node}" for name, node in selected.items()]
+        parts = [f"the volume of claim {name} is being created for node {node}" for name, node in selected.items()]
         if parts and not any(columns.nodes[at].name in selected.values() for at in np.flatnonzero(among).tolist()):
             return grouped(parts)
         for text, mask in masks.items():
@@ -163,7 +163,7 @@ def restrictions(verdict: PluginResult, cls: PodClass, columns: Columns) -> list
         )
         mask = np.full(columns.n, not len(using), np.bool_)
         why = _why_exclusive(name, using, columns)
-        text = f"claim {name}, which one pod may use"
+        text = f"claim {name}, which only one pod can use"
         found.append(Requirement(verdict.plugin, text, mask, kind=RequirementKind.CLAIM_IN_USE, key=name, why=why))
     for index, own in enumerate(cls.volumes):
         if not own.disk:

@@ -159,7 +159,7 @@ def _several(refusals: Sequence[Refusal]) -> str:
 
 
 def _with_numbers(refusal: Refusal) -> str:
-    """`the cpu request (asks 2; n1 has 1 of 4 free)`: also why, where the name does not say it."""
+    """`the cpu request (needs 2; n1 has 1 of 4 free)`: also why, where the name does not say it."""
     item = refusal.requirement
     is_evident = item.kind in _SELF_EVIDENT
     return safe(item.text) + (f" ({safe(refusal.why)})" if refusal.why and not is_evident else "")
