@@ -44,7 +44,7 @@ With `--topology examples/scenarios/smallest-zone-limits-all-zones/cluster.yaml`
 
 ## Use instead
 
-Make room in the fullest domain, raise `maxSkew`, or lower the maximum.
+Make room in the domain that is full, raise `maxSkew`, or lower the maximum.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         f"{replicas.autoscaler.name} asks for its maximum. The rest stay Pending because of {', '.join(then.conflict)}",
         subject.place(route, key=True),
         subject.path(route),
-        "make room in the fullest domain, raise maxSkew, or lower the maximum",
+        "make room in the domain that is full, raise maxSkew, or lower the maximum",
     )
 
 
