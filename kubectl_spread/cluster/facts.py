@@ -123,16 +123,17 @@ class AntiAffinity(NamedTuple):
 
 
 class PlacedReplicas(NamedTuple):
-    """How many pods of a workload found a node, those that run already included, and how many did not.
+    """How many pods of a workload find a node, running ones included, and how many do not.
 
-    `conflict` names the requirements that left no node for the first that did not. `is_preempting`: pods would be
-    evicted for it.
+    `conflict` has the names, for display, of the requirements that leave no node for the first Pending pod;
+    `is_spread_conflict` if a spread constraint is one of them. `is_preempting`: pods would be evicted for it.
     """
 
     placed: int
     pending: int
     conflict: tuple[str, ...] = ()
     is_preempting: bool = False
+    is_spread_conflict: bool = False
 
     @property
     def pods(self) -> int:
@@ -140,7 +141,7 @@ class PlacedReplicas(NamedTuple):
 
     @property
     def falls_short(self) -> bool:
-        """Whether pods stay Pending for good."""
+        """Return whether pods stay Pending for good."""
         return self.pending > 0 and not self.is_preempting
 
 

@@ -443,11 +443,13 @@ def _read(placement: Placement) -> PlacedReplicas:
         absent = len(placement.not_created) + len(placement.refused)
         return PlacedReplicas(len(placement.placed), absent, is_preempting=evicts)
     conflicts = pending[0].explanation.conflicts
+    requirements = conflicts[0].requirements if conflicts else ()
     return PlacedReplicas(
         len(placement.placed),
         len(pending) + len(placement.not_created) + len(placement.refused),
-        tuple(requirement.text for requirement in conflicts[0].requirements) if conflicts else (),
+        tuple(requirement.text for requirement in requirements),
         evicts or any(item.explanation.nominated_node for item in pending),
+        any(part.position is not None for item in requirements for part in (item, *item.parts)),
     )
 
 

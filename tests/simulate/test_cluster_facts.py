@@ -261,7 +261,8 @@ def test_of_domains_only_the_keys_are_known() -> None:
     assert account(known, owner) is None
     assert found is not None
     assert (2, 2, []) == (found.candidates, found.room, found.unreachable)
-    assert PlacedReplicas(2, 1, (f"topologySpreadConstraints[0] ({ZONE}, maxSkew 1)",)) == known.outcome(owner)
+    constraint = f"topologySpreadConstraints[0] ({ZONE}, maxSkew 1)"
+    assert PlacedReplicas(2, 1, (constraint,), is_spread_conflict=True) == known.outcome(owner)
     assert () == known.anti_affinities(owner)
     assert frozenset({ZONE}) == known.node_keys
 

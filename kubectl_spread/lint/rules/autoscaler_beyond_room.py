@@ -74,7 +74,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if not any(hard_constraint_facts(subject, project)) or any(unreachable(subject, project)):
         return
     then = project.facts.outcome(subject.workload._replace(replicas=min(most, _MOST)))
-    if then is None or not then.falls_short or not any(text.startswith(FIELD) for text in then.conflict):
+    if then is None or not then.falls_short or not then.is_spread_conflict:
         return
     route = (*subject.spec_route, FIELD)
     yield RuleFinding(
