@@ -33,6 +33,7 @@ Find your problem below, change to its folder in `scenarios/`, and run the comma
 `simulations/` has [scenarios over time](../docs/simulate.md#keep-what-ifs-as-tests): rollouts, drains, outages,
 scaling, volumes, and a Redis cluster of many shards. `kubectl spread simulate run simulations/` runs them.
 
+`simulations/` has scenario files for `kubectl spread simulate run` ([how to write them](../docs/simulate.md)).
 `make demo` in the root of the repository walks through `shop/`: a manifest with mistakes, a Pending pod, a solution.
 """
 
