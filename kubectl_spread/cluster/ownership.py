@@ -11,10 +11,8 @@ A workload is the topmost object above a pod whose kind is known to hold a pod t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Generic
+from functools import cached_property
 from typing import Optional
-from typing import TypeVar
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -23,73 +21,6 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workload import NAMED_BY_LABEL
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
-
-S = TypeVar("S")
-T = TypeVar("T")
-
-_KEPT = 2
-
-
-class _Derived(Generic[S, T]):
-    """What was made of the last few values, which never change; told apart by identity, as they are large."""
-
-    def __init__(self, make: Callable[[S], T]) -> None:
-        self._make = make
-        self._kept: list[tuple[S, T]] = []
-
-    def of(self, source: S) -> T:
-        for known, made in self._kept:
-            if known is source:
-                return made
-        made = self._make(source)
-        self._kept = [(source, made), *self._kept[: _KEPT - 1]]
-        return made
-
-
-def _by_controller(pods: tuple[Pod, ...]) -> dict[OwnerKey, list[tuple[int, Pod]]]:
-    found: dict[OwnerKey, list[tuple[int, Pod]]] = {}
-    for at, pod in enumerate(pods):
-        if pod.owner is not None:
-            key = OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name)
-            found.setdefault(key, []).append((at, pod))
-    return found
-
-
-def _made_by(owners: dict[OwnerKey, OwnerKey]) -> dict[OwnerKey, list[OwnerKey]]:
-    found: dict[OwnerKey, list[OwnerKey]] = {}
-    for made, owner in owners.items():
-        found.setdefault(owner, []).append(made)
-    return found
-
-
-def _by_label(pods: tuple[Pod, ...]) -> dict[OwnerKey, list[tuple[int, Pod]]]:
-    found: dict[OwnerKey, list[tuple[int, Pod]]] = {}
-    for at, pod in enumerate(pods):
-        key = _labelled(pod.cls)
-        if key is not None:
-            found.setdefault(key, []).append((at, pod))
-    return found
-
-
-def _inferred(pods: tuple[Pod, ...]) -> dict[OwnerKey, list[OwnerKey]]:
-    """Return the ReplicaSets of each Deployment by their names, wherever they are not in the facts."""
-    found: dict[OwnerKey, dict[OwnerKey, None]] = {}
-    for pod_class in {id(pod.cls): pod.cls for pod in pods}.values():
-        deployment = inferred_deployment(pod_class)
-        if deployment is not None and pod_class.owner is not None:
-            found.setdefault(deployment, {})[OwnerKey("ReplicaSet", pod_class.namespace, pod_class.owner.name)] = None
-    return {deployment: list(sets) for deployment, sets in found.items()}
-
-
-_PODS: _Derived[tuple[Pod, ...], dict[OwnerKey, list[tuple[int, Pod]]]] = _Derived(_by_controller)
-_MADE: _Derived[dict[OwnerKey, OwnerKey], dict[OwnerKey, list[OwnerKey]]] = _Derived(_made_by)
-_NAMED: _Derived[tuple[Pod, ...], dict[tuple[str, str], Pod]] = _Derived(
-    lambda pods: {(pod.namespace, pod.name): pod for pod in reversed(pods)}
-)
-
-
-_MADE_BY_DEPLOYMENTS: _Derived[tuple[Pod, ...], dict[OwnerKey, list[OwnerKey]]] = _Derived(_inferred)
-_LABELLED: _Derived[tuple[Pod, ...], dict[OwnerKey, list[tuple[int, Pod]]]] = _Derived(_by_label)
 
 
 def workload_of(pod: Pod, cluster: Cluster) -> OwnerKey:
@@ -149,21 +80,75 @@ def _labelled(pod_class: PodClass) -> Optional[OwnerKey]:
     return None
 
 
-def pods_of(key: OwnerKey, cluster: Cluster) -> list[Pod]:
-    """Return the pods that a controller has, itself or through others, in the order of the cluster."""
-    by_controller, made_by = _PODS.of(cluster.pods), _MADE.of(cluster.owners)
-    controllers = [key]
-    for controller in controllers:
-        controllers += [made for made in made_by.get(controller, ()) if made not in controllers]
-    inferred = _MADE_BY_DEPLOYMENTS.of(cluster.pods).get(key, ())
-    controllers += [made for made in inferred if made not in cluster.owners and made not in cluster.controllers]
-    pods = [item for controller in dict.fromkeys(controllers) for item in by_controller.get(controller, ())]
-    if key.kind in NAMED_BY_LABEL:
-        pods += _LABELLED.of(cluster.pods).get(key, ())
-    return [pod for _, pod in sorted(dict(pods).items())]
+class OwnedPods:
+    """The pods of one cluster by their controllers, indexed at the first question.
 
+    cluster: that has the pods.
+    """
 
-def pod_named(namespace: str, name: str, cluster: Cluster) -> list[Pod]:
-    """Return the first pod of a name; none if there is no such pod."""
-    found = _NAMED.of(cluster.pods).get((namespace, name))
-    return [] if found is None else [found]
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+
+    def of(self, key: OwnerKey) -> list[Pod]:
+        """Return the pods that a controller has, itself or through others, in the order of the cluster."""
+        cluster = self.cluster
+        controllers = [key]
+        for controller in controllers:
+            controllers += [made for made in self._made_by.get(controller, ()) if made not in controllers]
+        inferred = self._inferred.get(key, ())
+        controllers += [made for made in inferred if made not in cluster.owners and made not in cluster.controllers]
+        pods = [item for controller in dict.fromkeys(controllers) for item in self._by_controller.get(controller, ())]
+        if key.kind in NAMED_BY_LABEL:
+            pods += self._by_label.get(key, ())
+        return [pod for _, pod in sorted(dict(pods).items())]
+
+    def named(self, namespace: str, name: str) -> list[Pod]:
+        """Return the first pod of a name; none if there is no such pod."""
+        found = self._by_name.get((namespace, name))
+        return [] if found is None else [found]
+
+    def only(self, pods: tuple[Pod, ...]) -> OwnedPods:
+        """Return some of the pods, in the same cluster otherwise."""
+        other = OwnedPods(self.cluster._replace(pods=pods))
+        other._made_by = self._made_by
+        return other
+
+    @cached_property
+    def _by_controller(self) -> dict[OwnerKey, list[tuple[int, Pod]]]:
+        found: dict[OwnerKey, list[tuple[int, Pod]]] = {}
+        for at, pod in enumerate(self.cluster.pods):
+            if pod.owner is not None:
+                key = OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name)
+                found.setdefault(key, []).append((at, pod))
+        return found
+
+    @cached_property
+    def _made_by(self) -> dict[OwnerKey, list[OwnerKey]]:
+        found: dict[OwnerKey, list[OwnerKey]] = {}
+        for made, owner in self.cluster.owners.items():
+            found.setdefault(owner, []).append(made)
+        return found
+
+    @cached_property
+    def _by_label(self) -> dict[OwnerKey, list[tuple[int, Pod]]]:
+        found: dict[OwnerKey, list[tuple[int, Pod]]] = {}
+        for at, pod in enumerate(self.cluster.pods):
+            key = _labelled(pod.cls)
+            if key is not None:
+                found.setdefault(key, []).append((at, pod))
+        return found
+
+    @cached_property
+    def _inferred(self) -> dict[OwnerKey, list[OwnerKey]]:
+        """The ReplicaSets of each Deployment by their names, for those that the facts lack."""
+        found: dict[OwnerKey, dict[OwnerKey, None]] = {}
+        for pod_class in {id(pod.cls): pod.cls for pod in self.cluster.pods}.values():
+            deployment = inferred_deployment(pod_class)
+            if deployment is not None and pod_class.owner is not None:
+                made = OwnerKey("ReplicaSet", pod_class.namespace, pod_class.owner.name)
+                found.setdefault(deployment, {})[made] = None
+        return {deployment: list(sets) for deployment, sets in found.items()}
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], Pod]:
+        return {(pod.namespace, pod.name): pod for pod in reversed(self.cluster.pods)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.cluster.ownership import pods_of
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -47,10 +47,11 @@ class WorkloadState(NamedTuple):
         return 0 if self.wanted is None else max(0, self.wanted - len(self.running) - len(self.pending))
 
 
-def state_of(key: OwnerKey, cluster: Cluster) -> Optional[WorkloadState]:
+def state_of(key: OwnerKey, owned: OwnedPods) -> Optional[WorkloadState]:
     """What the facts know of a workload; None where they have neither it nor a pod of it."""
+    cluster = owned.cluster
     controller = cluster.controllers.get(key)
-    pods = [pod for pod in pods_of(key, cluster) if pod.is_visible]
+    pods = [pod for pod in owned.of(key) if pod.is_visible]
     if controller is None and not pods:
         return None
     staying = [pod for pod in pods if not pod.terminating]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.prune import kept
 from kubectl_spread.cluster.snapshot import Cluster
@@ -154,7 +155,7 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
         tuple(waiting(pending, cluster, known.profiles)),
         tuple(stuck),
         tuple(lost(_of_wanted(cluster.bound(), cluster, wanted), cluster)),
-        tuple(uncreated((key for key, _ in controllers), cluster)),
+        tuple(uncreated((key for key, _ in controllers), OwnedPods(cluster))),
         begun,
     )
     read = ReadFiles(results, [], len(results), [], is_whole=False)

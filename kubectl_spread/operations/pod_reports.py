@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.cluster.ownership import pods_of
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import NotFoundError
@@ -123,7 +123,7 @@ def _workload(target: Target, asked: ReportSettings) -> list[PodReport]:
     """The Pending pods of a workload, one of each class; without any, the pod that would come next."""
     cluster = asked.known.cluster
     key = OwnerKey(target.kind, asked.namespace, target.name)
-    state = state_of(key, cluster)
+    state = state_of(key, OwnedPods(cluster))
     if state is None:
         raise absent(target.kind, target.name, namespace=asked.namespace, cluster=cluster)
     known = asked.known
@@ -161,7 +161,7 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
             if state.missing and explanation.verdict in (PodVerdict.PENDING, PodVerdict.SCHEDULABLE):
                 explanation = explanation._replace(verdict=PodVerdict.NOT_CREATED)
             return report._replace(explanation=explanation, workload=state)
-    model = (state.running or state.terminating or tuple(pods_of(state.key, cluster)))[0]
+    model = (state.running or state.terminating or tuple(OwnedPods(cluster).of(state.key)))[0]
     twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", model.cls)
     return _report(twin, cluster, asked, state=state)
 

@@ -21,6 +21,7 @@ from kubectl_spread.cluster.facts import Impossible
 from kubectl_spread.cluster.facts import PlacedReplicas
 from kubectl_spread.cluster.facts import PodsPerDomain
 from kubectl_spread.cluster.facts import Server
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
@@ -281,6 +282,10 @@ class KnownCluster:
         return ()
 
     @cached_property
+    def _owned(self) -> OwnedPods:
+        return OwnedPods(self._cluster)
+
+    @cached_property
     def _scheduler(self) -> Scheduler:
         return Scheduler(Columns(self._cluster), self._profiles)
 
@@ -332,8 +337,8 @@ class KnownCluster:
         owner = self._located(workload)
         owner, positions = _as_known(owner, self._keys)
         own = tuple(self._own_pods.get(_key(owner), ()))
-        alone = self._cluster._replace(pods=own)
-        pod = self._first_replica(as_running(as_stored(admitted(owner, alone), self._minor), alone))
+        alone = self._owned.only(own)
+        pod = self._first_replica(as_running(as_stored(admitted(owner, alone.cluster), self._minor), alone))
         pod_class = self._without_others(pod.cls, owner)
         profile = self._profiles.get(pod_class.scheduler_name)
         if not_evaluated(pod_class, profile, self._cluster):

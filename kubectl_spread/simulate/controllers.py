@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
 
-from kubectl_spread.cluster.ownership import pod_named
-from kubectl_spread.cluster.ownership import pods_of
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -29,11 +28,12 @@ from kubectl_spread.objects.workload import Workload
 MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
 
 
-def as_running(owner: Workload, cluster: Cluster) -> Workload:
+def as_running(owner: Workload, owned: OwnedPods) -> Workload:
     """Return a workload with the revision of its running pods, unless its template has changed."""
-    if owner.is_foreign or owner.kind not in _GO_ON or is_changed(owner, cluster):
+    if owner.is_foreign or owner.kind not in _GO_ON or is_changed(owner, owned.cluster):
         return owner
-    return owner._replace(known_hash=newest_hash(owner, running_pods(owner, cluster), cluster) or owner.known_hash)
+    newest = newest_hash(owner, running_pods(owner, owned), owned.cluster)
+    return owner._replace(known_hash=newest or owner.known_hash)
 
 
 def is_changed(owner: Workload, cluster: Cluster) -> bool:
@@ -115,13 +115,15 @@ def _controller_key(owner: Workload) -> OwnerKey:
 
 
 def missing_replicas(
-    owner: Workload, cluster: Cluster, create: Callable[[Workload, int], Pod] = replica
+    owner: Workload, owned: OwnedPods, create: Callable[[Workload, int], Pod] = replica
 ) -> Iterator[Pod]:
     """Yield the pods that a workload's controller still has to create; `create` makes the one of an ordinal."""
-    running = running_pods(owner, cluster)
+    running = running_pods(owner, owned)
     if owner.kind == "DaemonSet":
         covered = {pod.node_name for pod in running}
-        yield from (daemon(owner, node.name) for node in _wanted_nodes(owner, cluster) if node.name not in covered)
+        yield from (
+            daemon(owner, node.name) for node in _wanted_nodes(owner, owned.cluster) if node.name not in covered
+        )
         return
     replicas = min(owner.replicas or 0, MAX_REPLICAS)
     if owner.kind in ("StatefulSet", "Pod", "LeaderWorkerSet") or owner.is_indexed:
@@ -135,15 +137,15 @@ def missing_replicas(
             yield pod._replace(name=name, uid=f"{owner.namespace}/{name}")
 
 
-def running_pods(owner: Workload, cluster: Cluster) -> list[Pod]:
+def running_pods(owner: Workload, owned: OwnedPods) -> list[Pod]:
     """Return the workload's pods that are on a node and not terminating."""
-    return [pod for pod in _own(owner, cluster) if pod.node_name and pod.is_visible and not pod.terminating]
+    return [pod for pod in _own(owner, owned) if pod.node_name and pod.is_visible and not pod.terminating]
 
 
-def _own(owner: Workload, cluster: Cluster) -> list[Pod]:
+def _own(owner: Workload, owned: OwnedPods) -> list[Pod]:
     if owner.kind == "Pod":
-        return pod_named(owner.namespace, owner.name, cluster)
-    pods = pods_of(OwnerKey(owner.kind, owner.namespace, owner.name), cluster)
+        return owned.named(owner.namespace, owner.name)
+    pods = owned.of(OwnerKey(owner.kind, owner.namespace, owner.name))
     return [pod for pod in pods if _is_of_template(pod, owner)]
 
 

@@ -116,7 +116,7 @@ def forecast(
         return None
     rehearsal = Rehearsal([workload], cluster, profiles, all_nodes=all_nodes)
     (owner,) = rehearsal.owners
-    pods = list(missing_replicas(owner, rehearsal.cluster))
+    pods = list(missing_replicas(owner, rehearsal.owned))
     if not pods or not _is_scheduled(pods[0], profiles):
         return None
     scheduler = rehearsal.scheduler()

@@ -16,6 +16,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.match_counter import MatchCounter
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.stored import admitted
 from kubectl_spread.cluster.stored import as_stored
@@ -80,7 +81,7 @@ def place(
 class Rehearsal:
     """Workloads that are placed any number of times: every run starts from the same cluster.
 
-    cluster, owners: with what the API server and the controllers make of the workloads; columns: before any run.
+    cluster, owned, owners: with what the API server and the controllers make of the workloads; columns: before any run.
     """
 
     def __init__(
@@ -96,8 +97,10 @@ class Rehearsal:
         self._all_nodes = all_nodes
         self._written = [owner for owner in workloads if owner.kind != "PodTemplate"]
         minor = self._release.minor
-        self.owners = [as_running(as_stored(admitted(owner, cluster), minor), cluster) for owner in self._written]
+        owned = OwnedPods(cluster)
+        self.owners = [as_running(as_stored(admitted(owner, cluster), minor), owned) for owner in self._written]
         self.cluster = with_claims(self.owners, with_controllers(self.owners, cluster))
+        self.owned = OwnedPods(self.cluster)
         self.columns = Columns(self.cluster)
 
     def scheduler(self) -> Scheduler:
@@ -114,7 +117,7 @@ class Rehearsal:
         """
         owners = self.owners
         placer = Placer(self.cluster, self.scheduler(), self._release, pick=pick)
-        run = _Run(placer, QuotaUsage(self.cluster), explain_first)
+        run = _Run(placer, self.owned, QuotaUsage(self.cluster), explain_first)
         placings: dict[int, _Placing] = {}
         for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
             placings[at] = _Placing(owners[at], run)
@@ -154,6 +157,7 @@ class _Run(NamedTuple):
     """State that the workloads of one run share."""
 
     placer: Placer
+    owned: OwnedPods
     quotas: QuotaUsage
     explains: bool
 
@@ -167,11 +171,11 @@ class _Placing:
         self._run = run
         self._new_claims = NewClaims(cluster)
         self._first: Optional[Pod] = None
-        self._coming = missing_replicas(owner, cluster, create=self._replica)
+        self._coming = missing_replicas(owner, run.owned, create=self._replica)
         self._refusal = lasting_refusal(owner, cluster)
         self._refused: list[RefusedPod] = []
         self.queue = Queue(owner.namespace, run.placer, explains=run.explains)
-        self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, cluster)]
+        self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, run.owned)]
         beyond = self.queue.beyond
         class_name = (owner.template.get("spec") or {}).get("priorityClassName") or ""
         if class_name and class_name not in cluster.priority_classes and not _priority(owner):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.stored import admitted
@@ -84,10 +85,10 @@ def lost(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[Lost]:
     return [Lost(key, node, tuple(names)) for (key, node), names in found.items()]
 
 
-def uncreated(keys: Iterable[OwnerKey], cluster: Cluster) -> Iterator[Uncreated]:
+def uncreated(keys: Iterable[OwnerKey], owned: OwnedPods) -> Iterator[Uncreated]:
     """Find workloads that lack pods because creating them failed, as by a quota."""
     for key in keys:
-        state = state_of(key, cluster)
+        state = state_of(key, owned)
         if state is not None and state.missing and state.failures:
             yield Uncreated(key, state.missing, state.wanted or 0, state.failures[0].message)
 
@@ -118,6 +119,7 @@ class Rollouts:
 
     def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile]) -> None:
         self._cluster = cluster
+        self._owned = OwnedPods(cluster)
         self._profiles = profiles
         self._scheduler: Optional[Scheduler] = None
 
@@ -131,7 +133,7 @@ class Rollouts:
             owner: the workload as it will be.
             spec: its `spec`, for the strategy.
         """
-        own = running_pods(owner, self._cluster)
+        own = running_pods(owner, self._owned)
         if not _rolls(owner) or not own:
             return None
         minor = next(iter(self._profiles.values())).minor

@@ -19,6 +19,7 @@ import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -157,18 +158,19 @@ def statuses(
         profiles: of the scheduler.
         wants: which workloads to look at, by their key and their own labels.
     """
-    columns = Columns(cluster)
+    known = _Known(cluster, OwnedPods(cluster), Columns(cluster), profiles)
     pods = _by_workload(cluster)
     keys = {key for key in cluster.controllers if key not in cluster.owners} | pods.keys()
     for key in sorted(keys, key=lambda key: (key.namespace, key.kind, key.name)):
         own = pods.get(key, [])
         labels = _labels(key, own, cluster)
         if wants(key, labels):
-            yield _status(key, labels, own, _Known(cluster, columns, profiles))
+            yield _status(key, labels, own, known)
 
 
 class _Known(NamedTuple):
     cluster: Cluster
+    owned: OwnedPods
     columns: Columns
     profiles: Mapping[str, Profile]
 
@@ -202,7 +204,7 @@ def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> Wor
         pending=tuple(pod for pod in staying if not pod.node_name),
         constraints=(),
         lost=tuple(pod.name for pod in staying if pod.node_name and pod.node_name not in known.columns.index),
-        uncreated=next(uncreated([key], known.cluster), None),
+        uncreated=next(uncreated([key], known.owned), None),
     )
     pod_class = _next_class(key, own, known)
     plugin = _plugin(pod_class, known)

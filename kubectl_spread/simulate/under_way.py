@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -62,9 +63,9 @@ def under_way(
         cluster: that has them.
         profiles: of the scheduler.
     """
-    left = MOST_ROLLOUTS
+    left, owned = MOST_ROLLOUTS, OwnedPods(cluster)
     for key, controller in controllers:
-        old = _old_pods(key, controller, cluster)
+        old = _old_pods(key, controller, owned)
         if not old or not left:
             continue
         left -= 1
@@ -86,13 +87,13 @@ def _is_complete(outcome: Outcome, key: OwnerKey) -> bool:
     return outcome.is_steady and state is not None and state.is_complete
 
 
-def _old_pods(key: OwnerKey, controller: Controller, cluster: Cluster) -> list[Pod]:
+def _old_pods(key: OwnerKey, controller: Controller, owned: OwnedPods) -> list[Pod]:
     """Return the running pods of an older revision: by their label, else those that the constraints do not count."""
     owner = controller.workload
     if not _rolls(key, controller):
         return []
-    own = running_pods(owner, cluster)
-    newest = newest_hash(owner, own, cluster)
+    own = running_pods(owner, owned)
+    newest = newest_hash(owner, own, owned.cluster)
     label, prefix = revision_label(owner), f"{owner.name}-" if key.kind == "StatefulSet" else ""
     values = {pod.uid: dict(pod.cls.labels).get(label, "").removeprefix(prefix) for pod in own}
     if newest and any(values.values()):

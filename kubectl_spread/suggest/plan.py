@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.cluster.ownership import pods_of
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -225,7 +225,7 @@ _REPLACING = ("ReplicaSet", "ReplicationController", "StatefulSet", "Job")
 
 def _like(pod: Pod, key: OwnerKey, cluster: Cluster) -> Controller:
     """A controller that the facts do not have, made of one of its pods."""
-    count = sum(other.is_visible and not other.terminating for other in pods_of(key, cluster))
+    count = sum(other.is_visible and not other.terminating for other in OwnedPods(cluster).of(key))
     labels = {name: value for name, value in pod.cls.labels if not name.startswith("topology.kubernetes.io/")}
     template = {"metadata": {"labels": labels}, "spec": whole_spec_of(pod.cls)}
     version = pod.owner.api_version if pod.owner is not None else ""

@@ -14,6 +14,7 @@ from typing import Optional
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.label_groups import LabelGroup
 from kubectl_spread.cluster.ownership import inferred_deployment
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
@@ -310,9 +311,9 @@ def of_placements(
     owner = placement.workload
     owners = [item.workload for item in placements]
     cluster = with_claims(owners, with_controllers(owners, cluster))
-    claims = NewClaims(cluster)
+    claims, owned = NewClaims(cluster), OwnedPods(cluster)
     waiting = [
-        [claims.without(pod, item.workload) for pod in missing_replicas(item.workload, cluster) if not pod.cls.gates]
+        [claims.without(pod, item.workload) for pod in missing_replicas(item.workload, owned) if not pod.cls.gates]
         for item in placements
     ]
     pending = placement.pending[0]
@@ -327,7 +328,7 @@ def of_placements(
         before=tuple(pod for pods in waiting[:at] for pod in pods),
         own=tuple(own),
         after=(*(pod for pods in waiting[at + 1 :] for pod in pods), *_not_among(cluster.pending(), waiting)),
-        running=tuple(running_pods(owner, cluster)),
+        running=tuple(running_pods(owner, owned)),
         is_template_known=True,
         pending=len(placement.pending),
         all_nodes=all_nodes,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import inferred_deployment
-from kubectl_spread.cluster.ownership import pods_of
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -92,6 +92,7 @@ def load(
 class _Loading:
     def __init__(self, cluster: Cluster, world: World) -> None:
         self.cluster = cluster
+        self._owned = OwnedPods(cluster)
         self.world = world
         self.sets: dict[int, Any] = {}
         self._rev_of: dict[tuple[OwnerKey, str], int] = {}  # by controller of the pod, or workload, and hash
@@ -137,7 +138,7 @@ class _Loading:
     def _is_unfinished(self, key: OwnerKey, controller: Controller) -> bool:
         if key.kind == "DaemonSet":
             return False
-        alive = [pod for pod in pods_of(key, self.cluster) if pod.is_visible and not pod.terminating]
+        alive = [pod for pod in self._owned.of(key) if pod.is_visible and not pod.terminating]
         owners = {pod.owner.name for pod in alive if pod.owner is not None}
         return len(alive) != (controller.workload.replicas or 0) or len(owners) > 1
 
@@ -154,7 +155,7 @@ class _Loading:
     def _other(self, key: OwnerKey, controller: Controller, owner: int) -> Any:
         """Return what a controller remembers whose pods carry the revision as a label."""
         label = revision_label(controller.workload)
-        running = [pod for pod in pods_of(key, self.cluster) if pod.is_visible]
+        running = [pod for pod in self._owned.of(key) if pod.is_visible]
         hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in running) if label else Counter()
         newest = controller.revision or (hashes.most_common(1)[0][0] if hashes else "")
         prefix = f"{key.name}-" if key.kind == "StatefulSet" else ""
@@ -193,7 +194,7 @@ class _Loading:
             (set_ for set_, above in self.cluster.owners.items() if above == key and set_.kind == "ReplicaSet"),
             key=self._number,
         )
-        pods = [pod for pod in pods_of(key, self.cluster) if pod.is_visible]
+        pods = [pod for pod in self._owned.of(key) if pod.is_visible]
         names = {pod.owner.name for pod in pods if pod.owner is not None}
         known = {item.name for item in made if item in self.cluster.controllers}
         sets = [self._set(item, controller, owner, pods=pods) for item in made if item.name in known]

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.cluster.ownership import pod_named
-from kubectl_spread.cluster.ownership import pods_of
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -40,14 +39,14 @@ def above(pod: Pod, cluster: Cluster) -> list[OwnerKey]:
 
 @given(CLUSTERS, KEYS)
 def test_pods_of_a_controller_are_found_in_their_order(cluster: Cluster, key: OwnerKey) -> None:
-    assert pods_of(key, cluster) == [pod for pod in cluster.pods if key in above(pod, cluster)]
+    assert OwnedPods(cluster).of(key) == [pod for pod in cluster.pods if key in above(pod, cluster)]
 
 
 @given(CLUSTERS, NAMES, NAMES)
 def test_a_pod_is_found_by_its_name(cluster: Cluster, namespace: str, name: str) -> None:
     every = [pod for pod in cluster.pods if (pod.namespace, pod.name) == (namespace, name)]
 
-    assert pod_named(namespace, name, cluster) == every[:1]
+    assert OwnedPods(cluster).named(namespace, name) == every[:1]
 
 
 Plain = dict[str, Any]
@@ -115,7 +114,7 @@ def test_a_pod_belongs_to_the_object_that_a_user_edits(
 
     assert (f"{found.kind} {found.name}", found.namespace) == (workload, "shop")
     if owner is not None:
-        assert pods_of(found, cluster) == [pod]
+        assert OwnedPods(cluster).of(found) == [pod]
 
 
 def test_controllers_that_own_each_other_end_the_search() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from typing import NamedTuple
 from typing import Protocol
 
-from kubectl_spread.cluster.ownership import pods_of
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -145,7 +145,7 @@ class Situation:
 
     def pods_of(self, key: OwnerKey) -> list[str]:
         """Return the names of a workload's pods in the beginning."""
-        return [pod.name for pod in pods_of(key, self.cluster)]
+        return [pod.name for pod in OwnedPods(self.cluster).of(key)]
 
 
 def plain_of(controller: Controller) -> Plain:
