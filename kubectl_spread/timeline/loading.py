@@ -197,7 +197,8 @@ class _Loading:
         pods = [pod for pod in self._owned.of(key) if pod.is_visible]
         names = {pod.owner.name for pod in pods if pod.owner is not None}
         known = {item.name for item in made if item in self.cluster.controllers}
-        sets = [self._set(item, controller, owner, pods=pods) for item in made if item.name in known]
+        found = [item for item in made if item.name in known]
+        sets = self._distinct([self._set(item, controller, owner, pods=pods) for item in found], found, pods=pods)
         sets = [self._guessed_set(name, controller, owner, pods=pods) for name in sorted(names - known)] + sets
         newest = "" if known else _hash_of(pods)
         spec = reading.spec_of(self.world, owner, controller, known_hash=newest)
@@ -229,6 +230,28 @@ class _Loading:
         size = controller.workload.replicas or 0
         desired = _integer(controller.annotations.get(_DESIRED), above.workload.replicas or 0)
         return deployment.Set(rev, size, desired, _integer(controller.annotations.get(_MOST), 0))
+
+    def _distinct(self, sets: list[deployment.Set], keys: list[OwnerKey], *, pods: list[Pod]) -> list[deployment.Set]:
+        """Return the sets with a revision each: shortened facts can hold several with equal templates."""
+        latest = {item.rev: at for at, item in enumerate(sets)}
+        newest = _hash_of(pods)
+        for at, (item, key) in enumerate(zip(sets, keys, strict=True)):
+            if not self._number(key)[0] and key.name.endswith(f"-{newest}"):
+                latest[item.rev] = at
+        made = []
+        for at, (item, key) in enumerate(zip(sets, keys, strict=True)):
+            if latest[item.rev] == at:
+                made.append(item)
+                continue
+            known = self.world.revisions[item.rev]
+            text = key.name.removeprefix(f"{known.workload.name}-")
+            mine = [pod for pod in pods if pod.owner is not None and pod.owner.name == key.name]
+            hashes = [dict(pod.cls.labels).get(POD_TEMPLATE_HASH, text) for pod in mine] or [text]
+            rev = self._old_revision(
+                self.world.keys[known.owner], known.workload, known.owner, text=hashes[0], pods=mine
+            )
+            made.append(item._replace(rev=rev))
+        return made
 
     def _guessed_set(self, name: str, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
         """Return a ReplicaSet that only its pods tell about."""

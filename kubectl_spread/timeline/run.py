@@ -44,6 +44,7 @@ from kubectl_spread.timeline.world import World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
 _GRACE_S = 1.0  # for random runs, after a search was broken off
+_FIRST_RUN_S = 60.0  # for the first run of a step, without which nothing is known
 _MOST_STARTS = 64  # outcomes of a step from which the next one is played
 
 
@@ -322,7 +323,7 @@ class _Player:
         found = self._look(starts, symmetries)
         states = [state for item in found for state in item.came_from]
         outcomes: dict[State, Outcome] = {}
-        for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=True):
+        for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=False):
             own = View(self._world, start, message=self._message)
             for state in (*item.steady, *item.loops):
                 path = _Path((self._moves, self._hasty), symmetry, start, item, state)
@@ -331,7 +332,7 @@ class _Player:
                     outcomes[state] = Outcome(own, state, path=path, is_steady=is_steady, before=before)
         return StepAnswer(
             tuple(outcomes.values()),
-            is_exact and all(item.is_exhaustive for item in found),
+            is_exact and len(found) == len(starts) and all(item.is_exhaustive for item in found),
             sum(item.states for item in found),
             sum(item.runs for item in found),
             answer.fewest_ready(self._world, states),
@@ -349,8 +350,11 @@ class _Player:
         deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
         found = []
         for start, symmetry in zip(starts, symmetries, strict=True):
+            if found and deadline is not None and time.monotonic() > deadline + _GRACE_S:
+                break
             if limits.mode is Mode.FIRST:
-                found.append(explore.one(self._hasty, start, explore.first, deadline=deadline))
+                last = None if deadline is None else deadline + _FIRST_RUN_S
+                found.append(explore.one(self._hasty, start, explore.first, deadline=last))
                 continue
             item = None
             if limits.mode is Mode.ALL:
@@ -379,8 +383,9 @@ class _Player:
         done = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
-            one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical)
-            done += 1
+            end = None if deadline is None else deadline + (_GRACE_S if steady or loops else _FIRST_RUN_S)
+            one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, deadline=end)
+            done += one.runs
             for state, last in one.came_from.items():
                 came_from.setdefault(state, last)
             steady.update(dict.fromkeys(one.steady))

@@ -389,7 +389,9 @@ def _skew(totals: Counter[str]) -> int:
 
 
 def _verdict(complete: int, outcomes: int) -> Verdict:
-    if not outcomes or not complete:
+    if not outcomes:
+        return Verdict.MAY_GET_STUCK  # the search ended before it found one
+    if not complete:
         return Verdict.GETS_STUCK
     return Verdict.COMPLETES if complete == outcomes else Verdict.MAY_GET_STUCK
 

@@ -214,3 +214,26 @@ def test_a_budget_blocks_a_drain() -> None:
         "The disruption budget web needs 3 healthy pods and has 3 currently"
     ]
     assert not outcome.is_complete
+
+
+def test_replica_sets_with_equal_templates_are_two_revisions() -> None:
+    """Facts that somebody shortened: the pods of both still have a future that ends."""
+    objects: list[Plain] = [*THREE_ZONES, deployment(2)]
+    for name in ("new", "old"):
+        template = deployment(2)["spec"]["template"]
+        owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}
+        objects.append(
+            {
+                "apiVersion": "apps/v1",
+                "kind": "ReplicaSet",
+                "metadata": {"name": f"web-{name}", "namespace": "app", "ownerReferences": [owner]},
+                "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template},
+            }
+        )
+    objects.append(running("web-old", "old-1", "a1", template_hash="old"))
+    objects.append(running("web-new", "new-1", "b1", template_hash="new"))
+    answer = play(cluster_of(objects), profiles(), [()], limits=Limits())
+
+    assert answer.last.is_exact
+    assert not answer.last.is_endless
+    assert {item.workloads[WEB].ready for item in answer.last.outcomes} == {2}

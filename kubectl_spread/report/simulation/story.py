@@ -29,8 +29,7 @@ def way(played: Played, before: Sequence[Played]) -> list[str]:
     names = _Names(event for part in played.summary.witness for event in part)
     for step, events in zip(steps, played.summary.witness, strict=True):
         is_plain = step is not played and len(step.summary.endings) == 1
-        told = [event for event in events if event.kind is Kind.DONE or not is_plain]
-        found += names.sentences(told, step.text)
+        found += names.sentences(() if is_plain else events, step.text)
     return [*found, *_ends(played)]
 
 
@@ -74,16 +73,12 @@ class _Names:
 
     def sentences(self, events: Iterable[Event], text: str) -> list[str]:
         """Return one sentence for each thing that happened; equal ones that follow each other are one."""
-        found: list[tuple[str, int]] = []
-        is_told = False
+        found = [(f"`{text}` is accepted.", 1)]
         for event in events:
             if event.kind is Kind.DONE:
-                if not is_told:
-                    found.append((f"`{text}` is accepted.", 1))
-                is_told = True
                 continue
             sentence = self._sentence(event)
-            if found and found[-1][0] == sentence:
+            if found[-1][0] == sentence:
                 found[-1] = (sentence, found[-1][1] + 1)
             else:
                 found.append((sentence, 1))
