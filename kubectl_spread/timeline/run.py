@@ -348,7 +348,7 @@ class _Player:
     def _look(self, starts: list[State], symmetries: list[Symmetry]) -> list[Found]:
         limits = self._limits
         deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
-        found = []
+        found: list[Found] = []
         for start, symmetry in zip(starts, symmetries, strict=True):
             if found and deadline is not None and time.monotonic() > deadline + _GRACE_S:
                 break
