@@ -30,9 +30,9 @@ if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
     from kubectl_spread.cluster.facts import ClusterFacts
     from kubectl_spread.lint.finding import Place
     from kubectl_spread.lint.selection.policy import NamedPath
+    from kubectl_spread.lint.selection.suppress import AnySuppression
     from kubectl_spread.lint.selection.suppress import Suppression
     from kubectl_spread.lint.selection.suppress import Waiver
-    from kubectl_spread.lint.selection.suppress import Wish
 
 _SUPPRESSING = re.compile(r"spread[:.]")  # a comment or an annotation
 
@@ -119,18 +119,18 @@ def _suppressed(
     from kubectl_spread.lint.selection import suppress
 
     sources = [result.source for result in results]
-    wishes = _suppressions(results, project)
-    sifted = suppress.sift(findings, [*wishes, *accepted.waivers])
-    doubtful: list[Wish] = [*wishes, *(accepted.waivers if accepted.is_whole else ())]
+    suppressions = _suppressions(results, project)
+    result = suppress.apply(findings, [*suppressions, *accepted.waivers])
+    doubtful: list[AnySuppression] = [*suppressions, *(accepted.waivers if accepted.is_whole else ())]
 
-    def asked(wish: Wish) -> frozenset[str]:
+    def asked(suppression: AnySuppression) -> frozenset[str]:
         """Return the rules selected for the files that a suppression covers, or for any file if it covers none."""
-        reached = [source for source in sources if wish.reaches(source)]
+        reached = [source for source in sources if suppression.reaches(source)]
         return policy.codes(reached or sources) & followed
 
-    vain = suppress.without_effect(doubtful, sifted.used, asked)
-    about_suppressions = policy.judged([*vain, *suppress.without_reason(wishes)])
-    return [*sifted.findings, *about_suppressions], sifted.ignored
+    unused = suppress.without_effect(doubtful, result.used, asked)
+    about_suppressions = policy.judged([*unused, *suppress.without_reason(suppressions)])
+    return [*result.findings, *about_suppressions], result.ignored
 
 
 def _suppressions(results: Sequence[Result], project: Projects) -> list[Suppression]:
@@ -138,9 +138,9 @@ def _suppressions(results: Sequence[Result], project: Projects) -> list[Suppress
     from kubectl_spread.lint.selection import suppress
 
     bare = [subject for result in results if result.outside is not None for subject in result.outside.lists]
-    annotated = (wish for subject in (*project.subjects, *bare) for wish in suppress.annotated(subject))
+    annotated = (suppression for subject in (*project.subjects, *bare) for suppression in suppress.annotated(subject))
     return [
-        *(wish for result in results for wish in suppress.commented(result.source)),
+        *(suppression for result in results for suppression in suppress.commented(result.source)),
         *dict.fromkeys(annotated),  # an object with two templates has its annotation once
     ]
 

@@ -31,8 +31,8 @@ def ignoring(finding: Finding) -> Optional[Edit]:
     start += len(edit.text) - (edit.end - edit.start) if edit.end <= start else 0
     moved = finding._replace(place=Place(edited, Span(start, start)))
     helps = any(
-        finding.rule.code in wish.words and wish.covers(moved) and _overlaps(wish, edit)
-        for wish in suppress.commented(edited)
+        finding.rule.code in suppression.words and suppression.covers(moved) and _overlaps(suppression, edit)
+        for suppression in suppress.commented(edited)
     )
     return edit if helps and _meaning(edited) == _meaning(source) else None
 
@@ -40,20 +40,20 @@ def ignoring(finding: Finding) -> Optional[Edit]:
 def _edit(finding: Finding, source: SourceFile) -> Edit:
     code = finding.rule.code
     number = source.position(finding.place.span.start).line
-    for wish in suppress.commented(source):
-        start, end = wish.place.span
+    for suppression in suppress.commented(source):
+        start, end = suppression.place.span
         if source.position(start).line == number:
             if not source.text.endswith("]", start, end):
                 return Edit(end, end, f"[{code}]")
-            return Edit(end - 1, end - 1, f", {code}" if wish.words else code)
+            return Edit(end - 1, end - 1, f", {code}" if suppression.words else code)
     line = source.line(number)
     start = source.offset(number)
     return Edit(start + len(line.rstrip()), start + len(line), f"  # spread: ignore[{code}]")
 
 
-def _overlaps(wish: suppress.Suppression, edit: Edit) -> bool:
+def _overlaps(suppression: suppress.Suppression, edit: Edit) -> bool:
     """Whether a suppression, in the edited text, is the one that the edit wrote."""
-    start, end = wish.place.span
+    start, end = suppression.place.span
     return start <= edit.start + len(edit.text) and edit.start <= end
 
 

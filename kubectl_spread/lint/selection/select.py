@@ -79,14 +79,14 @@ def selected(
     return frozenset(code for code, weight in wanted.items() if weight > unwanted.get(code, -1))
 
 
-def severities(wishes: Iterable[tuple[str, Severity]]) -> dict[str, Severity]:
+def severities(choices: Iterable[tuple[str, Severity]]) -> dict[str, Severity]:
     """Return severities by code; the longest word that names a rule wins, then the last one.
 
     Raises:
         UnknownRuleError: a word names no rule.
     """
     found: dict[str, tuple[int, Severity]] = {}
-    for word, severity in wishes:
+    for word, severity in choices:
         for code, weight in _weights([word]).items():
             if code not in found or weight >= found[code][0]:
                 found[code] = (weight, severity)

@@ -102,11 +102,11 @@ class Waiver(NamedTuple):
         return named([word])
 
 
-Wish = Union[Suppression, Waiver]
-Used = set[tuple[Wish, str]]  # a wish, and a code that it has suppressed
+AnySuppression = Union[Suppression, Waiver]
+Used = set[tuple[AnySuppression, str]]  # a suppression, and a code that it has suppressed
 
 
-class Sifted(NamedTuple):
+class SuppressResult(NamedTuple):
     """The remaining findings, the number of suppressed ones, and the suppressions that were used."""
 
     findings: list[Finding]
@@ -142,59 +142,61 @@ def annotated(subject: Subject) -> Iterator[Suppression]:
         yield Suppression(place, nodes.span(root), words, reference(subject.manifest), reason)
 
 
-def sift(findings: Iterable[Finding], wishes: Iterable[Wish]) -> Sifted:
+def apply(findings: Iterable[Finding], suppressions: Iterable[AnySuppression]) -> SuppressResult:
     """Remove suppressed findings; undecodable objects are always reported."""
-    by_code: dict[str, list[Wish]] = {}
-    for wish in wishes:
-        for code in frozenset().union(*map(wish.codes, wish.words)):
-            by_code.setdefault(code, []).append(wish)
+    by_code: dict[str, list[AnySuppression]] = {}
+    for suppression in suppressions:
+        for code in frozenset().union(*map(suppression.codes, suppression.words)):
+            by_code.setdefault(code, []).append(suppression)
     used: Used = set()
     kept = []
     ignored = 0
     for finding in findings:
         candidates = [] if finding.is_unreadable else by_code.get(finding.rule.code, [])
-        hits = [wish for wish in candidates if wish.covers(finding)]
-        used.update((wish, finding.rule.code) for wish in hits)
+        hits = [suppression for suppression in candidates if suppression.covers(finding)]
+        used.update((suppression, finding.rule.code) for suppression in hits)
         ignored += bool(hits)
         if not hits:
             kept.append(finding)
-    return Sifted(kept, ignored, used)
+    return SuppressResult(kept, ignored, used)
 
 
-def without_effect(wishes: Iterable[Wish], used: Used, asked: Callable[[Wish], frozenset[str]]) -> Iterator[Finding]:
+def without_effect(
+    suppressions: Iterable[AnySuppression], used: Used, asked: Callable[[AnySuppression], frozenset[str]]
+) -> Iterator[Finding]:
     """Yield findings for suppressions without effect.
 
     A suppression of a rule that does not run on the covered files is not reported.
     """
-    for wish in wishes:
-        if not wish.words:
+    for suppression in suppressions:
+        if not suppression.words:
             hint = "name the rules in brackets: # spread: ignore[SPR304]"
-            yield _finding(wish, "this suppression names no rule, so it has no effect", hint)
-        for word in wish.words:
-            found = wish.codes(word)
+            yield _finding(suppression, "this suppression names no rule, so it has no effect", hint)
+        for word in suppression.words:
+            found = suppression.codes(word)
             if word in RENAMED:
                 message = f"rule `{word}` is now called `{RENAMED[word]}`, so nothing is ignored"
-                finding = _finding(wish, message, f"write {RENAMED[word]}")
-                yield finding._replace(repair=_renamed(word, wish))
+                finding = _finding(suppression, message, f"write {RENAMED[word]}")
+                yield finding._replace(repair=_renamed(word, suppression))
             elif not found:
-                yield _finding(wish, f"no rule is called `{word}`", "see kubectl spread rule")
-            elif found & asked(wish) and not any((wish, code) in used for code in found):
+                yield _finding(suppression, f"no rule is called `{word}`", "see kubectl spread rule")
+            elif found & asked(suppression) and not any((suppression, code) in used for code in found):
                 finding = _finding(
-                    wish, f"this suppression has no effect: there is no {_said(word, found)} here", "remove it"
+                    suppression, f"this suppression has no effect: there is no {_said(word, found)} here", "remove it"
                 )
-                yield finding._replace(repair=_without(word, wish))
+                yield finding._replace(repair=_without(word, suppression))
 
 
-def _finding(wish: Wish, message: str, hint: str) -> Finding:
-    return Finding(RULES["SPR005"], message, wish.place, wish.object, hint=hint)
+def _finding(suppression: AnySuppression, message: str, hint: str) -> Finding:
+    return Finding(RULES["SPR005"], message, suppression.place, suppression.object, hint=hint)
 
 
-def _without(word: str, wish: Wish) -> Optional[Repair]:
+def _without(word: str, suppression: AnySuppression) -> Optional[Repair]:
     """Take a rule out of a comment; the comment with its reason, where it names no other."""
-    source, (start, end) = wish.place
+    source, (start, end) = suppression.place
     if not source.text.startswith("#", start):
         return None
-    others = [other for other in wish.words if other != word]
+    others = [other for other in suppression.words if other != word]
     if others:
         head = source.text[start : source.text.index("[", start)]
         edit = Edit(start, end, f"{head}[{', '.join(others)}]")
@@ -211,9 +213,9 @@ def _without(word: str, wish: Wish) -> Optional[Repair]:
     return Repair(Fix(f"remove {word} from the suppression", (), is_safe=True), source, edits=(edit,))
 
 
-def _renamed(word: str, wish: Wish) -> Optional[Repair]:
+def _renamed(word: str, suppression: AnySuppression) -> Optional[Repair]:
     """Write the present name of a rule in a comment that has its old one."""
-    source, (start, end) = wish.place
+    source, (start, end) = suppression.place
     if not source.text.startswith("#", start):
         return None
     at = source.text.index(word, source.text.index("[", start), end)
@@ -221,13 +223,13 @@ def _renamed(word: str, wish: Wish) -> Optional[Repair]:
     return Repair(Fix(f"write {RENAMED[word]}", (), is_safe=True), source, edits=(edit,))
 
 
-def without_reason(wishes: Iterable[Suppression]) -> Iterator[Finding]:
+def without_reason(suppressions: Iterable[Suppression]) -> Iterator[Finding]:
     """Yield findings for comments and annotations that give no reason."""
-    for wish in wishes:
-        if wish.words and not wish.reason:
-            message = f"no reason is given for ignoring {', '.join(wish.words)}"
+    for suppression in suppressions:
+        if suppression.words and not suppression.reason:
+            message = f"no reason is given for ignoring {', '.join(suppression.words)}"
             hint = "write the reason after the rules"
-            yield Finding(RULES["SPR607"], message, wish.place, wish.object, hint=hint)
+            yield Finding(RULES["SPR607"], message, suppression.place, suppression.object, hint=hint)
 
 
 def _reason(text: str) -> str:
