@@ -357,20 +357,32 @@ def decodes(value: Any, shape: Shape) -> bool:
 
 def _is_clean(value: Any, shape: Shape) -> bool:
     """Whether a plain value has no problem: unlike `decodes`, with no unknown field in a closed struct either."""
+    if value is None:
+        return True
     if isinstance(shape, Struct):
-        if value is None:
-            return True
-        fields = shape.fields
-        if not isinstance(value, dict) or (shape.closed and not value.keys() <= fields.keys()):
-            return False
-        return all([_is_clean(value[key], fields[key]) for key in value if key in fields])  # noqa: C419
-    if isinstance(shape, ListOf) and not isinstance(shape.item, Atom):
-        return value is None or (isinstance(value, list) and all([_is_clean(item, shape.item) for item in value]))  # noqa: C419
+        return isinstance(value, dict) and _is_clean_struct(value, shape)
+    if isinstance(shape, ListOf):
+        item = shape.item
+        return isinstance(value, list) and all([_is_clean(one, item) for one in value])  # noqa: C419
     if isinstance(shape, MapOf) and not isinstance(shape.value, Atom):
-        return value is None or (
-            isinstance(value, dict) and all(_is_clean(item, shape.value) for item in value.values())
-        )
+        return isinstance(value, dict) and all(_is_clean(one, shape.value) for one in value.values())
     return decodes(value, shape)
+
+
+def _is_clean_struct(value: dict[str, Any], shape: Struct) -> bool:
+    """See `_is_clean`; most fields are strings, for which no function is called."""
+    fields = shape.fields
+    for key, item in value.items():
+        field = fields.get(key)
+        if field is None:
+            if shape.closed:
+                return False
+        elif field is _STRING:
+            if not (item is None or isinstance(item, str)):
+                return False
+        elif not _is_clean(item, field):
+            return False
+    return True
 
 
 def path_text(route: Route) -> str:

@@ -140,8 +140,8 @@ def _kept_nodes(line: str) -> tuple[_Token, ...]:
 def _copied(item: Any) -> Any:
     """Return a value that shares no collection with that of an equal line."""
     if isinstance(item, dict):
-        return {key: _copied(value) for key, value in item.items()}
-    return [_copied(value) for value in item] if isinstance(item, list) else item
+        return {key: _copied(part) if part.__class__ in _COLLECTIONS else part for key, part in item.items()}
+    return [_copied(part) for part in item] if isinstance(item, list) else item
 
 
 def _values_of(line: str) -> tuple[_Token, ...]:
