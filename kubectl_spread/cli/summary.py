@@ -130,8 +130,8 @@ def _summary(outcome: CheckResult, fixes: FixOptions) -> str:
     text = "\nnote: ".join((text, *outcome.notes))
     text += "" if outcome.scope else _offer(outcome, fixes)
     if any(pod.hosts > 1 for placement in outcome.placements for pod in placement.placed):
-        text += "\nnote: where several nodes have the highest score, the scheduler may take any of them; "
-        text += "here it is the first by name, or with --seed one that is drawn"
+        text += "\nnote: if several nodes have the highest score, the scheduler may choose any of them; "
+        text += "here it is the first by name, or a random one with --seed"
     return text
 
 
@@ -173,7 +173,7 @@ def _findings(outcome: CheckResult) -> str:
     """How many there are; where not all could be read, none is no good news."""
     if outcome.findings:
         return counted(len(outcome.findings), "finding")
-    return "nothing found in what may be read" if outcome.unread else "no findings"
+    return "no findings in what may be read" if outcome.unread else "no findings"
 
 
 def _beside_pending(placements: list[Placement]) -> list[str]:

@@ -47,6 +47,7 @@ from kubectl_spread.suggest import problem as problems
 from kubectl_spread.suggest.problem import Problem
 from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestions
+from kubectl_spread.text.wording import counted
 
 _MOST_GROUPS = 8  # of Pending pods of one workload, each told by itself
 
@@ -105,8 +106,8 @@ def reason_without_pod(placement: Placement) -> str:
     if placement.not_predictable:
         return f"not predictable: its pods need {', '.join(placement.not_predictable)}"
     if placement.placed:
-        return f"all its pods run already, {len(placement.placed)} of them"
-    return "it asks for no pods"
+        return f"its {counted(len(placement.placed), 'pod')} already {'runs' if len(placement.placed) == 1 else 'run'}"
+    return "it wants no pods"
 
 
 def _pod(name: str, asked: ReportSettings) -> list[PodReport]:

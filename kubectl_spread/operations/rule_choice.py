@@ -146,7 +146,7 @@ def input_paths(
     from kubectl_spread.text.glob import Globs
 
     if (paths or kustomized) and choice.project:
-        raise RequestError("--project names the files itself")
+        raise RequestError("--project takes no files: it checks the paths of the configuration")
     if not paths and not kustomized and not choice.project and not config.paths:
         raise RequestError(
             "name a file or directory to check, or - for standard input; or put `paths` in .kubectl-spread.yaml"

@@ -64,7 +64,7 @@ def take_snapshot(request: SnapshotRequest) -> SnapshotResult:
 
     configuration = "" if request.redact else found.scheduler_configuration
     if request.redact and found.scheduler_configuration:
-        text = "the scheduler's configuration may hold names and is left out: give it with --scheduler-config"
+        text = "the scheduler's configuration may contain names, so it is left out: name it with --scheduler-config"
         notices.warn(source.listener, text)
     document = snapshot_file.document(
         found.objects,
@@ -94,7 +94,7 @@ def write_snapshot(request: SnapshotRequest) -> SnapshotResult:
 def _objects(source: ClusterSource) -> SnapshotObjects:
     """Return the objects, the errors, and the version and configuration that belong to them."""
     if source.topology is not None:
-        raise RequestError("a made-up cluster needs no snapshot: its file is one already")
+        raise RequestError("a made-up cluster needs no snapshot: use its topology file")
     session = cluster_facts.open_session(source)
     from kubectl_spread.operations import live_cluster
 

@@ -66,30 +66,30 @@ ANSWERS = (
     ),
     pod(
         "i1", "web-abc12-p0", 1,
-        "may stay Pending: it fits on 1 node: c1, but there is not room for all Pending pods. The order in which the "
-        "scheduler takes them decides; it may take shop/web-abc12-p1, shop/web-abc12-p2, shop/web-abc12-p3 first. "
+        "may stay Pending: it fits on 1 node: c1, but the cluster does not have room for all Pending pods. The outcome "
+        "depends on the scheduler's order; it may place shop/web-abc12-p1, shop/web-abc12-p2, shop/web-abc12-p3 first. "
         "Then its zone constraint (topology.kubernetes.io/zone, maxSkew 1) lets it only into c, whose only node c1 is "
         "refused by the limit of pods per node (1 node with as many pods as allowed: c1 1 of 1).",
     ),
     pod("job", "j-3", 1, f"{ONLY_C} taint x=z:NoSchedule."),
     pod(
         "k1", "pt", 1,
-        "has been terminating since 2026-11-22T00:00:00Z, and the scheduler passes such a pod over.",
+        "has been terminating since 2026-11-22T00:00:00Z, and the scheduler ignores terminating pods.",
     ),
     pod(
         "k1", "t", 0,
-        "is terminating on node a1 since 2026-11-22T00:00:00Z. Spread constraints do not count it any more, and what "
-        "it requests stays taken until it has ended.",
+        "is terminating on node a1 since 2026-11-22T00:00:00Z. Spread constraints no longer count it, but "
+        "its resource requests stay reserved until it has ended.",
     ),
-    pod("k1", "f", 0, "has finished (Failed); the scheduler does not look at it."),
+    pod("k1", "f", 0, "has finished (Failed); the scheduler ignores it."),
     Case(
         "l1.yaml", "deploy/api", 1,
         "Deployment shop/api wants 2 pods: 0 on nodes, 2 Pending, of which 0 to 1 find a node and 1 to 2 stay Pending.",
     ),
     pod(
         "l1", "web-abc12-p0", 1,
-        "may stay Pending: it fits on 1 node: b1, but there is not room for all Pending pods. The order in which the "
-        "scheduler takes them decides; it may take shop/api-z-p0 first. Then its zone constraint "
+        "may stay Pending: it fits on 1 node: b1, but the cluster does not have room for all Pending pods. The outcome "
+        "depends on the scheduler's order; it may place shop/api-z-p0 first. Then its zone constraint "
         "(topology.kubernetes.io/zone, maxSkew 1) lets it only into b, whose only node b1 is refused by the cpu "
         "request (needs 300m; b1 has 0 of 1 free).",
     ),
@@ -160,8 +160,8 @@ ANSWERS = (
     ),
     pod(
         "o41", "x", 1,
-        "is bound to node gone, which does not exist: no kubelet will run it. The pod garbage collector deletes such a "
-        "pod; nothing creates it again.",
+        "is bound to node gone, which does not exist: no kubelet will run it. The pod garbage collector deletes it; "
+        "nothing creates it again.",
     ),
     pod("o43", "web-abc12-p0", 0, "can be scheduled: it fits on 2 nodes: a1, b1."),
     pod(
@@ -320,7 +320,7 @@ def test_a_node_beside_the_chosen_one_says_so(capsys: pytest.CaptureFixture[str]
     out = " ".join(capsys.readouterr().out.split())
 
     assert (
-        "Node b1 is not looked at: the scheduler has chosen node a1 for the pod. It would also be refused by a volume "
+        "Node b1 is not considered: the scheduler has chosen node a1 for the pod. It would also be refused by a volume "
         "for claim d."
     ) in out
 
@@ -458,7 +458,7 @@ HARD = (
             "{}",
             (
                 "The pod has no constraint of its own, so the scheduler's configuration must have a hard default "
-                "constraint that is not known here: give it with --scheduler-config."
+                "constraint that is not known: name its file with --scheduler-config."
             ),
         ),
         (HARD, "It must count other pods or other domains than the facts show."),
@@ -476,7 +476,7 @@ def test_the_schedulers_newer_word_wins(
     assert (1, "Refused", []) == (code, told["verdict"], told["suggestions"])
     assert told["summary"] == (
         "Pod shop/x stays Pending: the scheduler refuses it on every node (2 node(s) didn't match pod topology spread "
-        f"constraints), although by what is known here it fits on 2 nodes: a, b. {differs}"
+        f"constraints), although by the cluster facts it fits on 2 nodes: a, b. {differs}"
     )
     assert told["refusedFor"] == [
         {"count": 2, "reason": "node(s) didn't match pod topology spread constraints", "kind": "constraint"}
@@ -512,9 +512,9 @@ def test_a_taint_that_the_facts_show_explains_itself(
     assert code == 1
     assert sentence == (
         f"Pod shop/x stays Pending: the scheduler refuses it on every node ({tainted} node(s) had untolerated "
-        f"taint(s), {3 - tainted} node(s) didn't match pod topology spread constraints), although by what is known "
-        "here it fits on 2 nodes: a, b. The pod has no constraint of its own, so the scheduler's configuration must "
-        f"have a hard default constraint that is not known here: give it with --scheduler-config.{more}"
+        f"taint(s), {3 - tainted} node(s) didn't match pod topology spread constraints), although by the cluster "
+        "facts it fits on 2 nodes: a, b. The pod has no constraint of its own, so the scheduler's configuration must "
+        f"have a hard default constraint that is not known: name its file with --scheduler-config.{more}"
     )
 
 

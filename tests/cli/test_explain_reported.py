@@ -267,7 +267,7 @@ def test_a_scheduler_that_is_not_known_is_told_with_its_pods(explained: Explaine
     _, text, document = explained("pod/web-1", node("n1"), other, {**other, "metadata": {"name": "web-2"}})
 
     assert document["verdict"] == "NoScheduler"
-    assert "none of the 2 pods that name it has a node; is default-scheduler meant?" in text
+    assert "none of the 2 pods that use it has a node; is default-scheduler meant?" in text
 
 
 def test_a_pod_that_was_deleted_before_it_had_a_node_is_passed_over(explained: Explained) -> None:

@@ -69,16 +69,16 @@ def test_the_report_has_it_neither_placed_nor_pending(tmp_path: Path, capsys: py
 @pytest.mark.parametrize(
     ("manifest", "cluster", "verdict"),
     [
-        (CLAIMS, "nodes=1,cpu=4", "is not predictable: by the other rules it fits on 1 node: node-1."),
+        (CLAIMS, "nodes=1,cpu=4", "is not predictable: by all other rules it fits on 1 node: node-1."),
         (
             CLAIMS,
             "nodes=1,cpu=500m",
-            "is not predictable: by the other rules every node is refused by the cpu request: needs 1; node-1 has 500m",
+            "is not predictable: by all other rules every node is refused by the cpu request: needs 1; node-1 has 500m",
         ),
         (
             FOREIGN,
             "nodes=1,cpu=4",
-            "waits for a scheduler named mine, which is not one of the profiles known here.",
+            "waits for a scheduler named mine, which is not a known scheduler profile.",
         ),
     ],
 )

@@ -94,7 +94,7 @@ def test_a_pod_that_runs_already_is_told_with_its_node(printed: Printed) -> None
     manifest = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: c, image: c}]}\n"
     lines = printed("check", manifest, HEAD + "nodeGroups: [{nodes: 2}]\npods: [{node: node-2, name: web}]\n")
 
-    assert "Pod default/web: running already on node-2" == lines[0]
+    assert "Pod default/web: already running on node-2" == lines[0]
 
 
 @pytest.mark.parametrize(

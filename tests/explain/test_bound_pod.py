@@ -25,7 +25,7 @@ Plain = dict[str, Any]
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 ZONE = "topology.kubernetes.io/zone"
-SAID = "The cluster as it is now, with this pod taken out; what it was when the pod was scheduled is not recorded."
+SAID = "This is the cluster as it is now, without this pod. Its state at the time of scheduling is not recorded."
 
 
 def node(name: str, zone: str, cpu: str = "4", **spec: Any) -> Plain:
@@ -60,14 +60,14 @@ def test_a_zone_came_back() -> None:
 
     assert [
         SAID,
-        "Scheduled again today, it would go to any of b1, c1.",
-        "  a1 would refuse it today, PodTopologySpread: node(s) didn't match pod topology spread constraints",
+        "If it were scheduled now, it would go to any of b1, c1.",
+        "  a1 would refuse it now, PodTopologySpread: node(s) didn't match pod topology spread constraints",
         (
             "topologySpreadConstraints[0] (topology.kubernetes.io/zone): skew now 3 > maxSkew 1 (a has 3, b has 0): "
             "the constraint is checked at scheduling time only"
         ),
         "",
-        "Both nodes score 454, and either of them may be taken: b1, c1.",
+        "Both nodes score 454, so the scheduler may choose either of them: b1, c1.",
     ] == text.standing_lines(stands(cluster), "a1")
 
 
@@ -78,10 +78,10 @@ def test_a_pod_where_it_belongs() -> None:
     assert Again.SAME_NODE is found.again
     assert [
         SAID,
-        "Scheduled again today, it would go to the same node.",
+        "If it were scheduled now, it would go to the same node.",
         "topologySpreadConstraints[0] (topology.kubernetes.io/zone): skew now 0 <= maxSkew 1 (a has 1, a has 1)",
         "",
-        "a1 is the only node that fits: it is taken without scoring.",
+        "a1 is the only node that fits, so it is chosen without scoring.",
     ] == text.standing_lines(found, "a1")
 
 
@@ -89,7 +89,7 @@ def test_a_pod_that_might_be_elsewhere() -> None:
     found = stands(cluster_of([node("a1", "a"), node("b1", "b"), pod("web-1", "b1")]))
 
     assert Again.ANY_OF_SEVERAL is found.again
-    assert "Scheduled again today, its node would be one of several with the highest score." in text.standing_lines(
+    assert "If it were scheduled now, its node would be one of several with the highest score." in text.standing_lines(
         found, "b1"
     )
 
@@ -101,8 +101,8 @@ def test_a_pod_that_would_find_no_node() -> None:
 
     assert [
         SAID,
-        "Scheduled again today, it would find no node.",
-        "  a1 would refuse it today, TaintToleration: node(s) had untolerated taint(s)",
+        "If it were scheduled now, it would find no node.",
+        "  a1 would refuse it now, TaintToleration: node(s) had untolerated taint(s)",
     ] == text.standing_lines(found, "a1")
 
 

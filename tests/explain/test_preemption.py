@@ -69,7 +69,7 @@ def test_a_pod_evicts_its_own_sibling() -> None:
             "  default/web-1: priority 0; of ReplicaSet default/web, the workload of the pod itself; "
             "counted by topologySpreadConstraints[0]: the count there drops by one"
         ),
-        "  the only node where it helps",
+        "  the only node where preemption helps",
     ] == text.lines(told)
 
 
@@ -86,8 +86,8 @@ def test_a_pod_elsewhere_is_in_the_way() -> None:
     assert [
         "Preemption does not help:",
         "  1 node has no pod of lower priority: a1",
-        "  1 node refuses it for what no eviction changes (Insufficient cpu): a2",
-        "  1 node refuses it for what no eviction changes (node(s) were unschedulable): b1",
+        "  1 node refuses it for a reason that no eviction changes (Insufficient cpu): a2",
+        "  1 node refuses it for a reason that no eviction changes (node(s) were unschedulable): b1",
         (
             "Without default/web-1 on a2, which topologySpreadConstraints[0] counts in the same domain, a1 would take "
             "the pod; the scheduler does not try that: it evicts only on the node where the pod is to go."
@@ -111,7 +111,7 @@ def test_evicting_all_is_not_enough() -> None:
             "  1 node would refuse it even without its pods of lower priority "
             "(node(s) didn't match pod topology spread constraints): a1"
         ),
-        "  1 node refuses it for what no eviction changes (node(s) were unschedulable): b1",
+        "  1 node refuses it for a reason that no eviction changes (node(s) were unschedulable): b1",
     ] == text.lines(told)
 
 
@@ -219,7 +219,7 @@ def test_thousands_of_nodes_are_summarised() -> None:
     assert [
         "Preemption does not help:",
         (
-            "  2000 nodes refuse it for what no eviction changes (Insufficient cpu): "
+            "  2000 nodes refuse it for a reason that no eviction changes (Insufficient cpu): "
             "n0000, n0001, n0002, n0003, n0004, n0005 and 1994 more"
         ),
     ] == text.lines(told)

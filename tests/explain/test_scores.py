@@ -204,13 +204,13 @@ def test_a_preferred_affinity_decides() -> None:
 def test_all_nodes_alike() -> None:
     found = table([node("a1"), node("b1")], pod("web-1"))
 
-    assert ["Both nodes score 454, and either of them may be taken: a1, b1."] == text.lines(found)
+    assert ["Both nodes score 454, so the scheduler may choose either of them: a1, b1."] == text.lines(found)
 
 
 def test_one_node_is_not_scored() -> None:
     found = table([node("a1"), node("b1", unschedulable=True)], pod("web-1"))
 
-    assert ["a1 is the only node that fits: it is taken without scoring."] == text.lines(found)
+    assert ["a1 is the only node that fits, so it is chosen without scoring."] == text.lines(found)
 
 
 def test_no_node_has_no_scores() -> None:

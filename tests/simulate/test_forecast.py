@@ -192,7 +192,7 @@ def test_three_zones_and_a_remainder() -> None:
     found = foretold(cluster, web(7, soft()))
 
     assert [
-        "Where the 7 replicas of Deployment default/web would end up, whichever of the best nodes the scheduler takes:",
+        "Where the 7 replicas of Deployment default/web would end up, whichever best node the scheduler chooses:",
         "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a=2-3 b=2-3 c=2-3",
         "    skew 1, within maxSkew 1",
         "  nodes: a1=2-3 b1=2-3 c1=2-3",
@@ -205,7 +205,7 @@ def test_a_soft_rule_that_is_outvoted() -> None:
     found = foretold(cluster, web(3, soft()))
 
     assert [
-        "Where the 3 replicas of Deployment default/web would end up, whichever of the best nodes the scheduler takes:",
+        "Where the 3 replicas of Deployment default/web would end up, whichever best node the scheduler chooses:",
         "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a=3 b=0",
         "    skew 3, exceeds maxSkew 1: ScheduleAnyway does not prevent it",
         "  nodes: a1=3",
@@ -276,7 +276,7 @@ def test_the_default_constraints_are_forecast() -> None:
     found = foretold(cluster, web(2))
 
     assert [
-        "Where the 2 replicas of Deployment default/web would end up, whichever of the best nodes the scheduler takes:",
+        "Where the 2 replicas of Deployment default/web would end up, whichever best node the scheduler chooses:",
         "  defaultConstraints[0] (kubernetes.io/hostname): a1=1 b1=1",
         "    skew 0, within maxSkew 3",
         "  defaultConstraints[1] (topology.kubernetes.io/zone): a=1 b=1",

@@ -120,10 +120,10 @@ def headline(placement: Placement, *, colour: bool) -> str:
     noun = "pods" if placement.workload.kind in ("DaemonSet", "Pod") else "replicas"
     key = safe(placement.workload.key)
     if running == total == 1 and not placement.on_missing_nodes:
-        return f"{key}: running already on {safe(placement.placed[0].node)}"
+        return f"{key}: already running on {safe(placement.placed[0].node)}"
     text = f"{key}: {placed} of {total} {noun} placed"
     if running:
-        text += f", {running} of them running already"
+        text += f", {running} of them already running"
     if placement.pending:
         text += ", " + paint(f"{len(placement.pending)} Pending", "red", colour=colour)
     if placement.refused:

@@ -42,7 +42,7 @@ def cause(explanation: Explanation) -> str:
     if diagnosis.pre_filter_plugin == names.NODE_AFFINITY:
         return "its node affinity names nodes in terms that no node can meet together"
     if diagnosis.pre_filter_message:
-        return f"it is refused before any node is looked at: {safe(diagnosis.pre_filter_message)}"
+        return f"it is rejected before any node is considered: {safe(diagnosis.pre_filter_message)}"
     if not explanation.causes:
         return safe(explanation.message) if diagnosis.feasible else "no node fits"
     first, *rest = explanation.causes

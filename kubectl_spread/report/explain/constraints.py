@@ -76,9 +76,9 @@ def facts(report: ConstraintReport) -> Iterator[str]:
     source = constraint_words.origin(origin)
     if source:
         yield f"from {safe(source)}"
-    own = "the pod itself is one" if report.self_match else "the pod itself is not one: it adds 0"
+    own = ", including this pod" if report.self_match else "; this pod does not match, so it adds 0"
     namespace = f"namespace {safe(report.namespace)}" if report.namespace else "the namespace"
-    yield f"counts pods of {namespace} with {selector_text(report.selector)}; {own}"
+    yield f"counts pods of {namespace} with {selector_text(report.selector)}{own}"
     if origin.merged:
         yield f"of these, {listed(origin.merged, most=_MOST_NAMES)} comes from matchLabelKeys"
     if origin.absent:
@@ -86,7 +86,7 @@ def facts(report: ConstraintReport) -> Iterator[str]:
     affinity, taints = constraint.node_affinity_policy or HONOR, constraint.node_taints_policy or IGNORE
     yield f"nodeAffinityPolicy {affinity}, nodeTaintsPolicy {taints}"
     if not constraint.is_hard:
-        yield "ScheduleAnyway: refuses no node; the numbers only say which domains score lower"
+        yield "ScheduleAnyway: no node is refused; fuller domains only get a lower score"
     yield from _minimum(report)
 
 
@@ -242,7 +242,7 @@ def _behind(report: ConstraintReport) -> Iterator[str]:
     having = [domain for domain in shown(report.domains) if domain.pods]
     if not having:
         return
-    yield "the pods behind the counts:"
+    yield "matching pods:"
     for domain in having[:_MOST_LINES]:
         parts = [_workload(pods, report) for pods in domain.pods[:_MOST_PODS]]
         more = sum(pods.number for pods in domain.pods[_MOST_PODS:])

@@ -33,7 +33,7 @@ def lines(forecast: Forecast) -> list[str]:
 
 def _basis(forecast: Forecast) -> str:
     if forecast.is_exact:
-        return "whichever of the best nodes the scheduler takes"
+        return "whichever best node the scheduler chooses"
     runs = f"over {counted(forecast.runs, 'run')}, of which each takes others of the best nodes"
     if forecast.runs == 1:
         runs = "in one run, in which no two nodes were the best"

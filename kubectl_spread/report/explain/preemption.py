@@ -61,7 +61,7 @@ def _victim(victim: Victim) -> str:
 
 def _choice(found: PreemptionReport) -> list[Block]:
     if found.criterion is None:
-        return ["  the only node where it helps"]
+        return ["  the only node where preemption helps"]
     second = safe(found.choices[1].node)
     if found.criterion is Criterion.NAME:
         out: list[Block] = [
@@ -92,7 +92,7 @@ def _unhelpful(group: Unhelpful) -> str:
         its = "its" if one else "their"
         return f"{number} would refuse it even without {its} pods of lower priority ({reasons}): {nodes}"
     told = f" ({reasons})" if reasons else ""
-    return f"{number} {'refuses' if one else 'refuse'} it for what no eviction changes{told}: {nodes}"
+    return f"{number} {'refuses' if one else 'refuse'} it for a reason that no eviction changes{told}: {nodes}"
 
 
 def _elsewhere(found: Elsewhere) -> str:

@@ -45,11 +45,13 @@ def blocks(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = 
     if scores.error:
         return [f"Scoring fails, and the scheduler does not place the pod: {safe(scores.error)}"]
     if scores.feasible == 1:
-        return [f"{safe(scores.hosts[0])} is the only node that fits: it is taken without scoring."]
+        return [f"{safe(scores.hosts[0])} is the only node that fits, so it is chosen without scoring."]
     if scores.decision is None:
         hosts = listed(scores.hosts, most=_MOST_NAMES)
         all_of, any_of = ("Both", "either") if len(scores.rows) == 2 else (f"All {len(scores.rows)}", "any")
-        out: list[Block] = [f"{all_of} nodes score {scores.rows[0].total}, and {any_of} of them may be taken: {hosts}."]
+        out: list[Block] = [
+            f"{all_of} nodes score {scores.rows[0].total}, so the scheduler may choose {any_of} of them: {hosts}."
+        ]
     else:
         out = [_title(scores), *_table(scores, own=own, width=width, wide=wide), *_tied(scores)]
         out += _decision(scores.decision)
@@ -68,7 +70,7 @@ def _title(scores: ScoreTable) -> str:
         return f"Scores ({counted(len(scores.rows), 'node')} fit):"
     return (
         f"Scores ({len(scores.rows)} of {scores.feasible} nodes that fit: in a cluster of this size the scheduler "
-        "looks no further once it has enough, and which it finds depends on where its last search ended):"
+        "stops when it has enough nodes; which ones depends on where its last search ended):"
     )
 
 
@@ -110,7 +112,7 @@ def _tied(scores: ScoreTable) -> list[str]:
     if len(scores.hosts) == 1:
         return []
     hosts = listed(scores.hosts, most=_MOST_NAMES)
-    return [f"{len(scores.hosts)} nodes have the highest score, and the scheduler may take any of them: {hosts}."]
+    return [f"{len(scores.hosts)} nodes have the highest score, and the scheduler may choose any of them: {hosts}."]
 
 
 def _decision(decision: Decision) -> list[str]:
@@ -161,11 +163,11 @@ def _domain(domain: SoftDomain) -> str:
     return f"{domain.value or chr(34) * 2}={domain.matching} ({domain.raw:.2f})"
 
 
-_TODAY = "The cluster as it is now, with this pod taken out; what it was when the pod was scheduled is not recorded."
+_TODAY = "This is the cluster as it is now, without this pod. Its state at the time of scheduling is not recorded."
 _AGAIN = {
-    Again.SAME_NODE: "Scheduled again today, it would go to the same node.",
-    Again.ANY_OF_SEVERAL: "Scheduled again today, its node would be one of several with the highest score.",
-    Again.NOWHERE: "Scheduled again today, it would find no node.",
+    Again.SAME_NODE: "If it were scheduled now, it would go to the same node.",
+    Again.ANY_OF_SEVERAL: "If it were scheduled now, its node would be one of several with the highest score.",
+    Again.NOWHERE: "If it were scheduled now, it would find no node.",
 }
 
 
@@ -183,7 +185,7 @@ def standing_blocks(standing: BoundPodReport, node: str, *, width: int = 120, wi
         return [f"Why the pod is on this node is not known: {safe(unknown_words(standing.unknown))}."]
     out: list[Block] = [_TODAY, _again(standing)]
     for status in standing.refusals:
-        out.append(f"  {safe(node)} would refuse it today, {status.plugin}: {safe(', '.join(status.reasons))}")
+        out.append(f"  {safe(node)} would refuse it now, {status.plugin}: {safe(', '.join(status.reasons))}")
     out += [_skew(skew) for skew in standing.skews]
     if standing.scores is not None:
         out += ["", *blocks(standing.scores, own=node, width=width, wide=wide)]
@@ -211,9 +213,9 @@ def unknown_words(item: Unknown) -> str:
 
 def _again(standing: BoundPodReport) -> str:
     if standing.scores is not None and standing.scores.error:
-        return "Scheduled again today, it would not be placed: scoring fails."
+        return "If it were scheduled now, it would not be placed: scoring fails."
     if standing.again is Again.ANOTHER_NODE and standing.scores is not None:
-        return f"Scheduled again today, it would go to {_or(standing.scores.hosts)}."
+        return f"If it were scheduled now, it would go to {_or(standing.scores.hosts)}."
     return _AGAIN[standing.again]
 
 

@@ -23,11 +23,11 @@ _MOST_NAMES = 6
 _MOST_VICTIMS = 3
 _MOST_FINALIZERS = 3
 
-_CONFIGURED = "that is not known here: give it with --scheduler-config"
+_CONFIGURED = "that is not known: name its file with --scheduler-config"
 # Values of messages.scheduler_reasons.ReasonKind: importing it compiles hundreds of regular expressions.
 _SPREAD = ("constraint", "constraintLabelMissing")
 _UNSEEN_TAINT = "A node must have a taint or a cordon that the facts do not show."
-_LESS_ROOM = "There must be less room than the facts show: pods that they lack, or smaller nodes."
+_LESS_ROOM = "The nodes must have less free capacity than the facts show: there are more pods, or smaller nodes."
 _BY_KIND = {
     "taint": _UNSEEN_TAINT,
     "cordon": _UNSEEN_TAINT,
@@ -37,7 +37,7 @@ _BY_KIND = {
     "resource": _LESS_ROOM,
     "pods": _LESS_ROOM,
     "port": "Nodes must run pods that the facts lack.",
-    "unknown": "A plugin of the scheduler that is not known here must have refused it.",
+    "unknown": "A scheduler plugin that this program does not know must have refused it.",
 }
 _OTHER = "The scheduler must see objects, or have a configuration, that the facts do not show."
 _MOST_SENTENCES = 2
@@ -52,7 +52,7 @@ def sentence(explanation: Explanation) -> str:
 def _running(explanation: Explanation) -> str:
     pod = explanation.pod
     node = safe(pod.node_name)
-    waits = " The scheduler has done its part: what it waits for now is the kubelet's." if _starts(pod.phase) else ""
+    waits = " The scheduler is done with it; the kubelet has not started it yet." if _starts(pod.phase) else ""
     if not explanation.outage:
         return f"is bound to node {node}.{waits}{_broken_by_now(explanation)}"
     if waits:
@@ -67,28 +67,28 @@ def _node_gone(explanation: Explanation) -> str:
     )
     return (
         f"is bound to node {safe(explanation.pod.node_name)}, which does not exist: no kubelet will run it. "
-        f"The pod garbage collector deletes such a pod; {again}."
+        f"The pod garbage collector deletes it; {again}."
     )
 
 
 def _finished(explanation: Explanation) -> str:
-    return f"has finished ({safe(explanation.pod.phase)}); the scheduler does not look at it."
+    return f"has finished ({safe(explanation.pod.phase)}); the scheduler ignores it."
 
 
 def _terminating(explanation: Explanation) -> str:
     pod = explanation.pod
     when = since(pod.deleted, pod.finalizers)
     if not pod.node_name:
-        return f"has been terminating{when}, and the scheduler passes such a pod over."
+        return f"has been terminating{when}, and the scheduler ignores terminating pods."
     return (
-        f"is terminating on node {safe(pod.node_name)}{when}. Spread constraints do not count it any more, "
-        "and what it requests stays taken until it has ended."
+        f"is terminating on node {safe(pod.node_name)}{when}. Spread constraints no longer count it, "
+        "but its resource requests stay reserved until it has ended."
     )
 
 
 def _gated(explanation: Explanation) -> str:
     gates = listed(explanation.pod.cls.gates, most=_MOST_NAMES)
-    return f"waits for its scheduling gates: {gates}. No node is sought until whoever set them removes them."
+    return f"waits for its scheduling gates: {gates}. The scheduler ignores the pod until they are removed."
 
 
 def _without_scheduler(explanation: Explanation) -> str:
@@ -123,8 +123,8 @@ def _waits_for_preemption(explanation: Explanation) -> str:
 def _contended(explanation: Explanation) -> str:
     rivals = listed(explanation.rivals, most=_MOST_VICTIMS)
     return (
-        f"may stay Pending: it fits on {_fits(explanation)}, but there is not room for all Pending pods. "
-        f"The order in which the scheduler takes them decides; it may take {rivals} first.{_last_turn(explanation)}"
+        f"may stay Pending: it fits on {_fits(explanation)}, but the cluster does not have room for all Pending pods. "
+        f"The outcome depends on the scheduler's order; it may place {rivals} first.{_last_turn(explanation)}"
     )
 
 
@@ -140,7 +140,7 @@ def _refused_yet(explanation: Explanation) -> str:
         return _pending(explanation)
     reasons = ", ".join(f"{part.number} {part.reason}" if part.number else part.reason for part in disagreement.parts)
     return (
-        f"stays Pending: the scheduler refuses it on every node ({safe(reasons)}), although by what is known here it "
+        f"stays Pending: the scheduler refuses it on every node ({safe(reasons)}), although by the cluster facts it "
         f"fits on {_fits(explanation)}. {' '.join(_must_differ(explanation))}"
     )
 
@@ -158,7 +158,7 @@ def _assumed(explanation: Explanation) -> str:
     if not explanation.assumed:
         return ""
     first = listed((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_VICTIMS)
-    return f" Pending pods that the scheduler takes before it are counted: {first}."
+    return f" Pending pods that the scheduler places first are counted: {first}."
 
 
 def _in_vain(explanation: Explanation) -> str:
@@ -187,19 +187,19 @@ def _broken_by_now(explanation: Explanation) -> str:
     name = safe(f"{own} {f'{short} ' if short else ''}constraint ({worst.topology_key}, maxSkew {worst.max_skew})")
     emptiest = f", {safe(worst.emptiest)} {worst.least}" if worst.emptiest else ""
     return (
-        f" {name} does not hold any more: the skew is {worst.skew} ({safe(worst.fullest)} {worst.most}{emptiest}). "
-        "It is checked only when a pod is scheduled, and nothing moves pods that run."
+        f" {name} is violated now: the skew is {worst.skew} ({safe(worst.fullest)} {worst.most}{emptiest}). "
+        "The scheduler checks it only when it places a pod, and running pods are not moved."
     )
 
 
 def _scheduler(explanation: Explanation) -> str:
     pods, own = explanation.scheduler, explanation.pod.cls.scheduler_name
-    what = "which is not one of the profiles known here"
+    what = "which is not a known scheduler profile"
     near = difflib.get_close_matches(own, pods.known, 1)
     if pods.placed:
-        what += f"; {counted(pods.placed, 'pod')} with that name are on nodes, so there was one"
+        what += f"; {counted(pods.placed, 'pod')} that use it are on nodes, so it existed"
     elif pods.waiting > 1:
-        what += f"; none of the {pods.waiting} pods that name it has a node"
+        what += f"; none of the {pods.waiting} pods that use it has a node"
     return what + (f"; is {safe(near[0])} meant?" if near else ".")
 
 
@@ -223,8 +223,8 @@ def _fits(explanation: Explanation) -> str:
 
 def _by_the_other_rules(explanation: Explanation) -> str:
     if not explanation.diagnosis.feasible:
-        return f"by the other rules {cause(explanation)}"
-    return f"by the other rules it fits on {_fits(explanation)}"
+        return f"by all other rules {cause(explanation)}"
+    return f"by all other rules it fits on {_fits(explanation)}"
 
 
 def _in_future(explanation: Explanation) -> str:
@@ -247,7 +247,7 @@ _SENTENCES: dict[PodVerdict, Callable[[Explanation], str]] = {
     PodVerdict.NO_SCHEDULER: _without_scheduler,
     PodVerdict.NOT_PREDICTABLE: lambda item: f"is not predictable: {_by_the_other_rules(item)}.",
     PodVerdict.NOT_CREATED: (
-        lambda item: f"was never created, so no scheduler has seen it; once it is, {_in_future(item)}."
+        lambda item: f"does not exist yet, so the scheduler has not seen it; once created, {_in_future(item)}."
     ),
     PodVerdict.SCHEDULABLE: _schedulable,
     PodVerdict.WAITS_FOR_VOLUME: _waits_for_volume,
