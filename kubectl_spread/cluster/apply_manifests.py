@@ -21,7 +21,14 @@ Named = TypeVar("Named", LimitRange, Quota)
 
 
 # What is looked at beside workloads, and stands in manifests; those that belong to no namespace second.
-_NAMESPACED = ("PersistentVolumeClaim", "Service", "PodDisruptionBudget", "LimitRange", "ResourceQuota")
+_NAMESPACED = (
+    "PersistentVolumeClaim",
+    "Service",
+    "PodDisruptionBudget",
+    "LimitRange",
+    "ResourceQuota",
+    "HorizontalPodAutoscaler",
+)
 KINDS = (*_NAMESPACED, "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "Namespace")
 
 
@@ -51,6 +58,7 @@ def applied(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> Clust
         limit_ranges=tuple({**_by_name(cluster.limit_ranges), **_by_name(extra.limit_ranges)}.values()),
         quotas=tuple({**_by_name(extra.quotas), **_by_name(cluster.quotas)}.values()),
         runtime_classes={**cluster.runtime_classes, **extra.runtime_classes},
+        autoscalers={**cluster.autoscalers, **extra.autoscalers},
     )
 
 

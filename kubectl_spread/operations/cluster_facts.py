@@ -93,7 +93,7 @@ def place(
     from kubectl_spread.simulate import replicas
 
     return replicas.place(
-        workloads,
+        [_scaled(workload, known.cluster) for workload in workloads],
         known.cluster,
         known.profiles,
         pick=None if known.seed is None else placing.seeded(known.seed),
@@ -101,6 +101,17 @@ def place(
         explain_first=explain_first,
         evicts=evicts,
     )
+
+
+def _scaled(workload: Workload, cluster: Cluster) -> Workload:
+    """Return a workload with as many replicas as its HorizontalPodAutoscaler keeps; 0 replicas turn that off."""
+    from kubectl_spread.cluster.snapshot import OwnerKey
+
+    found = cluster.autoscalers.get(OwnerKey(workload.kind, workload.namespace, workload.name))
+    if found is None or not workload.replicas:
+        return workload
+    most = max(found.min_replicas, found.max_replicas)
+    return workload._replace(replicas=min(most, max(found.min_replicas, workload.replicas)))
 
 
 def _cluster(source: ClusterSource) -> tuple[Cluster, tuple[SourceError, ...]]:

@@ -337,3 +337,33 @@ def test_a_node_that_is_down_is_named(key: str, words: str, capsys: pytest.Captu
     assert first == (
         f"Pod shop/w-1 is bound to node a1, which is {words}. The kubelet of a1 has to start it, and does not answer."
     )
+
+
+def autoscaler(least: int, most: int) -> Plain:
+    """One that scales the Deployment."""
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    return {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"scaleTargetRef": target, "minReplicas": least, "maxReplicas": most},
+    }
+
+
+@pytest.mark.parametrize(("written_replicas", "placed"), [(1, 3), (4, 4), (9, 5), (0, 0)])
+def test_an_autoscaler_of_the_cluster_bounds_the_replicas(
+    written_replicas: int, placed: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It exists in the cluster only; 0 replicas turn it off."""
+    manifest = written([deployment(constraint(), replicas=written_replicas)], "web.json")
+    document = report(capsys, manifest, "--snapshot", written([*ZONES, autoscaler(3, 5)]))
+
+    assert [item["replicas"] for item in document["placements"]] == [placed]
+
+
+def test_an_autoscaler_of_the_manifest_wins(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is applied together with the workload."""
+    manifest = written([deployment(constraint(), replicas=1), autoscaler(2, 2)], "web.json")
+    document = report(capsys, manifest, "--snapshot", written([*ZONES, autoscaler(3, 5)]))
+
+    assert [item["replicas"] for item in document["placements"]] == [2]

@@ -121,6 +121,7 @@ def resource_of(kind: str) -> Optional[Resource]:
 
 
 _CLAIM_WORDS = ("persistentVolumeClaim", "volumeClaimTemplates", "ephemeral")
+_SCALED = ("Deployment", "StatefulSet", "ReplicaSet")
 _EXTENDED_SINCE = 36  # DRAExtendedResource
 
 
@@ -158,7 +159,8 @@ class Question(NamedTuple):
         found: tuple[Resource, ...] = (*_ALWAYS, *_ADMISSION)
         if self.keeps_objects or any("runtimeClassName" in text for text in self.texts):
             found += (RUNTIME_CLASSES,)
-        if self.keeps_objects or self.has_autoscalers:
+        is_scaled = any(kind in text for text in self.texts for kind in _SCALED)
+        if self.keeps_objects or self.has_autoscalers or is_scaled:
             found += (AUTOSCALERS,)
         if self.kinds:
             found += _OF_TARGETS + tuple(_NAMED[kind] for kind in _NAMED if kind in self.kinds)
