@@ -27,7 +27,7 @@ def merged(found: Sequence[Requirement]) -> list[Requirement]:
 
 
 def _group(requirement: Requirement) -> object:
-    """What requirements have in common that are merged; None for one that is not."""
+    """Return the key of requirements that are merged; None for one that is not."""
     if not requirement.cause:
         return None
     taint = requirement.taint
@@ -47,7 +47,7 @@ def _merged(group: list[Requirement]) -> Requirement:
 
 
 def _why(group: list[Requirement], among: Bools) -> str:
-    """The reason of the first part that refuses one of the nodes; its parts refuse for the same reason."""
+    """Return the reason of the first part that refuses one of the nodes; all parts have the same cause."""
     refusing = [item for item in group if (~item.allowed & among).any()]
     return refusing[0].why(among) if refusing else ""
 

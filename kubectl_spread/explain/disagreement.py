@@ -38,14 +38,14 @@ def disagreement(message: str, refusals: Iterable[Status]) -> Disagreement | Non
 
 
 def _unexplained(parts: tuple[Part, ...], refusals: Iterable[Status]) -> tuple[Part, ...]:
-    """The parts that name more nodes than the refusals; taints are counted together, as releases word them apart."""
+    """Return the parts that name more nodes than the refusals; all taints are counted together."""
     known = _numbers(_parts_of(refusals))
     said = _numbers(parts)
     return tuple(part for part in parts if part.number is None or said[_key(part)] > known[_key(part)])
 
 
 def _parts_of(refusals: Iterable[Status]) -> tuple[Part, ...]:
-    """The refusals as the scheduler would list them."""
+    """Return the refusals as the scheduler would list them."""
     from kubectl_spread.messages.parse import parse
 
     reasons = Counter(reason for refusal in refusals for reason in refusal.reasons)
@@ -61,5 +61,5 @@ def _numbers(parts: Iterable[Part]) -> Counter[tuple[ReasonKind, str]]:
 
 
 def _key(part: Part) -> tuple[ReasonKind, str]:
-    """What a part is counted by: its kind, and the resource of one that there is too little of."""
+    """Return what a part is counted by: its kind, and the resource if it lacks one."""
     return part.kind, part.subject if part.kind.value == "resource" else ""

@@ -213,7 +213,7 @@ def _awaiting(explanation: Explanation, filtered: FilterResult) -> Explanation:
 
 
 def _being_made(explanation: Explanation, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
-    """Claims whose volumes are being made for a node that the scheduler has chosen, if nothing else is wrong."""
+    """Return claims whose volumes are being created for the chosen node; none if anything else is wrong."""
     found = claims.troubles(explanation.pod.cls, cluster)
     chosen = {item.selected_node for item in found if item.problem is ClaimProblem.PROVISIONING}
     is_all = all(item.problem is ClaimProblem.PROVISIONING for item in found)
@@ -221,7 +221,7 @@ def _being_made(explanation: Explanation, cluster: Cluster) -> tuple[ClaimTroubl
 
 
 def _evicted(pod: Pod, filtered: FilterResult) -> tuple[Pod, ...]:
-    """Pods of lower priority that end on the pod's nominated node, where it fits once they have ended; else none."""
+    """Return the terminating pods of lower priority on the pod's nominated node, if it fits there without them."""
     at = filtered.columns.index.get(pod.nominated_node)
     if at is None or filtered.rejection is not None:
         return ()

@@ -74,7 +74,7 @@ class NodeView(NamedTuple):
 
 
 def node_view(name: str, examined: Examined) -> Optional[NodeView]:
-    """Everything about one node; None where there is no node of that name, or no plugin was asked."""
+    """Return everything about one node; None if there is no such node, or no plugin was asked."""
     filtered, explanation = examined.filtered, examined.explanation
     if filtered is None or name not in filtered.columns.index:
         return None

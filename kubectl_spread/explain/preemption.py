@@ -150,7 +150,7 @@ def _name(pod: Pod, counts: DomainCounts) -> str:
 
 
 def _is_counted(other: Pod, counts: DomainCounts, pod: Pod) -> bool:
-    """Whether a constraint of a pod selects another one."""
+    """Return whether a constraint of a pod selects another one."""
     selector = counts.constraint.selector
     if other.namespace != pod.namespace or other.terminating or selector.is_empty:
         return False
@@ -169,7 +169,7 @@ def _choice(candidate: Candidate) -> Choice:
 
 
 def _criterion(best: Candidate, second: Candidate) -> Criterion:
-    """The first in which two candidates differ."""
+    """Return the first criterion in which two candidates differ."""
     criteria = zip(Criterion, preference(best), preference(second), strict=False)
     found = next((criterion for criterion, one, other in criteria if one != other), Criterion.NAME)
     if found is Criterion.PRIORITIES and len(best.victims) != len(second.victims):
@@ -179,7 +179,7 @@ def _criterion(best: Candidate, second: Candidate) -> Criterion:
 
 
 def _unhelpful(filtered: FilterResult, found: DryRun) -> list[Unhelpful]:
-    """Nodes by reason, the most frequent first."""
+    """Return nodes by reason, the most frequent reason first."""
     diagnosis = filtered.diagnosis()
     groups: dict[tuple[WhyNot, str, tuple[str, ...]], list[str]] = {}
     helpful = {candidate.node for candidate in found.candidates}
@@ -204,7 +204,7 @@ def _why_not(tried: Optional[Status]) -> WhyNot:
 
 
 def _elsewhere(pod: Pod, filtered: FilterResult) -> Optional[Elsewhere]:
-    """A pod of lower priority on one node whose eviction would make room on another of its domain.
+    """Find a pod of lower priority on one node whose eviction would make room on another node of its domain.
 
     Looked for on nodes that only a spread constraint refuses. Not where the pod wants others beside it: the one that
     goes might be that one. The lowest priority first.
@@ -229,7 +229,7 @@ def _elsewhere(pod: Pod, filtered: FilterResult) -> Optional[Elsewhere]:
 
 
 def _lesser_in_domain(pod: Pod, counts: DomainCounts, node: int, filtered: FilterResult) -> list[tuple[Pod, int]]:
-    """Pods of lower priority that a constraint counts in a node's domain, and their nodes; not on that node itself."""
+    """Return pods of lower priority that a constraint counts on other nodes of a node's domain, with their nodes."""
     codes = counts.topology.codes
     others = np.flatnonzero((codes == codes[node]) & counts.included & (counts.on_nodes > 0))
     found: list[tuple[Pod, int]] = []
@@ -247,7 +247,7 @@ def _lesser_in_domain(pod: Pod, counts: DomainCounts, node: int, filtered: Filte
 
 
 def _holds_without(other: Pod, at: int, counts: DomainCounts, node: int, pod: Pod) -> bool:
-    """Whether a node meets a constraint once another pod is gone from its own node."""
+    """Return whether a node meets a constraint after another pod has left its own node."""
     matching = counts.match_num.copy()
     if counts.included[at] and _is_counted(other, counts, pod):
         matching[counts.topology.codes[at]] -= 1

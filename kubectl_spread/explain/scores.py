@@ -203,7 +203,7 @@ class _Table:
         )
 
     def _shares(self, one: int, other: int) -> Iterator[Share]:
-        """What each plugin adds to the lead of one node over another, the largest part first."""
+        """Yield the points that each plugin adds to the lead of one node over another, the largest first."""
         parts = (self._points[:, one] - self._points[:, other]).tolist()
         for at in sorted(range(len(parts)), key=lambda at: -abs(parts[at])):
             if parts[at]:
@@ -213,7 +213,7 @@ class _Table:
                 yield Share(self._plugins[at], parts[at], of_one, of_other, because)
 
     def _decisive(self) -> list[tuple[str, ...]]:
-        """The smallest sets of plugins without which another node is among the best."""
+        """Return the smallest sets of plugins without which another node is among the best."""
         matter = [at for at, points in enumerate(self._points) if points.min() != points.max()]
         for size in range(1, len(matter) + 1):
             found = [left_out for left_out in combinations(matter, size) if self._depends_on(left_out)]
@@ -238,7 +238,7 @@ class _Table:
         return None
 
     def _soft(self, order: list[int]) -> Optional[SoftVote]:
-        """What the soft constraints prefer; None where the pod has none, or the plugin does not score it."""
+        """Return what the soft constraints prefer; None without soft constraints, or if the plugin does not score."""
         plugin = next((item.plugin for item in self._profile.score if isinstance(item.plugin, PodTopologySpread)), None)
         if plugin is None or plugin.name not in self._plugins:
             return None
@@ -263,7 +263,7 @@ class _Table:
 
 
 def _enough(shares: list[Share]) -> Iterator[Share]:
-    """The largest shares that make up for all that speaks against."""
+    """Yield the largest shares that together outweigh all points against."""
     against = -sum(share.points for share in shares if share.points < 0)
     for share in shares:
         if share.points > 0 and against >= 0:
@@ -284,7 +284,7 @@ def _soft_constraint(raw: RawScore, nodes: NodeIndices, cls: PodClass, columns: 
 
 
 def _preferred_against(cls: PodClass, columns: Columns, node: int) -> list[str]:
-    """The PreferNoSchedule taints of a node that a pod does not tolerate."""
+    """Return the PreferNoSchedule taints of a node that a pod does not tolerate."""
     tolerations = [item for item in cls.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
     return [
         str(taint)
@@ -294,7 +294,7 @@ def _preferred_against(cls: PodClass, columns: Columns, node: int) -> list[str]:
 
 
 def _preferred_weight(cls: PodClass, columns: Columns, node: int) -> int:
-    """The weight of the pod's own preferred node affinity that a node has; empty terms count for nothing."""
+    """Return the weight of the pod's preferred node affinity that a node matches; empty terms do not count."""
     labels, name = columns.nodes[node].labels, columns.nodes[node].name
     terms = (item for item in cls.node_affinity.preferred if item.weight and not item.term.is_empty)
     return sum(item.weight for item in terms if item.term.matches(labels, name))

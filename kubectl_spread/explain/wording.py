@@ -23,32 +23,32 @@ _BINARY = ((60, "Ei"), (50, "Pi"), (40, "Ti"), (30, "Gi"), (20, "Mi"), (10, "Ki"
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 node`, `2 nodes`."""
+    """Return `1 node`, `2 nodes`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def listed(names: Sequence[str], *, of: int = 0) -> str:
-    """Up to three names, and how many more there are; `of` is the number of all, where not all are given."""
+    """Return up to three names and the number of the others; `of`: the number of all, if `names` is incomplete."""
     total = max(of, len(names))
     shown = ", ".join(name or '""' for name in names[:MOST_NAMES])
     return shown if total <= MOST_NAMES else f"{shown} and {total - MOST_NAMES} more"
 
 
 def nodes(mask: Bools, columns: Columns) -> str:
-    """Up to three of some nodes by name, and how many more there are."""
+    """Return up to three node names and the number of the others."""
     found = np.flatnonzero(mask)
     return listed([columns.nodes[at].name for at in found[:MOST_NAMES].tolist()], of=len(found))
 
 
 def some(mask: Bools, columns: Columns) -> str:
-    """`a1, a2`, or `12 nodes (a1, a2, a3 and 9 more)`."""
+    """Return `a1, a2`, or `12 nodes (a1, a2, a3 and 9 more)`."""
     number = int(mask.sum())
     text = nodes(mask, columns)
     return text if number <= MOST_NAMES else f"{number} nodes ({text})"
 
 
 def amount(resource: str, value: int) -> str:
-    """A quantity in the units that people write."""
+    """Return a quantity in the usual units."""
     if resource == CPU:
         return f"{value // 1000}" if value % 1000 == 0 else f"{value}m"
     if resource in (MEMORY, EPHEMERAL_STORAGE) or resource.startswith("hugepages-"):
@@ -61,7 +61,7 @@ def amount(resource: str, value: int) -> str:
 
 
 def selector_text(selector: Selector) -> str:
-    """A selector as kubectl writes it; what is there twice is told once."""
+    """Return a selector as kubectl writes it, each condition once."""
     if selector.requirements is None:
         return "no label selector (which selects none)"
     if selector.is_empty:
@@ -72,7 +72,7 @@ def selector_text(selector: Selector) -> str:
 
 
 def requirement_text(item: LabelRequirement) -> str:
-    """One condition on a label as kubectl writes it."""
+    """Return one condition on a label as kubectl writes it."""
     if item.operator == "In" and len(item.values) == 1:
         return f"{item.key}={item.values[0]}"
     if item.operator == "Exists":
@@ -86,7 +86,7 @@ def requirement_text(item: LabelRequirement) -> str:
 
 
 def grouped(sentences: Iterable[str]) -> str:
-    """The first few of some sentences, and how many more there are."""
+    """Return the first few sentences and the number of the others."""
     found = list(sentences)
     more = len(found) - MOST_GROUPS
     return "; ".join(found[:MOST_GROUPS]) + (f"; and {more} more" if more > 0 else "")

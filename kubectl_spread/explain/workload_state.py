@@ -48,7 +48,7 @@ class WorkloadState(NamedTuple):
 
 
 def state_of(key: OwnerKey, owned: OwnedPods) -> Optional[WorkloadState]:
-    """What the facts know of a workload; None where they have neither it nor a pod of it."""
+    """Return what the facts contain of a workload; None if they have neither it nor its pods."""
     cluster = owned.cluster
     controller = cluster.controllers.get(key)
     pods = [pod for pod in owned.of(key) if pod.is_visible]
@@ -78,14 +78,14 @@ def state_of(key: OwnerKey, owned: OwnedPods) -> Optional[WorkloadState]:
 
 
 def _wanted(controller: Optional[Controller]) -> Optional[int]:
-    """How many pods the controller is to keep; None where that is not a number of its own."""
+    """Return how many pods the controller keeps; None if the workload has no such number."""
     if controller is None or controller.workload.kind in ("DaemonSet", "Job", "CronJob"):
         return None
     return controller.workload.replicas
 
 
 def _failures(key: OwnerKey, cluster: Cluster) -> list[Failure]:
-    """What the workload and those it made report, each message once, the latest first."""
+    """Return the failures that the workload and its controllers report, each message once, the latest first."""
     makers = [key, *(made for made, owner in cluster.owners.items() if owner == key)]
     found: dict[str, Failure] = {}
     for maker in makers:
@@ -102,7 +102,7 @@ def _failures(key: OwnerKey, cluster: Cluster) -> list[Failure]:
 
 
 def _waiting(controller: Controller, pods: list[Pod]) -> str:
-    """The first pod that an ordered StatefulSet has and that is not on a node yet, if others come after it."""
+    """Return the first pod of an ordered StatefulSet that has no node yet, if other pods follow it."""
     owner = controller.workload
     if owner.kind != "StatefulSet" or controller.spec.get("podManagementPolicy") == "Parallel":
         return ""

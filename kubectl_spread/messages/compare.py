@@ -70,7 +70,7 @@ def compare(reported: str, now: str) -> Comparison:
 
 
 def _has_other_clause(old: Message, new: Message) -> bool:
-    """Whether preemption came to something else; releases that wrote no clause say nothing of it."""
+    """Return whether preemption had another result; releases without the clause do not differ."""
     first, second = old.preemption, new.preemption
     if first is not None and second is not None:
         return squeezed(first.verdict) != squeezed(second.verdict)
@@ -103,7 +103,7 @@ def _changes(
 
 
 def _counts(parts: tuple[Part, ...], total: Optional[int], *, are_named: bool) -> dict[_Key, _Counted]:
-    """The count of each reason, whatever release's words it has; one without a count is of all nodes."""
+    """Return the count of each reason in any release's words; a reason without a count applies to all nodes."""
     out: dict[_Key, _Counted] = {}
     special = {ReasonKind.POD_AFFINITY, ReasonKind.POD_ANTI_AFFINITY, ReasonKind.EXISTING_ANTI_AFFINITY}
     has_special = any(part.kind in special for part in parts)
@@ -119,7 +119,7 @@ def _counts(parts: tuple[Part, ...], total: Optional[int], *, are_named: bool) -
 
 
 def _key(part: Part, *, are_named: bool) -> _Key:
-    """What makes two parts the same reason; taints by name only where both messages name them."""
+    """Return what makes two parts the same reason; taints by name only if both messages name them."""
     if part.kind is ReasonKind.NARROWED and part.subject.strip("[]") == "NodeAffinity":
         return (ReasonKind.NODE_AFFINITY, "")
     if part.kind is ReasonKind.TAINT:

@@ -77,7 +77,7 @@ _WORDS = {
 
 
 def meaning(part: Part, *, of_groups: bool = False) -> str:
-    """What a part says. `of_groups`: the autoscaler counts node groups, not nodes."""
+    """Return the meaning of a part. `of_groups`: the autoscaler counts node groups, not nodes."""
     is_spread_cut = part.kind is ReasonKind.SPREAD and part.is_cut
     known = reason_meanings.SPREAD_CUT if is_spread_cut else reason_meanings.MEANINGS[part.kind]
     text = known.text.format_map(_words(part, of_groups=of_groups))
@@ -97,7 +97,7 @@ def meaning(part: Part, *, of_groups: bool = False) -> str:
 
 
 def _of_taint(part: Part) -> str:
-    """What a well-known taint says of its nodes; empty for others."""
+    """Return what a well-known taint means for its nodes; empty for others."""
     key = part.subject.strip("{} ").partition(":")[0].strip()
     if key in _ROLES:
         return f" {_ROLES[key]}"
@@ -109,14 +109,14 @@ def _of_taint(part: Part) -> str:
 
 
 def meaning_in_preemption(part: Part) -> str:
-    """What a part of a preemption clause says: a filter's reason is what remained once pods were taken away."""
+    """Return the meaning of a part of a preemption clause: the reasons that remain without the evicted pods."""
     if part.kind in (ReasonKind.NO_VICTIMS, ReasonKind.NOT_HELPFUL, ReasonKind.CUT):
         return meaning(part)
     return _NESTED[part.number == 1].format(n=part.number, reason=part.reason)
 
 
 def meaning_of_preemption(clause: Preemption) -> str:
-    """What a clause without a list says; empty where it has one."""
+    """Return the meaning of a clause without a list; empty if it has one."""
     said = squeezed(clause.verdict)
     for word, text in _VERDICTS:
         if word in said:
@@ -125,18 +125,18 @@ def meaning_of_preemption(clause: Preemption) -> str:
 
 
 def meaning_of_words(words: str) -> str:
-    """What the words before a preemption clause say."""
+    """Return the meaning of the words before a preemption clause."""
     return _WORDS.get(squeezed(words), "")
 
 
 def meaning_of_text(text: str) -> str:
-    """What a message says as a whole, in plain words; empty where it is not known. Of several the last counts."""
+    """Return the meaning of a whole text; empty if it is unknown. The last of several messages counts."""
     told = parse_all(text)
     return meaning_of_whole(told[-1]) if told and told[-1].form != "unknown" else ""
 
 
 def meaning_of_whole(message: Message) -> str:
-    """What is to be said of a message as a whole; empty where its parts say all."""
+    """Return the meaning of a message as a whole; empty if its parts say everything."""
     if message.form == "unknown":
         return "This is not a known message of the scheduler, an autoscaler or the API server."
     if message.form == "notScaled":
@@ -156,7 +156,7 @@ def meaning_of_whole(message: Message) -> str:
 
 
 def commands(message: Message) -> tuple[str, ...]:
-    """What to run next, the most telling first; few."""
+    """Return the commands to run next, the most useful first."""
     if message.form not in ("nodes", "notScaled", "unknown"):
         return tuple(other_components.filled(text, dict(message.details)) for text in _form(message).commands)
     parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
@@ -178,7 +178,7 @@ def _form(message: Message) -> Form:
 
 
 def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
-    """What stands for the nodes of a part in a sentence about them."""
+    """Return the words for a part's nodes in a sentence about them."""
     one = part.number == 1
     noun = "node group" if of_groups else "node"
     number = "" if part.number is None else f" {part.number}"

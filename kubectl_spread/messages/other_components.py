@@ -23,7 +23,7 @@ _COMPILED = tuple(
 
 
 def find(text: str) -> list[Found]:
-    """The sentences of a text that are recognised, in its order; of overlapping ones the first, the special before."""
+    """Return the known sentences of a text in order; of overlapping ones the first, or the more specific."""
     found: list[Found] = []
     for rank, (form, shape) in enumerate(_COMPILED):
         for at in shape.finditer(text):
@@ -41,7 +41,7 @@ def find(text: str) -> list[Found]:
 
 
 def _details(at: re.Match[str]) -> dict[str, str]:
-    """What a sentence names; `claim2` is another place of `claim`, and Karpenter's counts are three details."""
+    """Return the names in a sentence; `claim2` is another group for `claim`; Karpenter's counts are three details."""
     found: dict[str, str] = {}
     for group, value in at.groupdict().items():
         text = " ".join((value or "").split())
@@ -51,14 +51,14 @@ def _details(at: re.Match[str]) -> dict[str, str]:
 
 
 def _counts(text: str) -> dict[str, str]:
-    """`counts = a: 1, podDomains = x Exists, nodeDomains = x In [a]` as three details."""
+    """Return `counts = a: 1, podDomains = x Exists, nodeDomains = x In [a]` as three details."""
     parts = _COUNTS.split(text.rstrip(" )"))[1:]
     pairs = zip(parts[::2], parts[1::2], strict=True)
     return {name: told for name, part in pairs if (told := part.strip(" ,"))}
 
 
 def filled(template: str, details: dict[str, str]) -> str:
-    """A template with what a sentence names; what it does not name is called by its own name."""
+    """Fill a template with the details of a sentence; missing details get a general name."""
     return template.format_map(_Details(details))
 
 

@@ -33,12 +33,12 @@ from kubectl_spread.messages.scheduler_reasons import LAST_MINOR
 
 
 def parse(text: str) -> Message:
-    """The message of a text; of several the first."""
+    """Return the first message of a text."""
     return parse_all(text)[0]
 
 
 def parse_all(text: str) -> tuple[Message, ...]:
-    """Every message of a text, in its order, repeated ones once. What is no message at all is one unknown message."""
+    """Return every message of a text in order, repeated ones once; other text is one unknown message."""
     found = _all(text)
     rows = text.strip("\r\n").splitlines()
     lengths = [len(row) for row in rows]
@@ -73,7 +73,7 @@ def _all(text: str) -> tuple[Message, ...]:
 
 
 def _message(pasted: PastedText, place: Place, following: int) -> Message:
-    """The message that begins at a place, and what is left over before the line of the next."""
+    """Return the message that begins at a place, with the unread text up to the next one."""
     end = following
     line = line_start(pasted.plain, following, place.end)
     if following < len(pasted.plain) and line > place.end:
@@ -130,7 +130,7 @@ def _sentence(pasted: PastedText, place: Place, found: Found, end: int) -> Messa
 
 
 def _once(found: list[Message]) -> tuple[Message, ...]:
-    """Equal messages as one, with how often they were pasted."""
+    """Merge equal messages and count them."""
     out: dict[object, Message] = {}
     for item in found:
         key = item._replace(times=1, not_understood=())

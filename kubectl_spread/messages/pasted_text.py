@@ -84,7 +84,7 @@ def collapsed(text: str) -> str:
 
 
 def message_places(plain: str) -> list[Place]:
-    """Where messages begin; a header within a preemption clause begins none, and a sentence within a list neither."""
+    """Return where messages begin: not within a preemption clause, and not within a list."""
     places: list[Place] = []
     for header in HEADER.finditer(plain):
         if _IN_CLAUSE.search(plain, max(0, header.start() - 40), header.start()):
@@ -107,7 +107,7 @@ def message_places(plain: str) -> list[Place]:
 
 
 def _is_in_a_list(lists: list[int], breaks: list[int], at: int) -> bool:
-    """Whether a sentence stands in a line that has begun as a list of nodes; lists, breaks: sorted places."""
+    """Return whether a sentence is in a line that begins as a list of nodes; lists, breaks: sorted places."""
     before = bisect.bisect_right(lists, at)
     if not before:
         return False
@@ -115,12 +115,12 @@ def _is_in_a_list(lists: list[int], breaks: list[int], at: int) -> bool:
 
 
 def line_start(plain: str, at: int, since: int = 0) -> int:
-    """Where the line of a place begins, or `since` if that is in it."""
+    """Return where the line of a place begins, or `since` if that is later."""
     return max(since, plain.rfind("\n", since, at) + 1)
 
 
 def times_seen(plain: str, at: int) -> int:
-    """How often an event was seen, by the columns before it."""
+    """Return how often an event was seen, according to the columns before it."""
     seen = _SEEN.search(plain[line_start(plain, at, max(0, at - _MOST_BEFORE)) : at])
     return int(seen.group(1)[:9]) if seen else 1
 
@@ -143,7 +143,7 @@ _CONNECTORS = re.compile(r"[\s\"'`.,;:)\]}(\[{]*(?:(?:and|then|or)[\s\"'`.,;:)\]
 
 
 def leftover(pasted: PastedText, start: int, end: int) -> tuple[str, ...]:
-    """The lines of a stretch of text that are neither message nor what stands around one."""
+    """Return the lines that are neither a message nor known surroundings of one."""
     out = []
     for number, line in enumerate(pasted.plain[start:end].split("\n")):
         text = line.strip()

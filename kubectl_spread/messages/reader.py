@@ -34,15 +34,15 @@ class Reader:
         self.not_understood: list[str] = []
 
     def quote(self, start: int, end: int) -> str:
-        """What was written between two places."""
+        """Return the original text between two places."""
         return " ".join(self.written[start:end].split())
 
     def is_over(self, at: int) -> bool:
-        """Whether nothing is left from a place on but what ends a text."""
+        """Return whether only closing characters follow a place."""
         return _NOTHING_LEFT.match(self.text, at) is not None
 
     def take(self, pattern: re.Pattern[str]) -> Optional[re.Match[str]]:
-        """What stands here, if it is of the pattern; it is read."""
+        """Read the text at the current place if it matches a pattern."""
         found = pattern.match(self.text, self.at)
         if found:
             self.at = found.end()
@@ -55,7 +55,7 @@ class Reader:
             self.first, self.last = first, last
 
     def parts(self) -> tuple[Part, ...]:
-        """`2 Insufficient cpu, 1 Too many pods`, or a reason without a count."""
+        """Read `2 Insufficient cpu, 1 Too many pods`, or a reason without a count."""
         out: list[Part] = []
         while True:
             self.take(_SPACES)
@@ -96,7 +96,7 @@ class Reader:
         return Part(count, reason, kind, found.subject, self.is_cut, may_go_on)
 
     def _begins_label(self) -> bool:
-        """Whether the text ends within `(missing required label)`."""
+        """Return whether the text ends within `(missing required label)`."""
         begun = _LABEL_BEGUN.match(self.text, self.at)
         if not begun or not _MISSING_LABEL.startswith(squeezed(begun.group(1))):
             return False
@@ -104,7 +104,7 @@ class Reader:
         return True
 
     def _unknown(self, count: Optional[int]) -> Optional[Part]:
-        """A reason that is not known, or only its beginning: as long as no other begins."""
+        """Read an unknown reason, or only its beginning, up to the next reason."""
         start = self.at
         found = _REASON_END.search(self.text, start)
         end = found.start() if found else len(self.text)
@@ -122,7 +122,7 @@ class Reader:
         return Part(count, written, ReasonKind.UNKNOWN)
 
     def post_filter(self) -> tuple[tuple[str, ...], Optional[Preemption]]:
-        """What follows the list: words of PostFilter plugins, and the preemption clause."""
+        """Read what follows the list: words of PostFilter plugins, and the preemption clause."""
         words: list[str] = []
         while True:
             self.take(_BEFORE_CLAUSE)
@@ -142,7 +142,7 @@ class Reader:
             self.take(_COMMA)
 
     def _begun(self) -> Optional[Preemption]:
-        """A preemption clause, or the words before it, of which only the beginning is there."""
+        """Read the beginning of a preemption clause, or of the words before it, in a text that is cut off."""
         rest = squeezed(self.text[self.at : self.at + _MOST_BEGUN]).rstrip(".…\"'`")
         phrases = (squeezed(NO_CLAIMS), "stillnotschedulable", "preemption:")
         if len(rest) > 1 and any(phrase.startswith(rest) for phrase in phrases):

@@ -262,7 +262,7 @@ _COMPILED = tuple(
 
 
 def squeezed(text: str) -> str:
-    """A text by which wordings are compared: no white space, as a terminal may have broken a word, and no capitals."""
+    """Return a text for comparison: without white space (terminals break words) and in lower case."""
     return "".join(text.split()).casefold()
 
 
@@ -275,7 +275,7 @@ _BOUNDARY = re.compile(r"$|[\s,.;:\"'`)\]}…<|]")
 
 
 def match(text: str, at: int) -> Optional[Match]:
-    """The reason that stands at a place of a text; the longest wording where several do."""
+    """Return the reason at a place of a text; the longest wording if several match."""
     best: Optional[Match] = None
     for literal, entry in _LITERALS:
         end = _end_of(text, at, literal)
@@ -291,7 +291,7 @@ def match(text: str, at: int) -> Optional[Match]:
 
 
 def kind_beginning(text: str) -> Optional[ReasonKind]:
-    """What a reason is of which only the beginning is there: None where no wording begins so, CUT where several do."""
+    """Return the kind of a reason that is cut off: None if no wording begins like it, CUT if several do."""
     start = squeezed(text)
     if not start:
         return ReasonKind.CUT
@@ -305,13 +305,13 @@ def kind_beginning(text: str) -> Optional[ReasonKind]:
 
 
 def is_longer_known(text: str) -> bool:
-    """Whether a wording goes on where this one ends."""
+    """Return whether a longer wording begins with this text."""
     start = squeezed(text)
     return any(known.startswith(start) and known != start for known, _ in _STARTS)
 
 
 def _end_of(text: str, at: int, literal: str) -> int:
-    """Where a squeezed wording ends in a text, white space passed over; 0 where it does not stand there."""
+    """Return where a squeezed wording ends in a text, ignoring white space; 0 if it is not there."""
     for char in literal:
         while at < len(text) and text[at].isspace():
             at += 1

@@ -244,7 +244,7 @@ def quota_error(spec: Plain, found: Quota, used: Quantities) -> str:
 
 
 def _unspecified(spec: Plain, found: Quota) -> str:
-    """The resources that a quota counts and some container does not ask for."""
+    """Return the resources that a quota counts and some container does not request."""
     parts = []
     for name in sorted(set(_ASKED) & found.hard.keys()):
         field, _, resource = name.rpartition(".")
@@ -260,7 +260,7 @@ def _unspecified(spec: Plain, found: Quota) -> str:
 
 
 def _is_charged(spec: Plain, found: Quota) -> bool:
-    """Whether a pod is in all scopes of a quota."""
+    """Return whether a pod is in all scopes of a quota."""
     expressions = [*((scope, "Exists", ()) for scope in found.scopes), *found.expressions]
     return all(_in_scope(spec, scope, operator, values) for scope, operator, values in expressions)
 
@@ -285,7 +285,7 @@ def _containers(spec: Plain) -> list[Plain]:
 
 
 def _by_limits(spec: Plain) -> Plain:
-    """The spec with every container's limits in place of its requests."""
+    """Return the spec with every container's limits as its requests."""
     found = dict(spec)
     for field in ("containers", "initContainers"):
         found[field] = [

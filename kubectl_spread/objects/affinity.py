@@ -35,7 +35,7 @@ class NodeSelectorTerm(NamedTuple):
         return all(map(_is_valid_expression, self.match_expressions)) and all(map(_is_valid_field, self.match_fields))
 
     def matches(self, labels: Labels, name: str) -> bool:
-        """Whether a node meets the term; without a name, conditions on `metadata.name` are not looked at."""
+        """Return whether a node meets the term; without a name, conditions on `metadata.name` are ignored."""
         if self.is_empty or not self.is_valid:
             return False
         fields = {"metadata.name": name}

@@ -62,7 +62,7 @@ class Behaviour(Generic[T]):
         return self._values[release]
 
     def differs(self, release: Release) -> bool:
-        """Whether a release behaves otherwise than the newest one."""
+        """Return whether a release behaves differently from the newest one."""
         return self.of(release) != self.of(LATEST)
 
 

@@ -18,19 +18,19 @@ Plain = dict[str, Any]
 
 
 def labels(metadata: Plain) -> dict[str, str]:
-    """`metadata.labels`; a null value is the empty string."""
+    """Return `metadata.labels`; a null value is the empty string."""
     return {key: value or "" for key, value in (metadata.get("labels") or {}).items()}
 
 
 def constraints(spec: Plain) -> tuple[TopologySpreadConstraint, ...]:
-    """`spec.topologySpreadConstraints` in order."""
+    """Return `spec.topologySpreadConstraints` in order."""
     return tuple(
         _constraint(index, entry) for index, entry in enumerate(mappings(spec.get("topologySpreadConstraints")))
     )
 
 
 def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
-    """A LabelSelector; None stays None, which selects nothing."""
+    """Read a LabelSelector; None stays None, which selects nothing."""
     if plain is None:
         return None
     equal = plain.get("matchLabels") or {}
@@ -41,7 +41,7 @@ def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
 
 
 def requirement(plain: Plain) -> LabelRequirement:
-    """One entry of `matchExpressions` or `matchFields`."""
+    """Read one entry of `matchExpressions` or `matchFields`."""
     return LabelRequirement(plain.get("key") or "", plain.get("operator") or "", strings(plain.get("values")))
 
 

@@ -39,12 +39,12 @@ _DRIVERS = {plugin.provisioner: plugin.driver for plugin in _PLUGINS}
 
 
 def driver_of(provisioner: str) -> str:
-    """The CSI driver that makes a class's volumes."""
+    """Return the CSI driver that creates the volumes of a class."""
     return _DRIVERS.get(provisioner, provisioner)
 
 
 def attached_as(source: Plain, labels: Labels) -> Optional[tuple[str, str]]:
-    """The driver and the handle of a disk; None of any other volume.
+    """Return the driver and the handle of a disk; None for other volumes.
 
     Args:
         source: the spec of a PersistentVolume, or a pod's volume.

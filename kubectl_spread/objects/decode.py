@@ -331,12 +331,12 @@ _ANY, _STRING, _INT64 = Atom.ANY, Atom.STRING, Atom.INT64
 
 
 def problems(value: Any, shape: Shape) -> list[Problem]:
-    """Everything in a plain value that does not decode, in document order; null fits every type."""
+    """Yield everything in a plain value that does not decode, in document order; null fits every type."""
     return [] if _is_clean(value, shape) else list(_walk(value, shape, (), ""))
 
 
 def decodes(value: Any, shape: Shape) -> bool:
-    """Whether no problem of kind TYPE is in a plain value; several times faster than to list them."""
+    """Return whether a plain value has no problem of kind TYPE; several times faster than listing them."""
     # perf: what there is most of comes first, and a list comprehension is faster than a generator.
     if value is None or shape is _ANY:
         return True
@@ -356,7 +356,7 @@ def decodes(value: Any, shape: Shape) -> bool:
 
 
 def _is_clean(value: Any, shape: Shape) -> bool:
-    """Whether a plain value has no problem: unlike `decodes`, with no unknown field in a closed struct either."""
+    """Return whether a plain value has no problem; unlike `decodes`, an unknown field of a closed struct is one."""
     if value is None:
         return True
     if isinstance(shape, Struct):
@@ -386,7 +386,7 @@ def _is_clean_struct(value: dict[str, Any], shape: Struct) -> bool:
 
 
 def path_text(route: Route) -> str:
-    """A route as the API server prints paths: `spec.containers[0].name`."""
+    """Return a route as the API server prints paths: `spec.containers[0].name`."""
     text = ""
     for step in route:
         if isinstance(step, int):
@@ -456,7 +456,7 @@ def _atom_error(value: Any, atom: Atom, route: Route, owner: str) -> str:
 
 
 def _fits_integer(value: Any, bits: int) -> bool:
-    """Whole numbers of the type's range; kubectl turns 1.0 into 1 before it sends it."""
+    """Return whether a number is whole and in range; kubectl turns 1.0 into 1 before it sends it."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     return -(2**bits) <= value < 2**bits and value == int(value)
@@ -467,7 +467,7 @@ def _cannot(what: str, field: str, go_type: str) -> str:
 
 
 def _fields(route: Route) -> str:
-    """The field stack of Go's decoder: no indices, no keys of maps."""
+    """Return the field stack of Go's decoder: no indices, no keys of maps."""
     names = [step for step in route if isinstance(step, str)]
     for parent in ("labels", "annotations", "matchLabels", "nodeSelector", "requests", "limits", "overhead"):
         if len(names) > 1 and names[-2] == parent:

@@ -47,6 +47,6 @@ class At(NamedTuple):
         return self.problem(f"Duplicate value: {go_format.quote(value)}")
 
     def label_key(self, key: str) -> Iterator[Problem]:
-        """What is wrong with a label key at this place."""
+        """Yield the errors of a label key at this place."""
         for detail in key_errors(key):
             yield self.invalid(key, detail)

@@ -58,7 +58,7 @@ class Stored(NamedTuple):
 
 
 def stored(spec: Plain, minor: int) -> Stored:
-    """The spec that an API server 1.`minor` with the default feature gates keeps."""
+    """Return the spec that an API server 1.`minor` with the default feature gates keeps."""
     ignored: dict[str, None] = {}
     for field in _FIELDS:
         if field.since > minor and _has(spec, field.path):
@@ -68,19 +68,19 @@ def stored(spec: Plain, minor: int) -> Stored:
 
 
 def stores(field: str, minor: Optional[int]) -> bool:
-    """Whether an API server 1.`minor` keeps a field of constraints; where nobody says which it is, it does."""
+    """Return whether an API server 1.`minor` keeps a field of constraints; an unknown version keeps it."""
     return minor is None or FIELD_SINCE[field] <= minor
 
 
 def ignored_in(constraints: Iterable[TopologySpreadConstraint], minor: int) -> tuple[str, ...]:
-    """The fields of stored constraints that a scheduler 1.`minor` does not look at."""
+    """Return the fields of stored constraints that a scheduler 1.`minor` ignores."""
     written = (_written(constraint) for constraint in constraints)
     found = (name for fields in written for name in fields if FIELD_SINCE[name] > minor)
     return tuple(dict.fromkeys(found))
 
 
 def lost(constraint: TopologySpreadConstraint, minor: int) -> tuple[str, ...]:
-    """The fields of a constraint that mean something else to an API server 1.`minor`, or are refused by it."""
+    """Return the fields of a constraint that an API server 1.`minor` reads differently or refuses."""
     return tuple(
         name
         for name, value in _written(constraint).items()
@@ -89,7 +89,7 @@ def lost(constraint: TopologySpreadConstraint, minor: int) -> tuple[str, ...]:
 
 
 def _written(constraint: TopologySpreadConstraint) -> Plain:
-    """Those of the newer fields that stand in a constraint."""
+    """Return the newer fields that a constraint has."""
     values = {
         "minDomains": constraint.min_domains,
         "nodeAffinityPolicy": constraint.node_affinity_policy,

@@ -11,12 +11,12 @@ _ESCAPES = {
 
 
 def quote(text: str) -> str:
-    """A string in double quotes, as `%q` prints it (Go strconv.Quote)."""
+    """Return a string in double quotes, as `%q` prints it (Go strconv.Quote)."""
     return '"' + "".join(_quoted(char) for char in text) + '"'
 
 
 def value(item: Any) -> str:
-    """The bad value of a field error: strings quoted, numbers and booleans bare, the rest as JSON.
+    """Return the bad value of a field error: strings quoted, numbers and booleans bare, the rest as JSON.
 
     Source: staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go, ErrorBody (v1.36.2).
     """

@@ -14,13 +14,13 @@ _PERCENT = re.compile(r"([0-9]{1,9})%\Z")
 
 
 def percentage(value: Any) -> Optional[int]:
-    """The number of a text such as `25%`."""
+    """Return the number of a text such as `25%`."""
     match = _PERCENT.match(value) if isinstance(value, str) else None
     return None if match is None else int(match[1])
 
 
 def scaled(value: Any, total: int, *, round_up: bool) -> Optional[int]:
-    """A number as it is, never below 0, or a percentage of a total."""
+    """Return a number, at least 0, or a percentage of a total."""
     if isinstance(value, int) and not isinstance(value, bool):
         return max(0, value)
     percent = percentage(value)

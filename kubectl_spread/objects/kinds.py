@@ -63,7 +63,7 @@ class WorkloadKind(NamedTuple):
     pod_specs: tuple[Route, ...] = ()
 
     def places(self, plain: Plain) -> list[PodPlace]:
-        """The places of an object's pods; for kinds without a fixed one those that are there."""
+        """Return the places of an object's pods; for kinds without a fixed place, those that exist."""
         if self.has_fixed_place:
             return [_place(template) for template in self.templates]
         templates = (route for template in self.templates for route in _expanded(plain, template, ()))
@@ -71,7 +71,7 @@ class WorkloadKind(NamedTuple):
         return [*map(_place, templates), *(PodPlace(route, route) for route in specs)]
 
     def usual_place(self) -> PodPlace:
-        """Where the pod belongs, also in an object that does not have it; `[*]` for an item of a list."""
+        """Return where the pod belongs, even if the object has none; `[*]` for an item of a list."""
         return _place(self.templates[0]) if self.templates else PodPlace(self.pod_specs[0], self.pod_specs[0])
 
 
@@ -80,7 +80,7 @@ def _place(template: Route) -> PodPlace:
 
 
 def _expanded(plain: Any, route: Route, passed: Route) -> Iterable[Route]:
-    """The routes to mappings that a route with `[*]` in it stands for."""
+    """Return the routes that a route with `[*]` matches."""
     if not route:
         return [passed] if isinstance(plain, dict) else []
     step, *rest = route
@@ -109,7 +109,7 @@ class Kinds:
         ]
 
     def of(self, kind: str, api_version: str) -> Optional[WorkloadKind]:
-        """The entry of a kind, None for one that has no pod template known here."""
+        """Return the entry of a kind; None for a kind without a known pod template."""
         group = api_version.partition("/")[0] if "/" in api_version else ""
         for entry in self._by_kind.get(kind, ()):
             if not entry.groups or group in entry.groups:
@@ -117,7 +117,7 @@ class Kinds:
         return None
 
     def may_be_in(self, text: str) -> bool:
-        """Whether a text may hold a kind with a pod template, or a list that may hold one.
+        """Return whether a text may hold a kind with a pod template, or a list that may hold one.
 
         A kind whose name another group uses everywhere, as Service, has its group in the text, too.
         """
@@ -143,19 +143,19 @@ _GROUP_TEMPLATES: tuple[Route, ...] = (
 
 
 def _custom(kind: str, group: str, names: tuple[str, ...], templates: tuple[Route, ...] = _TEMPLATE) -> WorkloadKind:
-    """A kind of a CustomResourceDefinition whose controller is known: nothing makes its template be there."""
+    """Return a kind of a CustomResourceDefinition with a known controller; its template can be absent."""
     return WorkloadKind(kind, frozenset({group}), templates, names, has_fixed_place=False)
 
 
 def _of_operator(kind: str, group: str, *paths: str) -> WorkloadKind:
-    """A kind whose operator adds labels of its own to the pods."""
+    """Return a kind whose operator adds labels of its own to the pods."""
     templates = tuple(_route(path) for path in paths)
     word = kind.lower()
     return WorkloadKind(kind, frozenset({group}), templates, (word, f"{word}s"), has_fixed_place=False, is_foreign=True)
 
 
 def _route(path: str) -> Route:
-    """The steps of a path: `spec.pools[*].template`."""
+    """Return the steps of a path: `spec.pools[*].template`."""
     return tuple(step for step in path.replace("[]", EVERY).replace("[", ".[").split(".") if step)
 
 
@@ -195,7 +195,7 @@ BUILT_IN = Kinds(KINDS.values())
 
 
 def with_paths(paths: Iterable[PodSpecPath]) -> Kinds:
-    """The kinds known here and those that a run names; of two entries for one kind and group the run's own counts."""
+    """Return the known kinds and those of the configuration, which win for the same kind and group."""
     by_kind: dict[tuple[str, Optional[str]], list[PodSpecPath]] = {}
     for path in paths:
         by_kind.setdefault((path.kind, path.group), []).append(path)
@@ -203,7 +203,7 @@ def with_paths(paths: Iterable[PodSpecPath]) -> Kinds:
 
 
 def _named_by_run(given: list[PodSpecPath]) -> WorkloadKind:
-    """The entry of one kind, with all the paths that a run names for it."""
+    """Return the entry of one kind with all the paths that the configuration gives it."""
     kind, _, group, _ = given[0]
     return WorkloadKind(
         kind,
@@ -222,7 +222,7 @@ def leads_to(path: PodSpecPath, plain: Plain) -> bool:
 
 
 def kind_named(name: str) -> Optional[str]:
-    """The kind that a kubectl resource argument means: `deploy`, `deployments.apps`, `services.serving.knative.dev`."""
+    """Return the kind of a kubectl resource argument: `deploy`, `services.serving.knative.dev`."""
     word, _, group = name.lower().partition(".")
     for kind, entry in KINDS.items():
         is_spelt_out = word.removesuffix("s") == kind.lower() and any(

@@ -39,7 +39,7 @@ NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
 
 def key_errors(key: str) -> list[str]:
-    """What is wrong with a label key, in order; empty when it is valid."""
+    """Return the errors of a label key, in order; empty if it is valid."""
     prefix, slash, name = key.partition("/")
     if "/" in name:
         return [_KEY_FORM]
@@ -60,7 +60,7 @@ def key_errors(key: str) -> list[str]:
 
 
 def value_errors(value: str) -> list[str]:
-    """What is wrong with a label value, in order; empty when it is valid."""
+    """Return the errors of a label value, in order; empty if it is valid."""
     errors = []
     if len(value.encode()) > 63:
         errors.append("must be no more than 63 bytes")

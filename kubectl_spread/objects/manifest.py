@@ -48,7 +48,7 @@ class Manifest(NamedTuple):
         return _text(self._metadata().get("namespace"))
 
     def place(self, route: Route, *, key: bool = False) -> Span:
-        """Where a route below this object stands in the source."""
+        """Return the place of a route of this object in the source."""
         return nodes.place(self.document.root, (*self.route, *route), key=key)
 
     def _metadata(self) -> dict[str, Any]:
@@ -57,12 +57,12 @@ class Manifest(NamedTuple):
 
 
 def looks_like_objects(text: str) -> bool:
-    """Whether a text may hold a Kubernetes object: it has a `kind:`."""
+    """Return whether a text may hold a Kubernetes object: it has a `kind:`."""
     return _OBJECT.search(text) is not None
 
 
 def looks_relevant(text: str, *, around: frozenset[str], kinds: Kinds = BUILT_IN) -> bool:
-    """Whether a text may hold a workload, an object of one of the kinds `around`, or constraints anyway."""
+    """Return whether a text may hold a workload, an object of one of the kinds `around`, or constraints."""
     return kinds.may_be_in(text) or _names_one_of(around).search(text) is not None or may_hold_constraints(text)
 
 
@@ -72,12 +72,12 @@ def _names_one_of(kinds: frozenset[str]) -> re.Pattern[str]:
 
 
 def may_hold_constraints(text: str) -> bool:
-    """Whether a text may hold constraints outside known kinds, and is no definition of a kind."""
+    """Return whether a text may hold constraints outside known kinds, and is no definition of a kind."""
     return constraint_lists.may_hold(text) and _DEFINITION.search(text) is None
 
 
 def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]:
-    """The objects of a document, those of Lists one by one."""
+    """Yield the objects of a document, those of Lists one by one."""
     for route, item in _objects((), document.plain):
         kind, api_version = _text(item.get("kind")), _text(item.get("apiVersion"))
         yield Manifest(document, route, item, kind, api_version, kinds.of(kind, api_version))

@@ -39,7 +39,7 @@ def older_requests(spec: Plain, status: Plain, latest: Requests) -> tuple[tuple[
 
 
 def _may_differ(spec: Plain, status: Plain) -> bool:
-    """Whether a pod has anything that some release counts in another way; most pods have nothing of the kind."""
+    """Return whether a pod has anything that some release counts differently; most pods do not."""
     if spec.get("overhead") or spec.get("resources"):
         return True
     if any(item.get("resources") for item in mappings(status.get("containerStatuses"))):
@@ -51,7 +51,7 @@ def _may_differ(spec: Plain, status: Plain) -> bool:
 
 
 def _has_fraction(container: Plain) -> bool:
-    """Whether some amount may be no whole number; CPU counts in thousandths."""
+    """Return whether an amount may be fractional; CPU counts in thousandths."""
     written = container.get("resources") or {}
     return any(
         name != CPU and not (isinstance(value, int) or (isinstance(value, str) and _is_whole(value)))

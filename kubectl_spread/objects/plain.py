@@ -6,15 +6,15 @@ from typing import Any
 
 
 def mappings(value: Any) -> list[dict[str, Any]]:
-    """The entries of a list of structs."""
+    """Return the entries of a list of structs."""
     return [entry or {} for entry in value or ()]
 
 
 def fields(value: Any) -> dict[str, Any]:
-    """A mapping; an empty one for anything else, where nobody has checked what it is."""
+    """Return a mapping; an empty one for other types, for values that were not validated."""
     return value if isinstance(value, dict) else {}
 
 
 def strings(value: Any) -> tuple[str, ...]:
-    """The entries of a list of strings."""
+    """Return the entries of a list of strings."""
     return tuple(entry or "" for entry in value or ())

@@ -68,7 +68,7 @@ class PodReader:
         self._classes: dict[bytes, PodClass] = {}
 
     def pod(self, plain: Plain, spec_key: Optional[SpecKey] = None) -> Optional[Pod]:
-        """The pod as `read.pod` reads it; None where it does not decode.
+        """Return the pod as `read.pod` reads it; None if it does not decode.
 
         Args:
             plain: the pod.
@@ -87,12 +87,12 @@ class PodReader:
 
 
 def _is_shared(cls: PodClass) -> bool:
-    """Whether it does not depend on the pod's name, as the claims of ephemeral volumes do."""
+    """Return whether a value does not depend on the pod's name, unlike the claims of ephemeral volumes."""
     return not any(volume.is_ephemeral for volume in cls.volumes)
 
 
 def _template(plain: Plain, spec_key: Optional[SpecKey]) -> Optional[bytes]:
-    """What replicas share, as a key; None where what is the pod's own does not decode, or the rest is too deep.
+    """Return what replicas share, as a key; None if a per-pod field does not decode, or the rest is too deep.
 
     Two pods with one key decode alike and have the same PodClass: besides the shared fields it depends only on whether
     the pod is bound.
@@ -112,13 +112,13 @@ def _template(plain: Plain, spec_key: Optional[SpecKey]) -> Optional[bytes]:
 
 
 def _shared_beside_spec(plain: Plain, spec_key: SpecKey, wrong: list[str]) -> Any:
-    """As `_shared`, with a number for the spec."""
+    """Return the same as `_shared`, with a number for the spec."""
     beside = [_shared(plain.get(key), inner, wrong) for key, inner in _POD.apart if key != "spec"]
     return spec_key.number, tuple(map(plain.get, _POD.whole)), tuple(beside)
 
 
 def _shared(value: Any, plan: _Plan, wrong: list[str]) -> Any:
-    """What is left of a struct, or of a list of them, without what is its own; `wrong` gets what does not decode of it.
+    """Remove per-pod fields, so that replicas compare equal; `wrong` collects fields that do not decode.
 
     A struct becomes a tuple, which no JSON value is; something else than a struct is left as it is.
     """

@@ -55,7 +55,7 @@ class PodTexts:
         self.spec_key: Optional[SpecKey] = None
 
     def scan(self, text: str, at: int) -> Optional[tuple[Any, int]]:
-        """The pod that begins at `at`, without its managedFields, and where it ends; None where it must be parsed."""
+        """Return the pod that begins at `at`, without its managedFields, and its end; None if it must be parsed."""
         self.spec_key = None
         places = _places(text, at)
         if places is None:

@@ -31,7 +31,7 @@ class QuantityError(ValueError):
 
 
 def parse(value: Any) -> int:
-    """Thousandths of the unit, rounded away from zero.
+    """Return thousandths of the unit, rounded away from zero.
 
     The API server's scanner takes a number without digits for zero: `+`, `.` and `m` are quantities.
 
@@ -62,17 +62,17 @@ def _parse(text: str) -> int:
 
 
 def milli(thousandths: int) -> int:
-    """`MilliValue`: CPU in milli-units."""
+    """Return CPU in milli-units (`MilliValue`)."""
     return _int64(thousandths)
 
 
 def whole(thousandths: int) -> int:
-    """`Value`: whole units, rounded away from zero."""
+    """Return whole units, rounded away from zero (`Value`)."""
     return _int64(_divide_up(thousandths, 1000))
 
 
 def _power(suffix: str) -> int:
-    """The power of ten that a suffix stands for, 0 for a power of two."""
+    """Return the power of ten that a suffix stands for, 0 for a power of two."""
     if suffix in _BINARY:
         return 0
     if suffix in _DECIMAL:

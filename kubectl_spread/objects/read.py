@@ -40,7 +40,7 @@ PREFER_AVOID_PODS = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 
 def node(plain: Plain) -> Node:
-    """A Node."""
+    """Read a Node."""
     metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
     status = plain.get("status") or {}
     taints = tuple(
@@ -81,7 +81,7 @@ def _avoided(annotations: Plain) -> tuple[tuple[str, str], ...]:
 
 
 def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
-    """A Pod, with the defaults that the API server fills in; `cls` where its class is known."""
+    """Read a Pod with the defaults of the API server; `cls`: its class, if it is known."""
     metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
     status = plain.get("status") or {}
     bound_to = spec.get("nodeName") or ""
@@ -132,7 +132,7 @@ def _condition(status: Plain, kind: str) -> Plain:
 
 
 def _uid(namespace: str, metadata: Plain) -> str:
-    """A pod's uid; its key for one that the API server has not seen."""
+    """Return the uid of a pod; its key if the API server has not seen it."""
     return metadata.get("uid") or f"{namespace}/{_pod_name(metadata)}"
 
 
@@ -141,7 +141,7 @@ def _pod_name(metadata: Plain) -> str:
 
 
 def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> PodClass:
-    """What plugins may read of a pod."""
+    """Return what plugins may read of a pod."""
     pod_labels = constraint_reader.labels(metadata)
     requests = resources.pod_requests(spec, status)
     affinity = spec.get("affinity") or {}
@@ -188,7 +188,7 @@ def _sorted(requests: resources.Requests) -> OlderRequests:
 
 
 def controller(metadata: Plain) -> Optional[Owner]:
-    """The owner that controls an object; the API server takes no reference without a kind and a name."""
+    """Return the owner that controls an object; the API server takes no reference without a kind and a name."""
     for reference in mappings(metadata.get("ownerReferences")):
         kind, name = reference.get("kind"), reference.get("name")
         if reference.get("controller") and kind and name:
@@ -197,14 +197,14 @@ def controller(metadata: Plain) -> Optional[Owner]:
 
 
 def controller_uid(metadata: Plain) -> str:
-    """The uid of the owner that controls an object."""
+    """Return the uid of the owner that controls an object."""
     return next(
         (item.get("uid") or "" for item in mappings(metadata.get("ownerReferences")) if item.get("controller")), ""
     )
 
 
 def node_affinity(plain: Plain) -> NodeAffinity:
-    """`spec.affinity.nodeAffinity`."""
+    """Read `spec.affinity.nodeAffinity`."""
     required = plain.get("requiredDuringSchedulingIgnoredDuringExecution")
     preferred = mappings(plain.get("preferredDuringSchedulingIgnoredDuringExecution"))
     return NodeAffinity(
@@ -248,7 +248,7 @@ def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str])
 
 
 def toleration(plain: Plain) -> Toleration:
-    """One entry of `spec.tolerations`."""
+    """Read one entry of `spec.tolerations`."""
     return Toleration(
         plain.get("key") or "",
         plain.get("operator") or "",
@@ -266,7 +266,7 @@ def _term(plain: Plain) -> NodeSelectorTerm:
 
 
 def _host_ports(spec: Plain) -> tuple[HostPort, ...]:
-    """Ports of containers and sidecars; with hostNetwork a container port is a host port."""
+    """Return the ports of containers and sidecars; with hostNetwork a container port is a host port."""
     sidecars = (item for item in mappings(spec.get("initContainers")) if item.get("restartPolicy") == "Always")
     found = []
     for container in (*mappings(spec.get("containers")), *sidecars):
@@ -279,7 +279,7 @@ def _host_ports(spec: Plain) -> tuple[HostPort, ...]:
 
 
 def normalized_image(name: str) -> str:
-    """An image name with its tag; `latest` where it has none.
+    """Return an image name with its tag, `latest` by default.
 
     Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, normalizedImageName (v1.36.2).
     """
@@ -304,7 +304,7 @@ def _features(spec: Plain) -> tuple[str, ...]:
 
 
 def _volumes(spec: Plain, pod_name: str, pod_uid: str) -> tuple[PodVolume, ...]:
-    """The volumes with a claim or an inline disk; a generic ephemeral volume's claim is named for the pod."""
+    """Return the volumes with a claim or an inline disk; an ephemeral volume's claim is named after the pod."""
     found = []
     for volume in mappings(spec.get("volumes")):
         if volume.get("persistentVolumeClaim") is not None:
@@ -320,7 +320,7 @@ def _volumes(spec: Plain, pod_name: str, pod_uid: str) -> tuple[PodVolume, ...]:
 
 
 def _disks(volume: Plain) -> list[PodVolume]:
-    """Inline disks that one node can mount once.
+    """Return the inline disks that a node can mount once.
 
     Source: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go, isVolumeConflict (v1.36.2).
     """
@@ -342,7 +342,7 @@ def _disks(volume: Plain) -> list[PodVolume]:
 
 
 def _beyond(spec: Plain) -> tuple[str, ...]:
-    """Requirements that no plugin here evaluates."""
+    """Return the requirements that no plugin here evaluates."""
     return ("resource claims",) if spec.get("resourceClaims") else ()
 
 
@@ -354,7 +354,7 @@ def _is_preempted(status: Plain) -> bool:
 
 
 def _refused(status: Plain) -> Plain:
-    """The condition that says why a pod has no node."""
+    """Return the condition that says why a pod has no node."""
     for condition in mappings(status.get("conditions")):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             return condition
@@ -362,7 +362,7 @@ def _refused(status: Plain) -> Plain:
 
 
 def _text(value: Any) -> str:
-    """A field that nothing depends on, so that it need not decode."""
+    """Return a field that nothing depends on, so it need not decode."""
     return value if isinstance(value, str) else ""
 
 

@@ -50,7 +50,7 @@ _HOST_NETWORK_TOLERATION: Plain = {
 
 
 def replica(owner: Workload, ordinal: int) -> Pod:
-    """The pod that a workload's controller would create, as the API server would store it."""
+    """Return the pod that a workload's controller would create, as the API server would store it."""
     name = replica_name(owner, ordinal)
     plain = _pod(owner, name, created_labels(owner, ordinal))
     if owner.claim_templates:
@@ -60,7 +60,7 @@ def replica(owner: Workload, ordinal: int) -> Pod:
 
 
 def controller_of(owner: Workload) -> Owner:
-    """What controls a workload's pods: often not the workload itself, but what it makes."""
+    """Return the controller of a workload's pods: often an object that the workload creates."""
     if owner.kind in _BY_REPLICA_SET and not owner.is_foreign:
         return Owner("apps/v1", "ReplicaSet", f"{owner.name}-{owner.revision_hash}")
     if owner.kind == "DeploymentConfig":
@@ -71,7 +71,7 @@ def controller_of(owner: Workload) -> Owner:
 
 
 def selected_by_controller(owner: Workload) -> Selector:
-    """What the controller of a workload's pods selects; one that a rollout makes its own revision only."""
+    """Return what the controller of a workload's pods selects; a controller per revision selects its own revision."""
     if owner.kind in ("ReplicationController", "DeploymentConfig"):
         equal = dict(owner.selector or {})
         if owner.kind == "DeploymentConfig":
@@ -86,7 +86,7 @@ def selected_by_controller(owner: Workload) -> Selector:
 
 
 def daemon(owner: Workload, node: str) -> Pod:
-    """The pod of a DaemonSet for one node, pinned to it by node affinity.
+    """Return the pod of a DaemonSet for one node, pinned to it by node affinity.
 
     Source: pkg/controller/daemon/util/daemonset_util.go, ReplaceDaemonSetPodNodeNameNodeAffinity (v1.36.2).
     """

@@ -25,7 +25,7 @@ PODS = "pods"
 
 
 def is_scheduled(name: str) -> bool:
-    """Whether the scheduler keeps an account of a resource; it drops other names in silence."""
+    """Return whether the scheduler tracks a resource; it silently drops other names."""
     return name in (CPU, MEMORY, EPHEMERAL_STORAGE) or is_scalar(name)
 
 
@@ -38,7 +38,7 @@ def is_scalar(name: str) -> bool:
 
 @functools.cache  # a cluster has few different ones
 def is_extended(name: str) -> bool:
-    """Whether a name is qualified and not Kubernetes's own (v1/helper/helpers.go, IsExtendedResourceName)."""
+    """Return whether a name is qualified and not Kubernetes's own (v1/helper/helpers.go, IsExtendedResourceName)."""
     if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
         return False
     return not key_errors(f"requests.{name}")
@@ -64,7 +64,7 @@ class Requests(NamedTuple):
 
 
 def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
-    """A pod's requests; `status` is {} for a pod that is not bound.
+    """Return a pod's requests; `status` is {} for a pod that is not bound.
 
     Source: pkg/scheduler/framework/types.go, calculateResource; noderesources/resource_allocation.go,
     calculatePodResourceRequest (v1.36.2).
@@ -88,7 +88,7 @@ def pod_quantities(spec: dict[str, Any]) -> Quantities:
 
 
 def units(quantities: Quantities) -> dict[str, int]:
-    """CPU in milli-cores, the rest in whole units; names the scheduler does not know left out."""
+    """Return CPU in milli-cores and the rest in whole units, without names that the scheduler ignores."""
     return {
         name: quantity.milli(amount) if name == CPU else quantity.whole(amount)
         for name, amount in quantities.items()
@@ -97,7 +97,7 @@ def units(quantities: Quantities) -> dict[str, int]:
 
 
 def allocatable(status: dict[str, Any]) -> dict[str, int]:
-    """A node's allocatable, pod slots included."""
+    """Return a node's allocatable, pod slots included."""
     quantities = parsed(status.get("allocatable"))
     found = units(quantities)
     found[PODS] = quantity.whole(quantities.get(PODS, 0))
@@ -112,7 +112,7 @@ def _total(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities, p
 
 
 def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities) -> Quantities:
-    """What the containers request together (AggregateContainerRequests)."""
+    """Return what the containers request together (AggregateContainerRequests)."""
     running: Quantities = {}
     statuses = _by_name(status.get("containerStatuses"))
     for container in mappings(spec.get("containers")):
@@ -137,7 +137,7 @@ def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantitie
 
 
 def container_requests(container: dict[str, Any]) -> Quantities:
-    """Requests with limits filled in."""
+    """Return requests, with limits as defaults."""
     resources = container.get("resources") or {}
     requests = parsed(resources.get("limits"))
     requests.update(parsed(resources.get("requests")))
@@ -145,7 +145,7 @@ def container_requests(container: dict[str, Any]) -> Quantities:
 
 
 def _resized(requests: Quantities, own: dict[str, Any], status: dict[str, Any]) -> Quantities:
-    """What counts while something is resized: the most of what it asks, uses and was given.
+    """Return what counts during a resize: the maximum of requested, used and allocated.
 
     What it asks does not count where the resize is not feasible.
 
@@ -170,7 +170,7 @@ def _is_resize_infeasible(status: dict[str, Any]) -> bool:
 
 
 def _pod_level(spec: dict[str, Any]) -> Quantities:
-    """Pod-level requests; where there are limits they are completed (defaultPodRequests)."""
+    """Return pod-level requests, completed from limits (defaultPodRequests)."""
     resources = spec.get("resources") or {}
     requests = parsed(resources.get("requests"))
     limits = parsed(resources.get("limits"))
@@ -211,7 +211,7 @@ def _raise_to(total: Quantities, floor: Quantities) -> None:
 
 
 def amount(resource: str, number: int) -> str:
-    """An amount as kubectl writes it: cores or milli-cores, the largest binary unit that is exact, or a count."""
+    """Return an amount as kubectl writes it: (milli-)cores, the largest exact binary unit, or a count."""
     if resource == CPU:
         return str(number // 1000) if number % 1000 == 0 else f"{number}m"
     if resource in (MEMORY, EPHEMERAL_STORAGE) or resource.startswith("hugepages-"):

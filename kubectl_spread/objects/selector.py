@@ -35,7 +35,7 @@ class LabelRequirement(NamedTuple):
         return self._compares(labels)
 
     def _compares(self, labels: Labels) -> bool:
-        """Gt and Lt: both sides must be base-10 int64."""
+        """Return whether Gt or Lt holds: both sides must be base-10 int64."""
         have = parse_int64(labels.get(self.key, ""))
         want = parse_int64(self.values[0]) if self.values else None
         if have is None or want is None:
@@ -73,7 +73,7 @@ class Selector(NamedTuple):
         return True
 
     def plus(self, *more: LabelRequirement) -> Selector:
-        """This selector and further conditions; nothing stays nothing."""
+        """Return this selector with further conditions; one that selects nothing stays so."""
         if self.requirements is None:
             return self
         return Selector((*self.requirements, *more))
@@ -85,12 +85,12 @@ EVERY_POD = Selector((LabelRequirement("", "NotIn"),))
 
 
 def compiled(selector: Optional[LabelSelector]) -> Selector:
-    """The selector the scheduler evaluates: a missing one matches nothing."""
+    """Return the selector the scheduler evaluates: a missing one matches nothing."""
     return NOTHING if selector is None else Selector(selector.requirements())
 
 
 def parse_int64(text: str) -> Optional[int]:
-    """Go's ParseInt(text, 10, 64), None where it fails."""
+    """Return Go's ParseInt(text, 10, 64); None if it fails."""
     match = re.match(_INT64_TEXT, text)
     if match is None:
         return None

@@ -23,7 +23,7 @@ class SelectorError(ValueError):
 
 
 def parse(text: str) -> Selector:
-    """The requirements of a selector; a text without any selects everything.
+    """Return the requirements of a selector; a text without any selects everything.
 
     Raises:
         SelectorError: it is not one.

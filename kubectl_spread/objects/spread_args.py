@@ -48,7 +48,7 @@ class ArgsError(NamedTuple):
 
 
 def errors(args: Plain, here: At) -> Iterator[ArgsError]:
-    """What stops the scheduler, in the order it looks, of args that decode."""
+    """Yield what stops the scheduler, in the order of its checks, of args that decode."""
     kind, constraints = args.get("defaultingType") or SYSTEM, args.get("defaultConstraints") or ()
     field = here.child("defaultingType")
     if kind not in (SYSTEM, LIST):

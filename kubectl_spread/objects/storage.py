@@ -101,7 +101,7 @@ class StorageClass(NamedTuple):
     is_default: bool = False
 
     def allowed_values(self, key: str) -> Optional[frozenset[str]]:
-        """The values of a node label that it allows; None where it allows any."""
+        """Return the values of a node label that the class allows; None if it allows any."""
         values: set[str] = set()
         for term in self.allowed or ():
             named = [set(requirement.values) for requirement in term if requirement.key == key]
@@ -111,7 +111,7 @@ class StorageClass(NamedTuple):
         return frozenset(values) if self.allowed else None
 
     def allows(self, labels: Labels) -> bool:
-        """Whether a volume may be made for a node with these labels (MatchTopologySelectorTerms)."""
+        """Return whether a volume can be created for a node with these labels (MatchTopologySelectorTerms)."""
         if not self.allowed:
             return True
         return any(all(requirement.matches(labels) for requirement in term) for term in self.allowed)
@@ -138,14 +138,14 @@ class Storage(NamedTuple):
     drivers: frozenset[str] = frozenset()  # those that a CSIDriver or a CSINode names
 
     def has_driver(self, name: str) -> bool:
-        """Whether anything in the cluster shows that a CSI driver is installed."""
+        """Return whether anything in the cluster shows that a CSI driver is installed."""
         return name in self.drivers or any(
             item.csi is not None and item.csi[0] == name for item in self.volumes.values()
         )
 
 
 def claim(plain: Plain) -> Claim:
-    """A PersistentVolumeClaim."""
+    """Read a PersistentVolumeClaim."""
     metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
     annotations = metadata.get("annotations") or {}
     selector = spec.get("selector")
@@ -169,7 +169,7 @@ def claim(plain: Plain) -> Claim:
 
 
 def volume(plain: Plain) -> Volume:
-    """A PersistentVolume."""
+    """Read a PersistentVolume."""
     metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
     required = (spec.get("nodeAffinity") or {}).get("required")
     reference = spec.get("claimRef")
@@ -194,13 +194,13 @@ def volume(plain: Plain) -> Volume:
 
 
 def _class_name(metadata: Plain, spec: Plain) -> str:
-    """The class of a claim or a volume; the annotation wins where it is there, even if it is empty."""
+    """Return the class of a claim or a volume; the annotation wins, even if it is empty."""
     annotations = metadata.get("annotations") or {}
     return (annotations[_CLASS_ANNOTATION] if _CLASS_ANNOTATION in annotations else spec.get("storageClassName")) or ""
 
 
 def storage_class(plain: Plain) -> StorageClass:
-    """A StorageClass."""
+    """Read a StorageClass."""
     topologies = plain.get("allowedTopologies")
     annotations = (plain.get("metadata") or {}).get("annotations") or {}
     return StorageClass(
@@ -221,7 +221,7 @@ def storage_class(plain: Plain) -> StorageClass:
 
 
 def csi_limits(plain: Plain) -> dict[str, int]:
-    """A CSINode's volume limits, for the drivers that have one."""
+    """Return a CSINode's volume limits, for the drivers that have one."""
     drivers = mappings((plain.get("spec") or {}).get("drivers"))
     return {
         driver.get("name") or "": int(driver["allocatable"]["count"])
@@ -231,7 +231,7 @@ def csi_limits(plain: Plain) -> dict[str, int]:
 
 
 def capacity(plain: Plain) -> Capacity:
-    """A CSIStorageCapacity."""
+    """Read a CSIStorageCapacity."""
     most = plain.get("maximumVolumeSize")
     most = plain.get("capacity") if most is None else most
     return Capacity(

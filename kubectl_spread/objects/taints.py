@@ -85,7 +85,7 @@ DEFAULT_TOLERATIONS = (
 
 
 def first_untolerated(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> Optional[Taint]:
-    """The first NoSchedule or NoExecute taint that no toleration covers."""
+    """Return the first NoSchedule or NoExecute taint that no toleration covers."""
     tolerations = tuple(tolerations)
     for taint in taints:
         if taint.repels and not any(toleration.tolerates(taint) for toleration in tolerations):

@@ -68,7 +68,7 @@ class FieldError(NamedTuple):
     detail: str
 
     def text(self, root: str = "spec") -> str:
-        """The error as the API server prints it; `root` is the path of the pod spec."""
+        """Return the error as the API server prints it; `root` is the path of the pod spec."""
         return f"{root}.{self.path}: {self.detail}"
 
 
@@ -95,7 +95,7 @@ def constraint_errors(
 
 
 def _older_words(detail: str) -> str:
-    """Word what is wrong with a label as releases up to 1.34 do."""
+    """Return the error of a label in the words of releases up to 1.34."""
     text = re.sub(r"(: (?:name part |prefix part )?must be no more than \d+) bytes\Z", r"\1 characters", detail)
     return re.sub(r": a valid label key (must consist of )", r": a qualified name \1", text)
 
@@ -171,7 +171,7 @@ def _unsupported(value: str, *supported: str) -> str:
 def _duplicate(
     constraint: TopologySpreadConstraint, all_constraints: tuple[TopologySpreadConstraint, ...], path: _Path
 ) -> Iterator[FieldError]:
-    """An equal pair of key and action further down is reported here, once."""
+    """Report an equal pair of key and action further down, once."""
     pair = (constraint.topology_key, constraint.when_unsatisfiable)
     for later in all_constraints[constraint.position + 1 :]:
         if (later.topology_key, later.when_unsatisfiable) == pair:
@@ -237,7 +237,7 @@ def _unmerged_label_keys(constraint: TopologySpreadConstraint, path: _Path) -> I
 
 
 def _merged(constraint: TopologySpreadConstraint, created_with: Optional[Labels]) -> tuple[LabelRequirement, ...]:
-    """The expressions that creating a pod with these labels appends."""
+    """Return the expressions that creating a pod with these labels appends."""
     if created_with is None:
         return ()
     return tuple(
@@ -246,7 +246,7 @@ def _merged(constraint: TopologySpreadConstraint, created_with: Optional[Labels]
 
 
 def _selector_errors(selector: LabelSelector, constraint: _Path) -> Iterator[FieldError]:
-    """The API server walks matchLabels in random order; ours is the order of keys."""
+    """Yield errors in the order of keys; the API server walks matchLabels in random order."""
     rule = Rule.LABEL_SELECTOR_INVALID
     for key, value in selector.match_labels:
         for text, detail in _label_errors(key, value):
@@ -259,7 +259,7 @@ def _selector_errors(selector: LabelSelector, constraint: _Path) -> Iterator[Fie
 
 @functools.lru_cache(maxsize=4096)
 def _label_errors(key: str, value: str) -> tuple[tuple[str, str], ...]:
-    """The key or the value with what is wrong with it; most labels are those of many workloads."""
+    """Return the errors of a key or a value; most labels are those of many workloads."""
     return (*((key, detail) for detail in key_errors(key)), *((value, detail) for detail in value_errors(value)))
 
 

@@ -117,6 +117,6 @@ def server_release(text: str) -> Optional[Release]:
 
 
 def kubelet_minor(text: str) -> Optional[int]:
-    """The minor version that a node's `kubeletVersion` tells, `v1.29.3-gke.1`; None where it tells none."""
+    """Return the minor version in a node's `kubeletVersion` (`v1.29.3-gke.1`); None without one."""
     release = server_release(text)
     return None if release is None else release.minor

@@ -105,7 +105,7 @@ def workload(
     namespace: str = DEFAULT_NAMESPACE,
     is_foreign: bool = False,
 ) -> Workload:
-    """A workload from a plain object that decodes.
+    """Read a workload from a plain object that decodes.
 
     Args:
         plain: the object.
@@ -145,7 +145,7 @@ def workload(
 
 
 def is_partial(owner: Workload) -> bool:
-    """Whether what is written is a piece of an object: a strategic merge patch.
+    """Return whether a manifest is a strategic merge patch, not a whole object.
 
     It has neither labels nor a selector, and no container with an image, all of which the API server asks of a
     Deployment. Labels that are written as none are a decision. Whatever has directives is a patch.
@@ -159,12 +159,12 @@ def is_partial(owner: Workload) -> bool:
 
 
 def lacks_selector(owner: Workload) -> bool:
-    """Whether the API server would refuse an object for want of a selector, so that it will get one, and labels."""
+    """Return whether an object lacks its required selector, so that something will add it, and labels."""
     return owner.kind in _WITH_A_SELECTOR and owner.selector is None
 
 
 def awaits_labels(owner: Workload) -> bool:
-    """Whether the pods will get labels that are not written: of a patch, and of a base that kustomize completes."""
+    """Return whether labels will be added to the pods: to a patch, or to a base that kustomize completes."""
     return is_partial(owner) or (lacks_selector(owner) and (_labels(owner) is None or _has_images(owner)))
 
 
@@ -177,7 +177,7 @@ def _has_images(owner: Workload) -> bool:
 
 
 def knative_scale(template: Plain) -> tuple[Optional[int], Optional[int]]:
-    """The least and most pods of a Knative revision, as far as its annotations say it; 0 for the most is no limit."""
+    """Return the least and most pods of a Knative revision by its annotations; 0 as the most is no limit."""
     annotations = fields(fields(template.get("metadata")).get("annotations"))
     least, most = (
         next((int(text) for name in names if (text := str(annotations.get(name, ""))).isdecimal()), None)
@@ -191,12 +191,12 @@ _MAX_SCALE = ("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxS
 
 
 def revision_label(owner: Workload) -> str:
-    """The label that tells the revisions of a workload's pods apart; empty where none does."""
+    """Return the label that identifies the revision of a workload's pods; empty without one."""
     return "" if owner.is_foreign else REVISION_LABEL_OF.get(owner.kind, "")
 
 
 def replica_name(owner: Workload, ordinal: int) -> str:
-    """The name of a pod; for controllers that draw one at random, the owner's name and a number from 1."""
+    """Return the name of a pod; for random names, the owner's name and a number from 1."""
     if owner.kind == "Pod":
         return owner.name
     if owner.kind == "StatefulSet":
@@ -208,12 +208,12 @@ def replica_name(owner: Workload, ordinal: int) -> str:
 
 
 def made_claims(owner: Workload, pod_name: str) -> tuple[str, ...]:
-    """The names of the claims that a StatefulSet makes for a pod, or made for one of that name before."""
+    """Return the names of the claims that a StatefulSet creates for a pod of this name."""
     return tuple(f"{template}-{pod_name}" for template in owner.claim_templates)
 
 
 def created_labels(owner: Workload, ordinal: int = 0) -> dict[str, str]:
-    """The labels of a pod of this workload at creation, the controller's included."""
+    """Return the labels of a pod of this workload at creation, the controller's included."""
     return {
         **constraint_reader.labels(owner.template.get("metadata") or {}),
         **_controller_labels(owner, ordinal, replica_name(owner, ordinal)),
@@ -232,7 +232,7 @@ def _at(plain: Any, route: Route) -> Plain:
 
 
 def _grouped(owner: Workload, spec: Plain, place: PodPlace) -> Workload:
-    """The leaders or the workers of a LeaderWorkerSet; without a leaderTemplate the leaders are like the workers."""
+    """Return the leaders or the workers of a LeaderWorkerSet; without a leaderTemplate both are alike."""
     both = fields(spec.get("leaderWorkerTemplate"))
     size = 1 if both.get("size") is None else max(1, int(both["size"]))
     if place.template[-1] == "leaderTemplate":
@@ -244,7 +244,7 @@ def _grouped(owner: Workload, spec: Plain, place: PodPlace) -> Workload:
 
 
 def _member(owner: Workload, ordinal: int) -> tuple[int, int]:
-    """The group of a pod, and its index in it."""
+    """Return the group of a pod, and its index in it."""
     group, at = divmod(ordinal, max(1, owner.group.size))
     return group, owner.group.first + at
 
@@ -271,7 +271,7 @@ def _job_spec(spec: Plain, kind: str) -> Plain:
 
 
 def _job_pods(spec: Plain) -> int:
-    """The pods of a Job that run at a time."""
+    """Return how many pods of a Job run at a time."""
     if spec.get("suspend"):
         return 0
     parallelism, completions = spec.get("parallelism"), spec.get("completions")
@@ -280,7 +280,7 @@ def _job_pods(spec: Plain) -> int:
 
 
 def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
-    """The labels a controller adds; hashes and uids are stand-ins, equal for equal templates."""
+    """Return the labels a controller adds; hashes and uids are stand-ins, equal for equal templates."""
     if owner.is_foreign:
         return {}
     kind = owner.kind
@@ -317,7 +317,7 @@ def _ordinal_labels(owner: Workload, index: int, name: str) -> dict[str, str]:
 
 
 def _member_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
-    """The leaders are the pods of one StatefulSet, the workers of each group those of another."""
+    """Return labels: leaders belong to one StatefulSet, the workers of each group to another."""
     group, member = _member(owner, ordinal)
     prefix = "leaderworkerset.sigs.k8s.io"
     return {
@@ -348,7 +348,7 @@ def _config_labels(owner: Workload) -> dict[str, str]:
 
 
 def _knative_labels(owner: Workload) -> dict[str, str]:
-    """Those of the Deployment that stands behind a revision; `app` is the template's where it has one."""
+    """Return the labels of a revision's Deployment; `app` is the template's if it has one."""
     revision = knative_revision(owner)
     own = constraint_reader.labels(owner.template.get("metadata") or {})
     prefix = "serving.knative.dev"
@@ -374,12 +374,12 @@ _LABELS: dict[str, Callable[[Workload], dict[str, str]]] = {
 
 
 def knative_revision(owner: Workload) -> str:
-    """The name of a Knative Service's revision: the template's own, or one that is counted."""
+    """Return the name of a Knative Service's revision: the template's own, or a counted one."""
     return owner.known_hash or (owner.template.get("metadata") or {}).get("name") or f"{owner.name}-00001"
 
 
 def deployer_name(owner: Workload) -> str:
-    """The ReplicationController that a DeploymentConfig makes for its template."""
+    """Return the ReplicationController that a DeploymentConfig makes for its template."""
     return owner.known_hash or f"{owner.name}-1"
 
 
@@ -387,7 +387,7 @@ _SAFE_DIGITS = {ord(digit): "bcdfghjklmnpqrstvwxz2456789"[ord(digit) % 27] for d
 
 
 def _template_hash(template: Plain) -> str:
-    """A label value that changes with the template, in the alphabet of the real hash (rand.SafeEncodeString)."""
+    """Return a label value that changes with the template, in the alphabet of the real hash (rand.SafeEncodeString)."""
     import marshal  # json takes 3 ms to load, and every check needs this
     import zlib
 

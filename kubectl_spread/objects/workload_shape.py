@@ -44,7 +44,7 @@ def problems(kind: WorkloadKind, plain: dict[str, Any]) -> list[decode.Problem]:
 
 @functools.cache
 def shape(kind: WorkloadKind) -> decode.Struct:
-    """The type of a kind, from the root to its pods."""
+    """Return the type of a kind, from the root to its pods."""
     if () in kind.templates:
         return decode.POD
     tree: dict[Any, Any] = {}
@@ -83,7 +83,7 @@ def _shape(kind: WorkloadKind, tree: Any, passed: Route) -> decode.Shape:
 
 
 def _name(passed: Route) -> str:
-    """What Go calls the type: the kind, its spec, and below that by the fields."""
+    """Return Go's name of the type: the kind, its spec, and below that by the fields."""
     kind, *steps = map(str, passed)
     if not steps:
         return kind

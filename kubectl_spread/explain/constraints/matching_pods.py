@@ -119,7 +119,7 @@ def _counted(
 
 
 def _runs(pods: Indices, counts: DomainCounts, columns: Columns) -> Iterator[tuple[int, int, Indices]]:
-    """Pods of one domain and one class, in the order they were bound."""
+    """Yield the pods of each domain and class, in the order they were bound."""
     domains, classes = counts.topology.codes[columns.bound_nodes[pods]], columns.bound_classes[pods]
     order = np.lexsort((pods, classes, domains))
     pods, domains, classes = pods[order], domains[order], classes[order]
@@ -149,7 +149,7 @@ class _Sum:
 
 
 def revision_of(cls: PodClass) -> str:
-    """The revision of its workload that a pod belongs to; empty where no label says so."""
+    """Return the revision of a pod's workload; empty if no label has it."""
     labels = dict(cls.labels)
     return next((labels[key] for key in REVISION_LABELS if key in labels), "")
 

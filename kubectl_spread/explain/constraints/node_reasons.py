@@ -76,7 +76,7 @@ class _Collector:
 
 
 def _first_untolerated(cls: PodClass, columns: Columns) -> dict[Taint, Bools]:
-    """Nodes (bool (N,)) by their first taint that is not tolerated."""
+    """Return nodes (bool (N,)) by their first untolerated taint."""
     codes, taints = columns.tainted.first(cls.tolerations)
     return {taint: codes == at for at, taint in enumerate(taints)}
 

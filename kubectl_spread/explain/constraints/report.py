@@ -184,7 +184,7 @@ def constraint_reports(
     profile: Optional[Profile] = None,
     shared: Optional[SharedDomains] = None,
 ) -> tuple[ConstraintReport, ...]:
-    """Hard constraints as the plugin counted them; soft ones of the pod counted the same way, among themselves.
+    """Return hard constraints as the plugin counted them, and soft ones counted the same way among themselves.
 
     Args:
         cls: of the pod.
@@ -221,12 +221,12 @@ def constraint_reports(
 
 
 def _spreading(profile: Profile) -> Optional[PodTopologySpread]:
-    """The plugin that scores by spread constraints."""
+    """Return the plugin that scores by spread constraints."""
     return next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
 
 
 def passes_all_but_spread(filtered: FilterResult) -> Bools:
-    """Bool (N,): nodes that would take the pod if it had no spread constraints."""
+    """Return the nodes that would take the pod if it had no spread constraints: bool (N,)."""
     passes: Bools = filtered.considered.copy()
     for verdict in filtered.plugin_results:
         if verdict.plugin != names.POD_TOPOLOGY_SPREAD:
@@ -272,7 +272,7 @@ def _detailed(
 
 
 def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
-    """The domains at the minimum, those that cannot take the pod first, grouped by what keeps it out."""
+    """Return the domains at the minimum by what keeps the pod out, unusable ones first."""
     lowest = frozenset(report.minimum_in)
     groups: dict[tuple[NodeReason, ...], list[DomainReport]] = {}
     for domain in report.domains:
@@ -290,7 +290,7 @@ def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
 
 
 def _written(constraint: Constraint, cls: PodClass, *, is_hard: bool) -> TopologySpreadConstraint:
-    """The constraint in the pod, or the scheduler's default one in the same form, with the policies that count."""
+    """Return the pod's constraint, or the scheduler's default in the same form, with the effective policies."""
     if cls.constraints:
         return cls.constraints[constraint.position]._replace(
             node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
@@ -370,7 +370,7 @@ def _with_pods(
 
 
 def _node_names(codes: Int32s, size: int, columns: Columns) -> list[tuple[str, ...]]:
-    """Of each domain the names of its first nodes."""
+    """Return the names of the first nodes of each domain."""
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(size + 1)).tolist()
     return [

@@ -54,7 +54,7 @@ _MAKERS: dict[str, Callable[[PluginResult, PodClass, Columns], Iterable[Requirem
 
 
 def requirements(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
-    """Every requirement that at least one node does not meet, in the order the plugins run."""
+    """Return every requirement that at least one node does not meet, in the order the plugins run."""
     found: list[Requirement] = []
     done: set[str] = set()
     for verdict in filtered.plugin_results:
@@ -85,7 +85,7 @@ def _of_plugin(verdict: PluginResult, cls: PodClass, filtered: FilterResult) -> 
 
 
 def constraint_name(position: int, *, is_default: bool) -> str:
-    """A constraint where it is written: in the pod, or in the arguments of the scheduler's plugin."""
+    """Return the field that holds a constraint: in the pod, or in the arguments of the scheduler's plugin."""
     return f"{'defaultConstraints' if is_default else 'topologySpreadConstraints'}[{position}]"
 
 
@@ -105,7 +105,7 @@ def _spread(cls: PodClass, counts: DomainCounts) -> Requirement:
 
 
 def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
-    """`2 + 1 - 0 = 3 > 1 in a, b; 1 node without topology.kubernetes.io/zone: x1`."""
+    """Return `2 + 1 - 0 = 3 > 1 in a, b; 1 node without topology.kubernetes.io/zone: x1`."""
 
     def why(among: Bools) -> str:
         topology, constraint = counts.topology, counts.constraint
@@ -129,7 +129,7 @@ def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
 
 
 def _nominated(filtered: FilterResult) -> list[Requirement]:
-    """Nodes that fit but for the pods nominated to them: one requirement, held as the whole pod decides it."""
+    """Return one requirement for the nodes that fit without the pods nominated to them."""
     if not filtered.nominated:
         return []
     columns = filtered.columns

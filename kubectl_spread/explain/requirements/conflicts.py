@@ -59,12 +59,12 @@ class ConflictSets(NamedTuple):
 
 
 def conflicts(found: Sequence[Requirement]) -> list[Conflict]:
-    """Irredundant sets of requirements that leave no node, the smallest first, without words; at most `MAX_SETS`."""
+    """Return at most `MAX_SETS` irredundant sets of requirements that leave no node, the smallest first."""
     return list(conflict_sets(found, has_words=False).sets)
 
 
 def conflict_sets(found: Sequence[Requirement], *, has_words: bool) -> ConflictSets:
-    """Irredundant sets of requirements that leave no node; none where some node meets all."""
+    """Return irredundant sets of requirements that leave no node; none if a node meets all."""
     rows = _rows(found)
     if not rows or 0 in rows:
         return ConflictSets()
@@ -87,7 +87,7 @@ def _conflict(chosen: list[Requirement], *, has_words: bool) -> Conflict:
 
 
 def _rows(found: Sequence[Requirement]) -> set[int]:
-    """For each node the requirements that refuse it, as bits of a number; without those that contain another."""
+    """Return the requirements that refuse each node, as bits of a number, without rows that contain another row."""
     if not found:
         return set()
     failing = ~np.array([requirement.allowed for requirement in found], np.bool_)  # (R, N)
@@ -126,7 +126,7 @@ class _Search:
             self.found.append(self._any())
 
     def _any(self) -> tuple[int, ...]:
-        """One set, not the smallest perhaps: of all requirements, each is left out that the rest can do without."""
+        """Return one set, perhaps not the smallest: drop each requirement that the rest does not need."""
         kept = list(range(len(self._hits)))
         for item in reversed(range(len(self._hits))):
             others = [other for other in kept if other != item]

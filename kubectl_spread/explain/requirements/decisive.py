@@ -91,7 +91,7 @@ def _cause(conflict: Conflict, found: Sequence[Requirement], names: Sequence[str
 
 
 def _narrowing(conflict: Conflict) -> list[Requirement]:
-    """The requirements of a conflict that choose among nodes: spread constraints, or else others; none of one alone."""
+    """Return the requirements of a conflict that choose among nodes: spread constraints first; none of a single one."""
     spread = [item for item in conflict.requirements if item.position is not None]
     if spread:
         return spread
@@ -100,7 +100,7 @@ def _narrowing(conflict: Conflict) -> list[Requirement]:
 
 
 def _refuses(requirement: Requirement, decisive: Bools, *, is_part: bool) -> bool:
-    """Whether decisive nodes do not meet a requirement: some of a part of the nodes, else all."""
+    """Return whether decisive nodes do not meet a requirement: some of a part of the nodes, else all."""
     refused = decisive & ~requirement.allowed
     return bool(refused.any()) if is_part else bool(refused.all()) and bool(decisive.any())
 

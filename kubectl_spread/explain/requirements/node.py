@@ -35,7 +35,7 @@ MOST_TAINTS = 24
 
 
 def health(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
-    """One requirement for cordons, and one for each taint that is not tolerated.
+    """Return one requirement for cordons, and one for each untolerated taint.
 
     A cordoned node has `spec.unschedulable` and, from the node controller, a taint that says the same; they come and
     go together and are one requirement. Every taint counts that the pod does not tolerate, not only the first of a
@@ -82,7 +82,7 @@ def _cause_of_taint(taint: Taint) -> str:
 
 
 def untolerated_taints(cls: PodClass, columns: Columns) -> dict[Taint, Bools]:
-    """Every NoSchedule or NoExecute taint that no toleration covers, and the nodes that have it: bool (N,)."""
+    """Return every untolerated NoSchedule or NoExecute taint with its nodes: bool (N,)."""
     if not columns.has_taints:
         return {}
     with_taints: dict[tuple[Taint, ...], list[int]] = {}
@@ -132,7 +132,7 @@ def _why_cordoned(cordoned: Bools, columns: Columns) -> Callable[[Bools], str]:
 
 
 def _why_tainted(taint: Optional[Taint], tainted: Bools, columns: Columns) -> Callable[[Bools], str]:
-    """`c1 is unreachable`, or of a taint that is not well known: `on c1; the pod does not tolerate it`."""
+    """Return `c1 is unreachable`, or of a taint that is not well known: `on c1; the pod does not tolerate it`."""
     state = "" if taint is None else WELL_KNOWN.get(taint.key, "")
 
     def why(among: Bools) -> str:
@@ -145,7 +145,7 @@ def _why_tainted(taint: Optional[Taint], tainted: Bools, columns: Columns) -> Ca
 
 
 def _be(state: str, *, is_one: bool) -> str:
-    """`is unreachable`, `are control-plane nodes`."""
+    """Return `is unreachable`, `are control-plane nodes`."""
     if is_one:
         return f"is {state}"
     noun, _, rest = state.removeprefix("a ").partition(" for ")
@@ -153,7 +153,7 @@ def _be(state: str, *, is_one: bool) -> str:
 
 
 def node_name(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
-    """The node that the pod's own `spec.nodeName` asks for."""
+    """Return the node that the pod's own `spec.nodeName` asks for."""
     text = f"the pod asks for node {cls.node_name} by name"
     if cls.node_name not in columns.index:
         text += ", which does not exist"
@@ -170,7 +170,7 @@ def node_name(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Re
 
 
 def node_affinity(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
-    """Each entry of nodeSelector, and each condition of the required term; terms of which one is enough are one."""
+    """Return each entry of nodeSelector and each required condition; alternative terms are one requirement."""
     found: list[Requirement] = []
     added = [at for at, reason in enumerate(verdict.state.reasons) if reason.text == ADDED_AFFINITY_REASON]
     refused = (verdict.bits & np.uint64(sum(1 << at for at in added))) != 0
@@ -242,7 +242,7 @@ def _required(plugin: str, terms: tuple[NodeSelectorTerm, ...], columns: Columns
 
 
 def by_label(condition: LabelRequirement, columns: Columns) -> Bools:
-    """Bool (N,): nodes whose label meets a condition."""
+    """Return the nodes whose label meets a condition: bool (N,)."""
     topology = columns.topology(condition.key)
     of_values = [condition.matches({condition.key: value}) for value in topology.values]
     return np.array([*of_values, condition.matches({})], np.bool_)[topology.codes]  # -1, where it is missing, is last
@@ -253,7 +253,7 @@ def _by_name(condition: LabelRequirement, columns: Columns) -> Bools:
 
 
 def _meets(term: NodeSelectorTerm, columns: Columns) -> Bools:
-    """Bool (N,): nodes that meet every condition of a term; an empty term, and one that does not parse, none."""
+    """Return the nodes that meet every condition of a term: bool (N,); none for an empty or invalid term."""
     mask = np.full(columns.n, not term.is_empty and term.is_valid, np.bool_)
     if mask.any():
         for condition in term.match_expressions:
@@ -289,7 +289,7 @@ def _why_no_term(terms: tuple[NodeSelectorTerm, ...], refused: Bools, columns: C
 
 
 def _why_label(key: str, refused: Bools, columns: Columns) -> Callable[[Bools], str]:
-    """`disktype is hdd on a1, a2; disktype is missing on b1`."""
+    """Return `disktype is hdd on a1, a2; disktype is missing on b1`."""
 
     def why(among: Bools) -> str:
         topology = columns.topology(key)
@@ -311,7 +311,7 @@ def _why_name(condition: LabelRequirement) -> Callable[[Bools], str]:
 
 
 def named_nodes(filtered: FilterResult) -> Optional[Requirement]:
-    """The nodes that a PreFilter result leaves, where the plugin that says so does not filter."""
+    """Return the nodes that a PreFilter result leaves, if the plugin that returned it has no Filter."""
     if not filtered.narrowed_by or names.NODE_AFFINITY in {verdict.plugin for verdict in filtered.plugin_results}:
         return None
     allowed = filtered.considered.copy()
@@ -327,7 +327,7 @@ def named_nodes(filtered: FilterResult) -> Optional[Requirement]:
 
 
 def features(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
-    """Each feature that nodes must declare."""
+    """Return each feature that nodes must declare."""
     if not verdict.bits.any():
         return []
     found = []

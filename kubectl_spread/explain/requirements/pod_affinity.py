@@ -38,14 +38,14 @@ MOST_OTHERS = 16
 
 
 def requirements(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
-    """The pod's own terms, then the anti-affinity of running pods: the order in which the plugin asks."""
+    """Return the pod's own terms, then the anti-affinity of running pods: the order in which the plugin asks."""
     own = _anti_affinity(cls, columns)
     others = [_with_cause(item, own) for item in _others(cls, columns)]
     return [*_affinity(cls, columns), *(item.requirement for item in own), *others]
 
 
 def of_classes(classes: Bools, columns: Columns) -> Indices:
-    """The bound pods of some classes; `classes`: bool (C,)."""
+    """Return the bound pods of some classes; `classes`: bool (C,)."""
     if not len(classes):
         return np.zeros(0, np.intp)
     return np.flatnonzero(classes[columns.bound_classes])
@@ -93,7 +93,7 @@ class _Against(NamedTuple):
 
 
 def _others(cls: PodClass, columns: Columns) -> list[_Rule]:
-    """One for each workload and key; of more than `MOST_OTHERS`, the rest are one."""
+    """Return one rule for each workload and key; of more than `MOST_OTHERS`, the rest is one."""
     labels, namespace_labels = dict(cls.labels), columns.labels_of(cls.namespace)
     found: dict[_Against, set[int]] = {}
     if columns.has_pod_affinity:
@@ -164,7 +164,7 @@ def _anti_affinity(cls: PodClass, columns: Columns) -> list[_Rule]:
 
 
 def _with_cause(other: _Rule, own: list[_Rule]) -> Requirement:
-    """The anti-affinity of pods that the incoming pod avoids, too, is the other side of one rule: it has its cause."""
+    """Give the anti-affinity of other pods the cause of the own rule that it mirrors."""
     for rule in own:
         is_other_side = rule.topology_key == other.topology_key and bool(np.isin(other.pods, rule.pods).all())
         if is_other_side and np.array_equal(rule.requirement.allowed, other.requirement.allowed):
@@ -199,7 +199,7 @@ def _affinity(cls: PodClass, columns: Columns) -> list[Requirement]:
 
 
 def _matching(terms: tuple[PodAffinityTerm, ...], columns: Columns) -> Bools:
-    """Bool (C,): classes of pods that match all of some terms."""
+    """Return the classes of pods that match all terms: bool (C,)."""
     incoming = [incoming_term(term, columns) for term in terms]
     matches = []
     for known in columns.classes:
@@ -213,7 +213,7 @@ def _selected(selector: Selector) -> str:
 
 
 def _why_beside(domains: _Domains, key: str, columns: Columns) -> Callable[[Bools], str]:
-    """`zone a has web-0 on a1; zone b has db-0 on b1`."""
+    """Return `zone a has web-0 on a1; zone b has db-0 on b1`."""
 
     def why(among: Bools) -> str:
         topology = columns.topology(key)

@@ -26,7 +26,7 @@ _INSUFFICIENT = "Insufficient "
 
 
 def resources(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterator[Requirement]:
-    """The slot that any pod takes, and each resource that is requested."""
+    """Yield the pod slot, and each requested resource."""
     requests = dict(columns.counted(cls).requests)
     for text, mask in masks_by_reason(verdict).items():
         if text == TOO_MANY_PODS.text:
@@ -47,7 +47,7 @@ def resources(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterato
 
 
 def masks_by_reason(verdict: PluginResult) -> dict[str, Bools]:
-    """Bool (N,) of each reason text, True where it does not hold; reasons that differ in their code alone are one."""
+    """Return the nodes without each reason: bool (N,) by text; reasons that differ only in their code are one."""
     masks: dict[str, int] = {}
     for at, reason in enumerate(verdict.state.reasons):
         masks[reason.text] = masks.get(reason.text, 0) | 1 << at
@@ -67,7 +67,7 @@ def _why_full(full: Bools, columns: Columns) -> Callable[[Bools], str]:
 
 
 def _why_short(name: str, asked: int, short: Bools, columns: Columns) -> Callable[[Bools], str]:
-    """`needs 500m; n7 has the most free, 250m of 4; 3 of 4 nodes have enough if empty`."""
+    """Return `needs 500m; n7 has the most free, 250m of 4; 3 of 4 nodes have enough if empty`."""
 
     def why(among: Bools) -> str:
         found = np.flatnonzero(short & among)
@@ -92,7 +92,7 @@ def _why_short(name: str, asked: int, short: Bools, columns: Columns) -> Callabl
 
 
 def ports(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
-    """Each host port of the pod, and who has it."""
+    """Return each host port of the pod, with the pods that use it."""
     found = []
     for index, port in enumerate(dict.fromkeys(cls.host_ports)):
         taken = np.array(
@@ -122,7 +122,7 @@ def _port_text(port: HostPort) -> str:
 
 
 def why_pods(pods: Indices, columns: Columns, verb: str) -> Callable[[Bools], str]:
-    """`taken by web-1 on a1, web-2 on b1 and 3 more`; `pods` are indices into `columns.bound_pods`."""
+    """Return `taken by web-1 on a1, web-2 on b1 and 3 more`; `pods` are indices into `columns.bound_pods`."""
 
     def why(among: Bools) -> str:
         found = pods[among[columns.bound_nodes[pods]]]
@@ -132,6 +132,6 @@ def why_pods(pods: Indices, columns: Columns, verb: str) -> Callable[[Bools], st
 
 
 def pods_on_nodes(pods: list[int], columns: Columns) -> str:
-    """Up to three pods with their nodes; `pods` are indices into `columns.bound_pods`."""
+    """Return up to three pods with their nodes; `pods` are indices into `columns.bound_pods`."""
     shown = [(columns.bound_pods[at].name, columns.nodes[columns.bound_nodes[at]].name) for at in pods[:3]]
     return listed([f"{pod} on {node}" for pod, node in shown], of=len(pods))

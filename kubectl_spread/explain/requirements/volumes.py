@@ -41,7 +41,7 @@ _WHY_UNBOUND = {
 
 
 def claims(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
-    """Each claim that has a volume, and those together that are still to be bound.
+    """Return each claim that has a volume, and one requirement for all unbound claims.
 
     A volume's node affinity (VolumeBinding) and its zone labels (VolumeZone) are one requirement: nobody changes one
     of them alone. Unbound claims are one requirement, as they compete for volumes.
@@ -92,7 +92,7 @@ def _bound(claim: Claim, columns: Columns, *, by_affinity: bool, by_zone: bool) 
 def _why_bound(
     name: str, volume: Volume | None, topologies: list[VolumeTopology], refused: Bools, columns: Columns
 ) -> str:
-    """`volume pv-1 is reached from nodes with topology.kubernetes.io/zone=a only: not from b1`."""
+    """Return `volume pv-1 is reached from nodes with topology.kubernetes.io/zone=a only: not from b1`."""
     if volume is None:
         return f"volume {name} does not exist"
     terms = volume.terms or ()
@@ -128,7 +128,7 @@ def _unbound(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Req
 
 
 def _selected(waiting: list[str], cls: PodClass, columns: Columns) -> dict[str, str]:
-    """The node that is chosen for each claim that has one."""
+    """Return the node that is chosen for each claim that has one."""
     claims_by_name = {name: columns.storage.claims.get(ObjectKey(cls.namespace, name)) for name in waiting}
     return {name: claim.selected_node for name, claim in claims_by_name.items() if claim and claim.selected_node}
 
@@ -148,7 +148,7 @@ def _why_unbound(masks: dict[str, Bools], selected: dict[str, str], columns: Col
 
 
 def restrictions(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
-    """Claims that one pod may use, and disks that a node can mount once."""
+    """Return claims that only one pod can use, and disks that a node can mount once."""
     found: list[Requirement] = []
     claims_of = columns.storage.claims_of(cls, with_ephemeral=False)
     exclusive = {key.name for key, claim in claims_of if claim and READ_WRITE_ONCE_POD in claim.access_modes}
@@ -185,7 +185,7 @@ def restrictions(verdict: PluginResult, cls: PodClass, columns: Columns) -> list
 
 
 def _pods_of(of_classes: list[bool], columns: Columns) -> Indices:
-    """Indices into `bound_pods` of the pods of some classes."""
+    """Return the pods of some classes as indices into `bound_pods`."""
     return np.flatnonzero(np.array([*of_classes, False], np.bool_)[columns.bound_classes])
 
 
@@ -196,7 +196,7 @@ def _why_exclusive(name: str, using: Indices, columns: Columns) -> Callable[[Boo
 
 
 def limits(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
-    """How many volumes of a CSI driver a node can attach."""
+    """Return how many volumes of a CSI driver a node can attach."""
     found = []
     for mask in masks_by_reason(verdict).values():
         why = _why_limit(~mask, columns)
