@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -343,3 +347,81 @@ def test_an_autoscaler_that_is_not_known(web: str, capsys: pytest.CaptureFixture
         'error: the cluster facts hold no HorizontalPodAutoscaler of deployments.apps "web"; '
         "name the range with --replicas MIN..MAX\n"
     )
+
+
+MANY = WEB.replace("replicas: 3", "replicas: 24")
+
+
+def test_ctrl_c_prints_what_is_known_so_far(tmp_path: Path) -> None:
+    """Exit code 130; the answer says that it is not the whole one."""
+    path = tmp_path / "web.yaml"
+    path.write_text(MANY)
+    args = ["simulate", "-f", str(path), "rollout", "restart", "deploy/web", "--topology", "zones=4,nodes=6"]
+    command = [sys.executable, "-m", "kubectl_spread", *args, "--timeout", "0", "--max-states", "100000000"]
+    for wait_s in (4, 20, 60):  # the search must have begun
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(wait_s)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=120)
+        if out:
+            break
+
+    assert (running.returncode, err) == (130, "")
+    assert "The search was interrupted: this is what is known so far." in out
+    assert "other outcomes are possible" in " ".join(out.split())
+
+
+FACTS = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Node
+  metadata: {name: a1, labels: {kubernetes.io/hostname: a1}}
+  status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
+- apiVersion: apps/v1
+  kind: StatefulSet
+  metadata: {name: db, namespace: shop}
+  spec:
+    replicas: 1
+    selector: {matchLabels: {app: db}}
+    template:
+      metadata: {labels: {app: db}}
+      spec: {containers: [{name: c, image: x}], volumes: [{name: v, emptyDir: {}}]}
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    name: db-0
+    namespace: shop
+    labels: {app: db}
+    ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, controller: true}]
+  spec: {nodeName: a1, containers: [{name: c, image: x}]}
+  status: {phase: Running}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: bare, namespace: shop}
+  spec: {nodeName: a1, containers: [{name: c, image: x}]}
+  status: {phase: Running}
+"""
+
+
+def test_a_drain_stops_at_pods_that_kubectl_does_not_evict_unasked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In kubectl's words; the node stays cordoned. With its flags the pods go, and the bare one for good."""
+    path = tmp_path / "facts.yaml"
+    path.write_text(FACTS)
+    facts = ["--snapshot", str(path), "-o", "json"]
+    assert run(["simulate", "drain", "a1", *facts]) == 1
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    assert step["refusal"] == (
+        'error: unable to drain node "a1" due to error: '
+        "[cannot delete Pods with local storage (use --delete-emptydir-data to override): shop/db-0, "
+        "cannot delete cannot delete Pods that declare no controller (use --force to override): shop/bare], "
+        "continuing command..."
+    )
+
+    assert run(["simulate", "drain", "a1", "--force", "--delete-emptydir-data", *facts]) == 1
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    assert (step["refusal"], step["lostPods"], step["verdict"]) == (None, ["bare"], "getsStuck")
+    assert [item["pod"] for item in step["pending"]] == ["db-0"]

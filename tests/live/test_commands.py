@@ -34,6 +34,8 @@ COMMANDS = {
     "explain a manifest": ["explain", "-f", WEB],
     "check a manifest": ["check", WEB],
     "check a manifest as JSON": ["check", WEB, "-o", "json"],
+    "simulate a rollout": ["simulate", "rollout", "restart", "deploy/web", "--outcomes", "first"],
+    "simulate a drain as JSON": ["simulate", "drain", "a-1", "-o", "json", "--outcomes", "sample=2"],
 }
 
 

@@ -86,7 +86,7 @@ class _Names:
 
     def _sentence(self, event: Event) -> str:
         sentence = _SENTENCES[event.kind](event, self._pod(event))
-        return f"A{sentence[1:]}" if sentence.startswith("a pod of ") else sentence
+        return f"{sentence[0].upper()}{sentence[1:]}" if sentence.startswith(("a pod of ", "pod ")) else sentence
 
     def _pod(self, event: Event) -> str:
         owner = event.owner
