@@ -1,4 +1,4 @@
-"""`kubectl spread explain --message`: what a pasted message says. Nothing here loads numpy."""
+"""`kubectl spread explain --message`: explain a pasted message. Nothing here loads numpy."""
 
 from __future__ import annotations
 

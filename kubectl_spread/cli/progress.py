@@ -1,4 +1,4 @@
-"""A line on standard error that says what takes so long; on a terminal only, and only after a second."""
+"""A progress line on standard error, on a terminal only, after one second."""
 
 from __future__ import annotations
 

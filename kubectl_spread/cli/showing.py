@@ -1,4 +1,4 @@
-"""`check --show-files`: the files that would be checked, and the roots that they belong to."""
+"""`check --show-files`: list the files that would be checked, with their roots."""
 
 from __future__ import annotations
 

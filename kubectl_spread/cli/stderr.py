@@ -1,4 +1,4 @@
-"""What goes to standard error: data stays alone on standard output."""
+"""Messages on standard error; standard output has data only."""
 
 from __future__ import annotations
 

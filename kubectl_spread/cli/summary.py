@@ -1,4 +1,4 @@
-"""What a run of `check` says at its end: the report, a summary, the exit code."""
+"""The end of `check`: its outputs, the summary line, and the exit code."""
 
 from __future__ import annotations
 

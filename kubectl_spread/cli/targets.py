@@ -1,4 +1,4 @@
-"""What is named on the command line, in kubectl's manner."""
+"""Arguments that name objects, read as kubectl reads them."""
 
 from __future__ import annotations
 

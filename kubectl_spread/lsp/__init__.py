@@ -1,1 +1,1 @@
-"""The language server: what `check` finds, in an editor. Only `server` and what it asks know the protocol."""
+"""The language server: findings of `check` in an editor."""

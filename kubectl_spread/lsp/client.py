@@ -1,4 +1,4 @@
-"""What the client at the other end understands."""
+"""Capabilities of the client."""
 
 from __future__ import annotations
 

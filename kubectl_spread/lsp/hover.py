@@ -1,4 +1,4 @@
-"""What a rule is about, where the cursor is on a finding of it."""
+"""The page of a rule when the cursor is on one of its findings."""
 
 from __future__ import annotations
 

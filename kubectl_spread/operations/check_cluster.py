@@ -1,4 +1,4 @@
-"""`check` of what runs: workloads as the cluster has them, their Pending pods and their next rollouts; loads numpy."""
+"""Check running workloads: their constraints, Pending pods and next rollouts; loads numpy."""
 
 from __future__ import annotations
 

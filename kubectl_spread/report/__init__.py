@@ -1,1 +1,1 @@
-"""Values to text."""
+"""Results as text and JSON, one package for each command."""

@@ -1,4 +1,4 @@
-"""How a release behaves otherwise than the newest one whose rules are followed."""
+"""Differences between a release and the newest supported one, as text and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A message explained: as text of a given width, and as a MessageExplanation (schemas/message.json)."""
+"""Explanations of pasted messages, as text and as a MessageExplanation (schemas/message.json)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules themselves: a table of them, and a page of each."""
+"""The table of rules, and the page of each rule."""
 
 from __future__ import annotations
 

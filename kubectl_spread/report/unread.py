@@ -1,4 +1,4 @@
-"""What of a cluster might not be read, as one line and as data."""
+"""Resources of a cluster that may not be read, as one line and as JSON."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_check_says_that_the_rest_of_the_rollout_gets_stuck(capsys: pytest.Captu
 
     assert 1 == code
     assert out == (
-        "Rollout: the one under way of statefulset/etcd in shop, where 1 pod is old, gets stuck: etcd-0 stays Pending: "
+        "Rollout: statefulset/etcd in shop: the current rollout (1 old pod left) gets stuck: etcd-0 stays Pending: "
         "0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 2 node(s) didn't match "
         "PersistentVolume's node affinity. no new claims to deallocate, preemption: 0/3 nodes are available: 1 No "
         "preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.\n"
@@ -126,7 +126,7 @@ def test_rollout_that_completes_is_no_reason_for_an_exit_code(
     path.write_text(json.dumps(facts))
     code = run(["check", "-n", "shop", "--snapshot", str(path), "--ignore", "SPR"])
 
-    assert (0, "Rollout: the one under way of statefulset/etcd in shop, where 1 pod is old, completes\n") == (
+    assert (0, "Rollout: statefulset/etcd in shop: the current rollout (1 old pod left) completes\n") == (
         code,
         capsys.readouterr().out,
     )

@@ -1,4 +1,4 @@
-"""What `check` says of workloads that run: a line for alike Pending pods, one for a rollout that gets stuck."""
+"""Lines of `check` about running workloads: one for each group of Pending pods and each rollout."""
 
 from __future__ import annotations
 
@@ -123,9 +123,8 @@ _ENDS = {
 
 
 def _under_way(item: UnderWay) -> str:
-    noun = "pod is" if item.old == 1 else "pods are"
-    told = f"the one under way of {_name(item)} in {safe(item.key.namespace)}, where {item.old} {noun} old, "
-    told += _ENDS[item.end]
+    old = counted(item.old, "old pod")
+    told = f"{_name(item)} in {safe(item.key.namespace)}: the current rollout ({old} left) {_ENDS[item.end]}"
     return f"{told}: {safe(item.pod)} stays Pending: {safe(item.message)}" if item.pod else told
 
 
@@ -141,5 +140,5 @@ def _name(item: Union[WaitingGroup, Lost, Uncreated, UnderWay]) -> str:
 
 def _stuck(item: Stuck) -> str:
     name = safe(f"{item.workload.kind.lower()}/{item.workload.name} in {item.workload.namespace}")
-    when = f", once {safe(item.gone)} has gone," if item.gone else ""
-    return f"the next one of {name} gets stuck: its first pod{when} stays Pending: {cause(item.explanation)}"
+    when = f", created after {safe(item.gone)} is deleted," if item.gone else ""
+    return f"{name}: the next rollout gets stuck: its first pod{when} stays Pending: {cause(item.explanation)}"

@@ -1,4 +1,4 @@
-"""What fixing would change, as a unified diff that `git apply` and `patch` take."""
+"""The changes of fixes, as a unified diff for `git apply` and `patch`."""
 
 from __future__ import annotations
 

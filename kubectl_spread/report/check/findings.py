@@ -1,4 +1,4 @@
-"""Findings as text, with the lines they are about."""
+"""Findings as text, each with its source line."""
 
 from __future__ import annotations
 

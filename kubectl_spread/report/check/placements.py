@@ -1,4 +1,4 @@
-"""Where the replicas of workloads went, as text."""
+"""Placements of replicas as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `check` found, in the formats it can be printed in."""
+"""The result of a check, and the formats it can be printed in."""
 
 from __future__ import annotations
 

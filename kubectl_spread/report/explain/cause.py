@@ -1,4 +1,4 @@
-"""Why no node fits, in one clause: the nodes that matter, and every reason why they are refused."""
+"""The clause that says why no node fits: the decisive nodes, and every reason that refuses them."""
 
 from __future__ import annotations
 

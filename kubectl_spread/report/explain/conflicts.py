@@ -1,4 +1,4 @@
-"""What together leaves no node, as text."""
+"""Conflicts as text: requirements that together leave no node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The account of a spread constraint as text."""
+"""A spread constraint as text: its counts, its minimum and its domains."""
 
 from __future__ import annotations
 

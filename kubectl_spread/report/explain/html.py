@@ -1,4 +1,4 @@
-"""An answer of `explain` as one page: no scripts, nothing fetched, readable on paper and in the dark."""
+"""Explanations as one HTML page: no scripts, no network, readable on paper, in the dark and on a telephone."""
 
 from __future__ import annotations
 

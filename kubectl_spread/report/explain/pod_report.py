@@ -1,4 +1,4 @@
-"""What `explain` answers with: an explanation, and what the cluster itself says."""
+"""The report on a pod: its explanation, and the messages and events of the cluster about it."""
 
 from __future__ import annotations
 

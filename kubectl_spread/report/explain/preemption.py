@@ -1,4 +1,4 @@
-"""Preemption as text: whom it would evict and why there, or why it does not help."""
+"""Preemption as text: the pods to evict and the choice of the node, or why it does not help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores as text: the table, what decided, what was outvoted, and what a bound pod would do today."""
+"""Scores as text: the table, the deciding plugins, outvoted constraints, and where a bound pod would go now."""
 
 from __future__ import annotations
 

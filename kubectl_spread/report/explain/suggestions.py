@@ -1,4 +1,4 @@
-"""Suggestions as text and as JSON: what to change, what comes of it, what is given up, and the commands."""
+"""Suggestions as text and as JSON: the change, its effect, its cost, and the commands."""
 
 from __future__ import annotations
 

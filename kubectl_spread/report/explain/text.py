@@ -1,4 +1,4 @@
-"""An answer of `explain` as text: the verdict, the evidence, and what to do."""
+"""Explanations as text: the verdict, the evidence, and suggestions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentence that answers the question, in plain words."""
+"""The first sentence of an explanation: what happens to the pod, and why."""
 
 from __future__ import annotations
 
