@@ -96,9 +96,18 @@ def apply_fixes(
         if not done:
             break
         findings = judge(results)
-    fixed.update((id(finding), finding) for finding in unfixed.vanished(findings) if fixed)
+    if fixed:
+        fixed.update((id(finding), finding) for finding in unfixed.vanished(findings))
+    done, refused = _in_order(first, fixed, reasons)
+    return FixResult(results, findings, done, refused)
+
+
+def _in_order(
+    first: list[Finding], fixed: dict[int, Finding], reasons: dict[int, Refusal]
+) -> tuple[list[Finding], list[Refusal]]:
+    """Return the fixed findings and the refusals of others, in the order of the first findings."""
     refused = [reasons[id(item)] for item in first if id(item) in reasons and id(item) not in fixed]
-    return FixResult(results, findings, [item for item in first if id(item) in fixed], refused)
+    return [item for item in first if id(item) in fixed], refused
 
 
 def _passes(

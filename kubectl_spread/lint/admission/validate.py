@@ -59,11 +59,7 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
         return CheckedObject([], [])
     problems = [item for item in workload_shape.problems(kind, manifest.plain) if not unresolved.is_directive(item)]
     open_routes = [item.route for item in problems if unresolved.is_open(manifest, item)]
-    findings = [
-        _undecodable(manifest, item, is_open=item.route in open_routes)
-        for item in problems
-        if item.route not in open_routes or not unresolved.is_beside(item)
-    ]
+    findings = _undecodable_values(manifest, problems, open_routes)
     is_undecodable = any(item.kind is decode.Kind.TYPE and item.route not in open_routes for item in problems)
     places = kind.places(manifest.plain)
     findings += misplaced(manifest, kind, places)
@@ -209,6 +205,15 @@ def _rejected_later(manifest: Manifest, spec: Route, error: FieldError) -> Findi
         path=f"spec.{error.path}",
         hint=hints.for_rule(error.rule, None),
     )
+
+
+def _undecodable_values(manifest: Manifest, problems: list[decode.Problem], open_routes: list[Route]) -> list[Finding]:
+    """Return findings for values that do not decode; open ones only if they concern constraints."""
+    return [
+        _undecodable(manifest, item, is_open=item.route in open_routes)
+        for item in problems
+        if item.route not in open_routes or not unresolved.is_beside(item)
+    ]
 
 
 def _undecodable(manifest: Manifest, problem: decode.Problem, *, is_open: bool) -> Finding:
