@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # hundreds of regular expressions
 class Disagreement(NamedTuple):
     """What the scheduler says of the nodes, part by part, where by what is known here some of them fit.
 
-    unexplained: the parts that name more nodes than those that are refused for the same here; all, if none does.
+    unexplained: parts that count more nodes than are refused for that reason here; all parts if there is no such part.
     """
 
     parts: tuple[Part, ...]

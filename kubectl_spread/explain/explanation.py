@@ -114,7 +114,7 @@ class Explanation(NamedTuple):
     `message` is what the scheduler would write now, or the API server of a pod that has gates; `reported` is what
     the cluster facts say it wrote. Where preemption would help, `nominated_node` and `victims` name the node and the
     pods it would evict there; where it was done already, the pods that have not ended yet. Of a pod that is not
-    predictable, `beyond` says what it depends on; the evidence is that of the rules that are evaluated, and there is no
+    predictable, `beyond` says what it depends on; the evidence covers only the evaluated rules, and there is no
     message.
     """
 
@@ -128,7 +128,7 @@ class Explanation(NamedTuple):
     requirements: tuple[Requirement, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     node_names: tuple[str, ...] = ()
-    domain_key: str = ""  # the label by which many nodes are told: that of the first constraint, else the zone
+    domain_key: str = ""  # the label that groups many nodes: the topology key of the first constraint, else the zone
     domain_of: tuple[str, ...] = ()  # its value on each of `node_names`; empty where a node lacks it
     beyond: tuple[str, ...] = ()
     nominated_node: str = ""
@@ -136,7 +136,7 @@ class Explanation(NamedTuple):
     others: tuple[str, ...] = ()  # pods of the same workload for which the same holds
     ignored: Ignored = Ignored()
     scheduler: SchedulerPods = SchedulerPods()  # of a pod whose scheduler is not known
-    more_conflicts: int = 0  # that were found and are not told
+    more_conflicts: int = 0  # found, but left out
     conflicts_are_complete: bool = True  # whether there are no others
     preemption: Optional[PreemptionReport] = None  # where no node fits and the scheduler would try it
     scores: Optional[ScoreTable] = None  # where a node fits
@@ -183,7 +183,7 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_
 
 
 def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool) -> Explanation:
-    """Explain a pod that has a node: how it stands there today, unless it is about to go."""
+    """Explain a bound pod: what the scheduler would decide today, unless it is terminating."""
     nothing = Diagnosis(len(cluster.nodes))
     if pod.terminating:
         return Explanation(pod, PodVerdict.TERMINATING, nothing)
@@ -232,7 +232,7 @@ def _evicted(pod: Pod, filtered: FilterResult) -> tuple[Pod, ...]:
 
 
 def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Explanation:
-    """Explain a pod that no profile schedules; `known`: the names of those that there are."""
+    """Explain a pod that no profile schedules; `known`: the names of the profiles."""
     beyond = not_evaluated(pod.cls, None, cluster)
     nothing = Diagnosis(len(cluster.nodes))
     same = [other for other in cluster.pods if other.is_visible and other.cls.scheduler_name == pod.cls.scheduler_name]

@@ -37,7 +37,7 @@ _MOST_PODS = 50  # elsewhere, for each of them
 class Victim(NamedTuple):
     """A pod that would be evicted.
 
-    owner: the workload it belongs to. is_sibling: that of the incoming pod too. counted_by: the names of the incoming
+    owner: its workload. is_sibling: the incoming pod has the same workload. counted_by: the names of the incoming
     pod's hard constraints that select it. breaks_budget: the eviction would break a disruption budget.
     """
 
@@ -88,7 +88,7 @@ class Unhelpful(NamedTuple):
 
 
 class Elsewhere(NamedTuple):
-    """A pod on another node of the domain, without which a node would take the pod: nobody tries that."""
+    """A pod on another node of the domain, without which a node would take the pod; the scheduler does not try that."""
 
     node: str
     pod: Pod
@@ -98,7 +98,7 @@ class Elsewhere(NamedTuple):
 class PreemptionReport(NamedTuple):
     """What preemption comes to.
 
-    not_eligible: why the pod may evict nobody, in the scheduler's words. node, victims: what it would do, empty where
+    not_eligible: why the pod may not evict pods, in the scheduler's words. node, victims: what it would do, empty where
     it does not help. choices: the nodes it would choose among, the best first, ten at most of `candidates`. criterion:
     what puts the first before the second.
     """

@@ -1,4 +1,4 @@
-"""Which node the scheduler would take of those that fit, which plugins decide that, and what they outvote.
+"""The scores of the nodes that fit: the winner, the plugins that decide, and what they outvote.
 
 Source: pkg/scheduler/schedule_one.go, prioritizeNodes, selectHost (v1.36.2): a node's score is the sum of what the
 plugins give it, each from 0 to 100 times the plugin's weight, and one of the nodes with the highest sum is taken.
@@ -151,7 +151,7 @@ def score_table(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> Optio
         scores = scheduler.score(pod, filtered, nodes)
     except ScoreError as error:
         return ScoreTable(feasible=feasible, error=str(error))
-    return _Table(pod.cls, scores, scheduler).told(feasible)
+    return _Table(pod.cls, scores, scheduler).table(feasible)
 
 
 class _Table:
@@ -169,7 +169,7 @@ class _Table:
         self._total = scores.total
         self._best = scores.total == scores.total.max()
 
-    def told(self, feasible: int) -> ScoreTable:
+    def table(self, feasible: int) -> ScoreTable:
         # lexsort: the last key counts first
         order = np.lexsort((self._nodes, -self._total)).tolist()
         weights = {weighted.plugin.name: weighted.weight for weighted in self._profile.score}

@@ -14,7 +14,7 @@ from kubectl_spread.objects.workload import replica_name
 
 
 class Failure(NamedTuple):
-    """Why a controller did not create a pod, in its words; `at` and `times` as far as an event says it."""
+    """Why a controller did not create a pod, in its words; `at` and `times` of its event, if there is one."""
 
     about: OwnerKey
     reason: str

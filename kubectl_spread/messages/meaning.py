@@ -1,6 +1,6 @@
-"""What the parts of a message mean, in plain sentences with their numbers, and what to run next.
+"""The meaning of a message and of its parts, and the commands to run next.
 
-The order of the scheduler's checks stands behind several of them: a node is counted under the first that refuses it
+The order of the scheduler's checks matters: a node is counted under the first check that refuses it
 (pkg/scheduler/apis/config/v1/default_plugins.go): cordon, node name, taints, node affinity, ports, resources, volumes,
 spread constraints, pod affinity, devices, features.
 """
@@ -131,8 +131,8 @@ def meaning_of_words(words: str) -> str:
 
 def meaning_of_text(text: str) -> str:
     """Return the meaning of a whole text; empty if it is unknown. The last of several messages counts."""
-    told = parse_all(text)
-    return meaning_of_whole(told[-1]) if told and told[-1].form != "unknown" else ""
+    messages = parse_all(text)
+    return meaning_of_whole(messages[-1]) if messages and messages[-1].form != "unknown" else ""
 
 
 def meaning_of_whole(message: Message) -> str:

@@ -1,6 +1,6 @@
 """Sentences of controllers, the API server, kubectl, Helm, Argo CD and kops.
 
-In `meaning` and `commands`, `{name}` stands for the group of that name in the shape.
+In `meaning` and `commands`, `{name}` is the text of the group of that name in the shape.
 """
 
 from __future__ import annotations

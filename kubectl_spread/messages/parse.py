@@ -6,8 +6,8 @@ What kube-scheduler writes (FitError.Error of pkg/scheduler/framework/types.go, 
     list       = count " " reason { ", " count " " reason }
     postfilter = [ words ", " ] "preemption: " ( message | "not eligible due to " ... )
 
-What stands around it is not the message and is passed over: the columns of `kubectl describe`, quotes, YAML or JSON.
-Whatever else is not understood is kept word for word, so that somebody can be told.
+Text around a message is ignored: the columns of `kubectl describe`, quotes, YAML or JSON.
+Other text that is not understood is kept word for word and reported.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _message(pasted: PastedText, place: Place, following: int) -> Message:
     end = following
     line = line_start(pasted.plain, following, place.end)
     if following < len(pasted.plain) and line > place.end:
-        end = line  # what stands before the next message in its line is of that message
+        end = line  # text before the next message in its line belongs to that message
     if place.found is not None:
         return _sentence(pasted, place, place.found, end)
     reader = Reader(pasted, place.end, end)

@@ -126,7 +126,7 @@ def times_seen(plain: str, at: int) -> int:
 
 
 _AGE = r"(?:<?(?:unknown|invalid)>?|(?:\d+(?:\.\d+)?(?:ms|[smhdy]))+)"
-# What stands around messages: rows and columns of kubectl, keys of YAML and JSON, fields of klog, a shell.
+# Surroundings of messages: rows and columns of kubectl, keys of YAML and JSON, fields of klog, a shell.
 _AROUND = re.compile(
     rf"[\s\"'`.,;:|=~*_\[\](){{}}<>…#-]*"
     r"|(?:type\s+reason|last\s+seen|firstseen|namespace\s+last)\b.*|events\s*:.*"

@@ -1,6 +1,6 @@
 """Sentences of kube-scheduler that are no list of nodes.
 
-In `meaning` and `commands`, `{name}` stands for the group of that name in the shape.
+In `meaning` and `commands`, `{name}` is the text of the group of that name in the shape.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Source: the ErrReason constants of pkg/scheduler/framework/plugins, before 1.18 those of
 pkg/scheduler/algorithm/predicates/error.go, and cluster-autoscaler's core/scaleup. Where a wording is of some releases
-only, their minor versions stand beside it; they tell which release wrote a message.
+only, it has their minor versions, which identify the release that wrote a message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Affinity: which nodes a pod asks for, and which pods it wants beside it or away from it.
+"""Node affinity, pod affinity and pod anti-affinity.
 
 Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go;
 pkg/scheduler/framework/types.go, AffinityTerm (v1.36.2).

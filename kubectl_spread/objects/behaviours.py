@@ -273,7 +273,7 @@ RESTRICTIONS_SKIP = switch(
     "restrictions-skip", "VolumeRestrictions", f"{_PLUGINS}/volumerestrictions/volume_restrictions.go",
     Effect.PLACEMENT, "1.28",
     off="filters every pod",
-    on="does not filter a pod whose volumes nobody uses, whatever nominated pods use",
+    on="does not filter a pod whose volumes no pod uses, whatever nominated pods use",
 )
 LOST_CLAIM_IN_PRE_FILTER = switch(
     "lost-claim", "VolumeBinding", _VOLUME_BINDING, Effect.TEXT, "1.23",

@@ -2,7 +2,7 @@
 
 Nothing is known there of the pods. What is found is one of these:
 
-- a list under a key that ends in `topologySpreadConstraints`, whatever stands above it;
+- a list under a key that ends in `topologySpreadConstraints`, at any depth;
 - the `value` of a JSON patch (RFC 6902) whose `path` leads to such a list, to an entry of it, or to a field of one;
 - an object of a known kind inside another one (`spec.patch`, Ansible's `definition:`);
 - a text that names the key: it may be YAML itself.

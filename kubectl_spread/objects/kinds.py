@@ -1,6 +1,6 @@
 """The kinds that carry pod templates: where each keeps them, and what kubectl calls it.
 
-Those of Kubernetes, those of controllers that many clusters have, and those that a run names itself (`PodSpecPath`).
+Kinds of Kubernetes, of widespread controllers, and of the configuration (`PodSpecPath`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class WorkloadKind(NamedTuple):
 
     `templates` lead to what has `metadata` and `spec` of the pod; () for a Pod itself. `pod_specs` lead to pod specs
     without a template around them. A kind `has_fixed_place` when
-    the API server knows its one template, so that it cannot be absent. Of a kind that `is_foreign` nobody knows here
+    the API server knows its one template, so that it cannot be absent. Of a kind that `is_foreign` it is unknown
     what its controller adds to the pods, nor how many there are. No groups means any.
     """
 
@@ -93,7 +93,7 @@ def _expanded(plain: Any, route: Route, passed: Route) -> Iterable[Route]:
 
 
 class Kinds:
-    """The kinds of a run, those that it names itself before the others."""
+    """The kinds of a run, its own kinds first."""
 
     def __init__(self, entries: Iterable[WorkloadKind]) -> None:
         self._by_kind: dict[str, list[WorkloadKind]] = {}

@@ -26,7 +26,7 @@ _DEFINITION = re.compile(r"""["']?kind["']?\s*:\s*["']?CustomResourceDefinition\
 
 
 class Manifest(NamedTuple):
-    """One object; `route` is where it stands in its document, () unless it is an item of a List.
+    """One object; `route` is its place in the document, () unless it is an item of a List.
 
     `workload_kind` is None for a kind that has no pod template known to the run.
     """

@@ -1,4 +1,4 @@
-"""Where well-known operators keep constraints in their own kinds, beside no whole pod spec.
+"""Where the kinds of well-known operators have constraints outside a whole pod spec.
 
 A path leads to what holds the list; `*` is any key of a mapping and any item of a list. `as_written` says that the
 operator copies a constraint without a labelSelector as it is, so that it counts no pods; others add a selector. An

@@ -108,7 +108,7 @@ class PodClass(NamedTuple):
 
     @property
     def has_pod_affinity(self) -> bool:
-        """Whether it wants other pods beside it or away from it, in whatever way."""
+        """Whether it has any pod affinity or anti-affinity."""
         return bool(
             self.pod_affinity or self.pod_anti_affinity or self.preferred_affinity or self.preferred_anti_affinity
         )

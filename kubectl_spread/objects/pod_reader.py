@@ -1,4 +1,4 @@
-"""Pods by the thousand: those that differ in what is their own alone are checked and read once.
+"""Reading of many pods: replicas that differ only in per-pod fields are checked and read once.
 
 Replicas have one template, and a cluster has a thousand times fewer templates than pods. What a pod shares is told by
 taking away what it does not: `_OWN` names the fields that differ from replica to replica, and fields that nobody looks

@@ -1,4 +1,4 @@
-"""Pods in the text of a list: what replicas share is parsed once, and what nobody looks at never.
+"""Pods in the text of a list: shared parts of replicas are parsed once, unused parts never.
 
 Most of a pod's text is its spec, which differs between replicas in the node and in the name of the volume with the
 service account's token, and the account of who wrote which field. An API server writes both always at the same place:
@@ -48,7 +48,7 @@ class _Places(NamedTuple):
 
 
 class PodTexts:
-    """Remembers the specs that it has met; `spec_key` is that of the pod scanned last."""
+    """Remembers the specs that it has met; `spec_key` belongs to the pod scanned last."""
 
     def __init__(self) -> None:
         self._specs: dict[str, _Spec] = {}

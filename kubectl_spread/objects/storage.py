@@ -36,7 +36,7 @@ class ObjectKey(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A PersistentVolumeClaim; `request` in thousandths of a byte. `is_new`: it is of a manifest, and nobody bound it.
+    """A PersistentVolumeClaim; `request` in thousandths of a byte. `is_new`: it is from a manifest and not bound.
 
     `names_class` is False where nothing is said of a class, so that the API server puts the default one there.
     """
@@ -50,7 +50,7 @@ class Claim(NamedTuple):
     request: int
     selector: Optional[Selector]
     volume_mode: str
-    selected_node: Optional[str]  # None where nobody has chosen
+    selected_node: Optional[str]  # None if no node is chosen
     is_lost: bool
     is_deleted: bool
     owner_uid: str = ""  # of its controller
@@ -135,7 +135,7 @@ class Storage(NamedTuple):
     tracks_capacity: frozenset[str] = frozenset()  # drivers
     capacities: tuple[Capacity, ...] = ()
     attachments: tuple[tuple[str, str], ...] = ()  # node, volume
-    drivers: frozenset[str] = frozenset()  # those that a CSIDriver or a CSINode names
+    drivers: frozenset[str] = frozenset()  # named by a CSIDriver or a CSINode
 
     def has_driver(self, name: str) -> bool:
         """Return whether anything in the cluster shows that a CSI driver is installed."""

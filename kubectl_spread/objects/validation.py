@@ -80,8 +80,8 @@ def constraint_errors(
     Args:
         constraints: of one pod, in order.
         created_with: the labels of a pod that is created, whose matchLabelKeys are then merged into the selector
-            before validation; None for a template, which is validated as it stands.
-        minor: the API server's minor version, the latest where nobody says it. Fields that it drops are not validated.
+            before validation; None for a template, which is validated unchanged.
+        minor: the API server's minor version, the latest by default. Fields that it drops are not validated.
     """
     release = LATEST if minor is None else usual(minor)
     if release.minor < max(FIELD_SINCE.values()):
@@ -110,7 +110,7 @@ def kept_fields(constraint: TopologySpreadConstraint, minor: int) -> TopologySpr
 
 
 class _Path(NamedTuple):
-    """A field path and the route it stands for."""
+    """A field path and its route."""
 
     text: str
     route: Route

@@ -41,7 +41,7 @@ MEASURED = {
     35: 4,
     36: 2,
 }
-# The last patches of the minor versions that nobody recorded.
+# The last patches of the minor versions without recordings.
 _UNMEASURED = {18: 20, 19: 16}
 
 # The minor version from which on a field of a constraint counts: the first with its feature gate on by default.
@@ -93,7 +93,7 @@ def followed(release: Release) -> Release:
 
 
 def note_on(release: Release) -> str:
-    """Say that nobody measured a release; empty where its minor version was measured."""
+    """Return a note that a release was not measured; empty if its minor version was."""
     minor = release.minor
     if minor in MEASURED:
         return ""

@@ -83,13 +83,13 @@ class Workload(NamedTuple):
     claims: tuple[Plain, ...] = ()  # the volumeClaimTemplates of these names
     selector: Optional[Plain] = None  # spec.selector as written
     known_hash: str = ""  # the value of the revision label of the pods that run already
-    is_foreign: bool = False  # nobody knows here what its controller adds to the pods
+    is_foreign: bool = False  # what its controller adds to the pods is unknown
     group: PodGroup = PodGroup()  # of a LeaderWorkerSet
     is_ordered: bool = False  # a StatefulSet that creates each pod only once all pods before it are ready
 
     @property
     def revision_hash(self) -> str:
-        """The hash of the template: that of the pods that run already, else a stand-in."""
+        """The hash of the template: taken from running pods, else a stand-in."""
         return self.known_hash or _template_hash(self.template)
 
     @property

@@ -1,4 +1,4 @@
-"""The Go types of the kinds that carry pod templates, as far as a workload depends on them."""
+"""The Go types of the kinds with pod templates, limited to what a workload depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One account of each spread constraint: domains, counts, the pods behind them, and the inequality, with numbers."""
+"""A report of each spread constraint: domains, counts, the counted pods, and the inequality with its numbers."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Holder(NamedTuple):
 class ConstraintReport(NamedTuple):
     """One constraint's arithmetic; `domains` sorted by value, `counts` of those that are eligible.
 
-    For a ScheduleAnyway constraint the numbers are told, but nothing is refused. `is_default`: the pod has none, and
+    A ScheduleAnyway constraint has numbers but refuses no node. `is_default`: the pod has none, and
     this is one of the scheduler's configuration. `revision` is that of the pod, of its workload. What follows
     `domains` only a detailed report has.
     """
@@ -191,7 +191,7 @@ def constraint_reports(
         filtered: what the plugins say of it.
         is_detailed: with the pods behind the counts, which takes the longer the more pods run.
         refusing: the pod's requirements, to be named where they keep it out of a domain.
-        profile: whose soft default constraints are told, where some node fits; none are without it.
+        profile: its soft default constraints are included if a node fits; none without a profile.
         shared: where reports of equal domains are looked up, unless they are detailed.
     """
     if filtered.rejection is not None:

@@ -27,7 +27,7 @@ import numpy as np
 
 from kubectl_spread.explain.requirements.requirement import Requirement
 
-MAX_SETS = 20  # that are told
+MAX_SETS = 20  # in the answer
 MAX_STEPS = 20_000  # of the search: a tenth of a second
 MAX_COUNTED = 1_000
 
@@ -50,7 +50,7 @@ class Conflict(NamedTuple):
 class ConflictSets(NamedTuple):
     """Conflicts, the smallest first.
 
-    `more` were found and are not told; there may be others unless `is_complete`.
+    `more` sets were found but are left out; there may be others unless `is_complete`.
     """
 
     sets: tuple[Conflict, ...] = ()

@@ -34,7 +34,7 @@ _CHOOSING = frozenset(
 
 
 class Refusal(NamedTuple):
-    """A requirement that decisive nodes do not meet; `why` in words, empty where nobody asked for them."""
+    """A requirement that decisive nodes do not meet; `why` in words, empty without `has_words`."""
 
     requirement: Requirement
     nodes: tuple[str, ...]
@@ -61,7 +61,7 @@ class Cause(NamedTuple):
 def causes(
     found: Sequence[Requirement], conflicts: Sequence[Conflict], names: Sequence[str], *, has_words: bool
 ) -> tuple[Cause, ...]:
-    """Return the cause of the first conflict, and that of the first that remains when all of it is repaired.
+    """Return the causes of the first conflict, and of the first conflict that remains after it is repaired.
 
     Args:
         found: every requirement that some node does not meet, merged by their causes.

@@ -1,4 +1,4 @@
-"""What a pod asks of the pods beside it, and they of it: required affinity and anti-affinity.
+"""Required pod affinity and anti-affinity, of the pod and of running pods.
 
 The pods that satisfy a pod's affinity are those that match all of its terms, and whether it may be the first of its
 group is decided by all of them too (`interpodaffinity`). Each term is a requirement of its own about their domains.
@@ -84,7 +84,7 @@ class _Rule(NamedTuple):
 
 
 class _Against(NamedTuple):
-    """The anti-affinity of another workload's pods; `namespace` is empty if it is that of the pod."""
+    """The anti-affinity of another workload's pods; `namespace` is empty if it is the same as the pod's."""
 
     owner: Optional[OwnerKey]
     namespace: str

@@ -43,8 +43,8 @@ _WHY_UNBOUND = {
 def claims(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
     """Return each claim that has a volume, and one requirement for all unbound claims.
 
-    A volume's node affinity (VolumeBinding) and its zone labels (VolumeZone) are one requirement: nobody changes one
-    of them alone. Unbound claims are one requirement, as they compete for volumes.
+    A volume's node affinity (VolumeBinding) and its zone labels (VolumeZone) are one requirement: they only
+    change together. Unbound claims are one requirement, as they compete for volumes.
     """
     by_plugin = {verdict.plugin: verdict for verdict in filtered.plugin_results}
     columns = filtered.columns
