@@ -253,3 +253,13 @@ def test_pods_that_are_yet_to_be_created_need_room_too() -> None:
 
     assert best.title == "uncordon nodes nc000, nc001 (2 of 334 equal nodes)"
     assert (best.effect.placed_before, best.effect.placed_after) == (200, 400)
+
+
+def test_a_claim_without_a_volume_loses_no_data() -> None:
+    """It was never bound; the StorageClass is made anew for it."""
+    (best,) = usual("o26c")
+
+    assert best.gives_up == (
+        "StorageClass imm is deleted and created again; it makes volumes only for scheduled pods then; "
+        "the claims have no volume yet, so no data is lost"
+    )

@@ -192,23 +192,34 @@ def _waiting(found: StorageClass, claims: list[Claim], problem: Problem) -> Chan
     after = found._replace(waits=True)
     op = put(("volumeBindingMode",), WAIT_FOR_FIRST_CONSUMER)
     title = f"let the StorageClass {found.name} wait: {WAIT_FOR_FIRST_CONSUMER}"
-    return _with_class(found, after, [op], claims=claims, title=title, problem=problem)
+    gives_up = f"StorageClass {found.name} is deleted and created again; it makes volumes only for scheduled pods then"
+    return _with_class(found, after, [op], claims=claims, title=title, gives_up=gives_up, problem=problem)
 
 
 def _anywhere(found: StorageClass, settled: list[Claim], problem: Problem) -> Change:
     after = found._replace(allowed=None)
     title = f"remove allowedTopologies from the StorageClass {found.name}, so that volumes may be made in every domain"
-    return _with_class(found, after, [drop(("allowedTopologies",))], claims=settled, title=title, problem=problem)
+    gives_up = f"StorageClass {found.name} is deleted and created again; its volumes may be in any domain then"
+    ops = [drop(("allowedTopologies",))]
+    return _with_class(found, after, ops, claims=settled, title=title, gives_up=gives_up, problem=problem)
 
 
 def _with_class(
-    found: StorageClass, after: StorageClass, ops: list[Op], *, claims: list[Claim], title: str, problem: Problem
+    found: StorageClass,
+    after: StorageClass,
+    ops: list[Op],
+    *,
+    claims: list[Claim],
+    title: str,
+    gives_up: str,
+    problem: Problem,
 ) -> Change:
     actions: tuple[Action, ...] = (EditClass(found, after, tuple(ops)),)
-    gives_up = "volumes of the class are made in another manner from now on"
     if claims:
         actions = (*actions, DeleteClaims(tuple(claim.key for claim in claims)))
         title = f"{title}, and make the claims anew: {', '.join(claim.key.name for claim in claims)}"
+        if not any(claim.volume_name for claim in claims):
+            gives_up += "; the claims have no volume yet, so no data is lost"
     is_lost = _holds_data(problem, [claim.key for claim in claims])
     return Change(
         title,
