@@ -43,7 +43,7 @@ from kubectl_spread.simulate.forecast import forecast
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.prospects import Prospect
 from kubectl_spread.simulate.prospects import Prospects
-from kubectl_spread.suggest import problem as problems
+from kubectl_spread.suggest import problem_finder as problems
 from kubectl_spread.suggest.problem import Problem
 from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestions

@@ -13,7 +13,6 @@ import functools
 import operator
 from collections import Counter
 from collections.abc import Iterable
-from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -23,15 +22,16 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest import bounded
 from kubectl_spread.suggest import effect
 from kubectl_spread.suggest import plan as plans
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.hypothetical import Scene
+from kubectl_spread.suggest.outcome_counts import key_of
+from kubectl_spread.suggest.outcome_counts import ranges_of
+from kubectl_spread.suggest.outcome_counts import scheduler_of
 from kubectl_spread.suggest.problem import Problem
-from kubectl_spread.timeline import reading
+from kubectl_spread.suggest.start import start_of
 from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.answer import PodState
 from kubectl_spread.timeline.run import Answer
@@ -87,8 +87,8 @@ class Judge:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._start = plans.start_of(problem)
-        self._key = _key_of(problem, self._start)
+        self._start = start_of(problem)
+        self._key = key_of(problem, self._start)
         if self._is_large:
             self.rested = Rested(len(problem.given.own), Counter())
             return
@@ -228,7 +228,7 @@ class Judge:
             node=self._node_of(model, nodes),
             nodes=tuple(sorted(set(nodes))),
             counts=found[0],
-            ranges=_ranges(found, answer),
+            ranges=ranges_of(found, answer),
             skews=effect.skews(found),
             lost=self._lost(first, plan),
             not_followed=tuple(plan.not_followed),
@@ -318,60 +318,4 @@ class Judge:
         return self._counts(self.before.outcomes[0], self.problem.pod)
 
     def _counts(self, outcome: Outcome, model: Pod) -> effect.Counts:
-        return effect.counted(model, _scheduler(self.problem, outcome.cluster()))
-
-
-def _scheduler(problem: Problem, cluster: Cluster) -> Scheduler:
-    """A scheduler of a cluster that has most pods of the problem's."""
-    known = {pod.uid for pod in problem.columns.bound_pods}
-    bound = [pod for pod in cluster.pods if pod.node_name and pod.is_visible]
-    there = {pod.uid for pod in bound}
-    columns = problem.columns.changed(cluster._replace(pods=()), known - there)
-    for pod in bound:
-        at = columns.index.get(pod.node_name)
-        if pod.uid not in known and at is not None:
-            columns.bind(pod, at)
-    return Scheduler(columns, _counting(problem.profiles), all_nodes=True)
-
-
-def _counting(profiles: Mapping[str, Profile]) -> dict[str, Profile]:
-    """Return profiles that only count pods for constraints."""
-    only = names.POD_TOPOLOGY_SPREAD
-    return {
-        name: profile._replace(
-            pre_filter=tuple(plugin for plugin in profile.pre_filter if plugin.name == only), filter_order=(only,)
-        )
-        for name, profile in profiles.items()
-    }
-
-
-def _ranges(found: Sequence[effect.Counts], answer: StepAnswer) -> effect.Ranges:
-    """The fewest and most pods of each value over all outcomes; values that nothing tells apart share one range."""
-    ranges: effect.Ranges = {}
-    for key in found[0]:
-        alike = answer.symmetry.alike(key)
-        by_kind: dict[object, tuple[int, int]] = {}
-        for counts in found:
-            for value, number in counts.get(key, {}).items():
-                kind = alike.get(value, value)
-                least, most = by_kind.get(kind, (number, number))
-                by_kind[kind] = (min(least, number), max(most, number))
-        ranges[key] = {value: by_kind[alike.get(value, value)] for value in found[0][key]}
-    return ranges
-
-
-def _key_of(problem: Problem, start: Cluster) -> Optional[OwnerKey]:
-    """The workload as the engine names it; None for a bare pod, and where nothing is known of the controller."""
-    key = _named(problem)
-    if not problem.exists:
-        return key if key is not None and key.kind in reading.KINDS else None
-    return key if key in start.controllers else None
-
-
-def _named(problem: Problem) -> Optional[OwnerKey]:
-    owner = problem.owner
-    if owner.kind == "Pod":
-        return None
-    if owner.kind == "CronJob" and problem.pod.owner is not None:
-        return OwnerKey("Job", problem.pod.namespace, problem.pod.owner.name)
-    return OwnerKey(owner.kind, owner.namespace, owner.name)
+        return effect.counted(model, scheduler_of(self.problem, outcome.cluster()))

@@ -14,9 +14,9 @@ from kubectl_spread.sources import files
 from kubectl_spread.sources import snapshot
 from kubectl_spread.sources import supporting_objects
 from kubectl_spread.sources import topology
-from kubectl_spread.suggest.problem import of_placements
-from kubectl_spread.suggest.problem import of_pod
 from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem_finder import of_placements
+from kubectl_spread.suggest.problem_finder import of_pod
 
 
 def problems(manifest: Path, option: str, facts: Path) -> Iterator[Problem]:

@@ -1,0 +1,173 @@
+"""What a Pending pod or a placed workload is asked about, as a `Problem`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Optional
+
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.ownership import inferred_deployment
+from kubectl_spread.cluster.ownership import OwnedPods
+from kubectl_spread.cluster.ownership import workload_of
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.objects import read
+from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.workload import Workload
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.simulate.controllers import missing_replicas
+from kubectl_spread.simulate.controllers import running_pods
+from kubectl_spread.simulate.controllers import with_controllers
+from kubectl_spread.simulate.pending_claims import NewClaims
+from kubectl_spread.simulate.pending_claims import with_claims
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.suggest.pod_spec import spec_of
+from kubectl_spread.suggest.problem import Given
+from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.target import Target
+from kubectl_spread.suggest.target import target_of
+
+
+def of_pod(
+    explanation: Explanation,
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    *,
+    all_nodes: bool = False,
+    columns: Optional[Columns] = None,
+    placed_first: frozenset[str] = frozenset(),
+) -> Optional[Problem]:
+    """The problem of a pod of the cluster; None where it is not one that a change could end.
+
+    Args:
+        explanation: of the pod; where the order of Pending pods decides, of its last possible turn.
+        cluster: with all Pending pods.
+        profiles: of the scheduler.
+        all_nodes: as the pod was explained.
+        columns: those of the cluster where somebody made them, and bound nothing.
+        placed_first: keys of the Pending pods that take the room at the pod's last turn.
+    """
+    if explanation.verdict is not PodVerdict.PENDING:
+        return None
+    pod = explanation.pod
+    waiting = [other for other in cluster.pending() if _is_queued(other)]
+    own = [other for other in waiting if other.key != pod.key and _is_sibling(other, pod, cluster)]
+    own = [*(other for other in own if other.key in placed_first), pod, *_without(own, placed_first)]
+    keys = {other.key for other in own}
+    others = [other for other in waiting if other.key not in keys]
+    owner, target, is_known = _owner(pod, own, cluster)
+    given = Given(
+        pod=pod,
+        owner=owner,
+        target=target,
+        cluster=cluster,
+        profiles=profiles,
+        explanation=explanation,
+        before=tuple(other for other in others if other.key in placed_first),
+        own=tuple(own),
+        after=tuple(_without(others, placed_first)),
+        running=tuple(other for other in cluster.bound() if not other.terminating and _is_sibling(other, pod, cluster)),
+        is_template_known=is_known,
+        pending=len(_without(own, placed_first)),
+        all_nodes=all_nodes,
+        is_contended=bool(placed_first),
+    )
+    return Problem(given, columns)
+
+
+def _without(pods: Iterable[Pod], keys: frozenset[str]) -> list[Pod]:
+    return [pod for pod in pods if pod.key not in keys]
+
+
+def of_placements(
+    placements: Sequence[Placement],
+    at: int,
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    *,
+    all_nodes: bool = False,
+) -> Optional[Problem]:
+    """The problem of a workload that was placed with others and has pods that stay Pending; None where it has none.
+
+    Args:
+        placements: of `simulate.replicas.place`.
+        at: which of them.
+        cluster: the one they were placed on.
+        profiles: of its scheduler.
+        all_nodes: as they were placed.
+    """
+    placement = placements[at]
+    if not placement.pending or placement.pending[0].explanation.verdict is not PodVerdict.PENDING:
+        return None
+    owner = placement.workload
+    owners = [item.workload for item in placements]
+    cluster = with_claims(owners, with_controllers(owners, cluster))
+    claims, owned = NewClaims(cluster), OwnedPods(cluster)
+    waiting = [
+        [claims.without(pod, item.workload) for pod in missing_replicas(item.workload, owned) if not pod.cls.gates]
+        for item in placements
+    ]
+    pending = placement.pending[0]
+    own = waiting[at]
+    given = Given(
+        pod=next(pod for pod in own if pod.key == pending.pod.key),
+        owner=owner,
+        target=target_of(owner, is_live=False),
+        cluster=cluster,
+        profiles=profiles,
+        explanation=pending.explanation,
+        before=tuple(pod for pods in waiting[:at] for pod in pods),
+        own=tuple(own),
+        after=(*(pod for pods in waiting[at + 1 :] for pod in pods), *_not_among(cluster.pending(), waiting)),
+        running=tuple(running_pods(owner, owned)),
+        is_template_known=True,
+        pending=len(placement.pending),
+        all_nodes=all_nodes,
+    )
+    return Problem(given)
+
+
+def _not_among(pending: Iterable[Pod], waiting: Iterable[Iterable[Pod]]) -> list[Pod]:
+    """Pods of the cluster that wait, and are none of those that are to be created."""
+    keys = {pod.key for pods in waiting for pod in pods}
+    return [pod for pod in pending if pod.key not in keys and _is_queued(pod)]
+
+
+def _is_queued(pod: Pod) -> bool:
+    """Whether the scheduler looks for a node for a pod that has none: not while it is gated, nor once it is deleted."""
+    return not pod.cls.gates and not pod.terminating
+
+
+def _is_sibling(other: Pod, pod: Pod, cluster: Cluster) -> bool:
+    """Whether two pods are of one workload; a pod that nobody controls stands alone, as no change reaches another."""
+    if pod.owner is None:
+        return other.key == pod.key
+    return other.namespace == pod.namespace and workload_of(other, cluster) == workload_of(pod, cluster)
+
+
+def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, Target, bool]:
+    """The workload that a pod is of, what to patch, and whether the template is known as it is written."""
+    key = workload_of(pod, cluster)
+    controller = cluster.controllers.get(key)
+    if controller is not None and _is_made_of(pod, controller.workload):
+        is_paused = bool(controller.spec.get("paused")) and controller.workload.kind == "Deployment"
+        return controller.workload, target_of(controller.workload, is_live=True, is_paused=is_paused), True
+    is_guessed = key == inferred_deployment(pod.cls) and key not in cluster.owners_of(pod)
+    version = "" if pod.owner is None else pod.owner.api_version
+    template = {"metadata": {"labels": dict(pod.cls.labels)}, "spec": spec_of(pod.cls)}
+    owner = Workload(key.kind, version, key.namespace, key.name, len(list(own)), template)
+    return owner, target_of(owner, is_live=True, is_guessed=is_guessed), False
+
+
+def _is_made_of(pod: Pod, owner: Workload) -> bool:
+    """Whether a pod has the constraints of a template, and so is of its present revision, as far as they go."""
+    if owner.kind not in KINDS:
+        return False
+    labels = dict(pod.cls.labels)
+    cls = read.pod_class(pod.namespace, {"labels": labels}, owner.template.get("spec") or {}, {})
+    made = [(item.topology_key, item.when_unsatisfiable, item.max_skew) for item in cls.constraints]
+    return made == [(item.topology_key, item.when_unsatisfiable, item.max_skew) for item in pod.cls.constraints]
