@@ -213,7 +213,7 @@ def test_a_stateful_set_in_order_waits_for_the_pod_before(explained: Explained) 
     )
 
     assert code == 1
-    assert "OrderedReady creates the next pod when db-0 is Ready, and that one has no node yet." in text
+    assert "OrderedReady creates the next pod when db-0 is Ready, and that pod has no node yet." in text
     assert (document["pod"]["name"], document["verdict"], document["workload"]["notCreated"]) == ("db-0", "Pending", 2)
 
 
@@ -277,7 +277,7 @@ def test_a_pod_that_was_deleted_before_it_had_a_node_is_passed_over(explained: E
     assert code == 1
     assert text == (
         "Pod shop/web-1 has been terminating since 2026-11-21T10:00:00Z (finalizer shop/backup), and the scheduler "
-        "passes such a pod over."
+        "ignores terminating pods."
     )
     assert document["verdict"] == "Terminating"
 
@@ -334,7 +334,7 @@ def test_of_many_pods_that_differ_in_their_volumes_some_are_told_and_the_others_
 
     assert [item["pod"]["name"] for item in document["items"]] == [f"db-{at}" for at in range(8)]
     assert "4 more Pending pods of the workload differ from these in labels or volumes" in text
-    assert "not told: db-8, db-9, db-10, db-11." in text
+    assert "not explained: db-8, db-9, db-10, db-11." in text
 
 
 def test_a_pod_that_preemption_makes_room_for_is_not_said_to_stay(explained: Explained) -> None:
