@@ -47,11 +47,18 @@ class StepObjects:
     def objects(
         self, paths: tuple[str, ...], directories: tuple[str, ...], *, recursive: bool, namespace: str
     ) -> list[Plain]:
-        """Return the objects of manifests, and of kustomizations, that the API server would accept."""
+        """Return the objects of manifests, and of kustomizations, that the API server would accept.
+
+        Raises:
+            SourceError: there is none.
+        """
         given = list(files.inputs(tuple(map(self._path, paths)), recursive=recursive))
         if directories:
             given += kustomize.kustomized(tuple(map(self._path, directories)))
-        return self.of_inputs(given, namespace)
+        found = self.of_inputs(given, namespace)
+        if not found and self.errors:
+            raise self.errors.pop()
+        return found
 
     def of_inputs(self, given: Iterable[Union[Input, SourceError]], namespace: str) -> list[Plain]:
         """Return the objects of inputs, each with its namespace."""

@@ -124,6 +124,8 @@ def test_what_does_not_exist_is_told_as_kubectl_tells_it(
         (["get", "pods"], "`get` is not simulated: it changes nothing"),
         (["drain", "a", "--forcee"], "unknown flag --forcee of `drain`; did you mean `--force`?"),
         (["drain", "a", "--force=perhaps"], 'invalid argument "perhaps" for "--force" flag: it takes true or false'),
+        (["drain"], "name a node: `drain NODE...`"),
+        (["delete", "svc", "x"], "changes of svc by name are not simulated; use `apply -f` with a manifest"),
         (["drain", "a", "--pod-selector"], "flag needs an argument: --pod-selector"),
         (["rollout", "undo", "depoy/a"], 'the server doesn\'t have a resource type "depoy"; did you mean `deploy`?'),
         (["cordon", "a", "--outcomes=x"], "invalid value for '--outcomes': x is none of all, first and sample=N"),
@@ -178,6 +180,7 @@ def test_a_space_past_the_limit_is_sampled(web: str, capsys: pytest.CaptureFixtu
         ("cordon node-a1; uncordon node-a1; delete pod --all", "completes", [1, 1, 1]),
         ("lose zone=a", "getsStuck", [0, 1, 1]),
         ("lose zone=a; restore zone=a", "completes", [1, 1, 1]),
+        ("lose zone=a zone=b; restore zone=a zone=b", "completes", [1, 1, 1]),
         ("taint nodes node-a1 k=v:NoExecute", "getsStuck", [0, 1, 1]),
         ("taint no/node-a1 k:NoExecute; taint node node-a1 k-", "completes", [1, 1, 1]),
         ("add-nodes zone=d; scale deploy web --replicas=4", "completes", [1, 1, 1, 1]),
@@ -224,6 +227,14 @@ def test_every_verb_changes_what_it_names(
             'The Deployment "web" is invalid: spec.selector: Invalid value: field is immutable',
         ),
         (["delete", "pod", "web-0"], 'Error from server (NotFound): pods "web-0" not found'),
+        (
+            ["patch", "deploy/web", "-p", '{"metadata":{"name":"other"}}'],
+            "Error from server (BadRequest): the name of the object (other) does not match the name on the URL (web)",
+        ),
+        (
+            ["patch", "deploy/web", "-p", '{"spec":{"replicas":-5}}'],
+            'The Deployment "web" is invalid: spec.replicas: Invalid value: -5: must be greater than or equal to 0',
+        ),
     ],
 )
 def test_what_kubectl_refuses_is_told_in_its_words(
@@ -425,3 +436,8 @@ def test_a_drain_stops_at_pods_that_kubectl_does_not_evict_unasked(
     (step,) = json.loads(capsys.readouterr().out)["steps"]
     assert (step["refusal"], step["lostPods"], step["verdict"]) == (None, ["bare"], "getsStuck")
     assert [item["pod"] for item in step["pending"]] == ["db-0"]
+
+
+def test_a_step_without_any_object_is_not_simulated(web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert simulate("-f", web, "apply", "-f", "nowhere.yaml") == 3
+    assert (capsys.readouterr()) == ("", "error: nowhere.yaml: the path does not exist\n")

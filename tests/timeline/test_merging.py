@@ -95,6 +95,7 @@ def test_a_json_patch(operations: list[Plain], after: Plain) -> None:
         ([{"op": "remove", "path": "/a/7"}], "the path /a/7 does not exist"),
         ([{"op": "test", "path": "/a/0", "value": 2}], "testing value /a/0 failed"),
         ([{"op": "add", "path": "/b"}], "add operation at /b has no value"),
+        ([{"op": "remove", "path": ""}], "the whole object cannot be removed"),
         ([{"op": "jump", "path": "/a"}], "unexpected kind of operation: jump"),
     ],
 )

@@ -56,21 +56,24 @@ def _ready(node: Node) -> Node:
 
 
 def _nodes_of(command: Command, situation: Situation) -> tuple[str, ...]:
-    """Return the nodes that have all labels that are named."""
+    """Return the nodes in the domains that are named: in one of the values of each key."""
     if not command.arguments:
         raise StepError(f"name a domain: `{command.verb.name} zone=a`")
-    found = situation.cluster.nodes
+    wanted: dict[str, set[str]] = {}
+    nodes = situation.cluster.nodes
     for word in command.arguments:
         key, equals, value = word.partition("=")
         if not equals or not key:
             raise StepError(f"`{word}` is no domain; write it as KEY=VALUE")
-        label = _label(key, situation.cluster.nodes)
-        found = tuple(node for node in found if node.labels.get(label) == value)
-        if not found:
-            values = sorted({node.labels[label] for node in situation.cluster.nodes if label in node.labels})
+        label = _label(key, nodes)
+        if all(node.labels.get(label) != value for node in nodes):
+            values = sorted({node.labels[label] for node in nodes if label in node.labels})
             there = f"; there are {', '.join(values[:10])}" if values else "; no node has the label"
             raise RefusedError(f"error: no node has the label {label}={value}{there}")
-    return tuple(node.name for node in found)
+        wanted.setdefault(label, set()).add(value)
+    return tuple(
+        node.name for node in nodes if all(node.labels.get(label) in values for label, values in wanted.items())
+    )
 
 
 def _label(key: str, nodes: Iterable[Node]) -> str:

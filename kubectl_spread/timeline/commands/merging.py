@@ -38,6 +38,20 @@ class PatchError(Exception):
     """A patch that does not fit; `str()` is one line."""
 
 
+def patched(value: Plain, patch: Any, kind: str) -> Plain:
+    """Return an object with a patch applied; `kind` is strategic, merge or json.
+
+    Raises:
+        PatchError: it does not fit.
+    """
+    if kind != "json":
+        return merged_object(value, patch, is_strategic=kind == "strategic")
+    found = json_patch(value, patch)
+    if not isinstance(found, dict):
+        raise PatchError("the patch leaves no object")
+    return found
+
+
 def merged_object(value: Plain, patch: Any, *, is_strategic: bool) -> Plain:
     """Return an object with a strategic merge patch or a JSON merge patch applied.
 
@@ -207,6 +221,8 @@ def _put(found: Any, path: str, value: Any, *, is_new: bool) -> Any:
 def _removed(found: Any, path: str) -> Any:
     _get(found, path)
     steps = _steps(path)
+    if not steps:
+        raise PatchError("the whole object cannot be removed")
     parent = found
     for step in steps[:-1]:
         parent = _child(parent, step, path)

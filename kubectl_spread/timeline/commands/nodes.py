@@ -26,7 +26,7 @@ def named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
         wanted = targets.selector(command.value("selector"))
         return tuple(node.name for node in situation.cluster.nodes if wanted.matches(node.labels))
     if not words:
-        raise StepError(f"USAGE: {command.verb.name} {command.verb.arguments}")
+        raise StepError(f"name a node: `{command.verb.name} {command.verb.arguments}`")
     names = tuple(_name(word) for word in words)
     for name in names:
         targets.require(Target("Node", "", name), situation.cluster)

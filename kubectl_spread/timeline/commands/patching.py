@@ -65,12 +65,31 @@ def _patched(target: Target, change: Any, kind: str, situation: Situation) -> Ef
         return _pod(target, change, kind, situation)
     plain = rollout.known(target, situation)
     after = _with(plain, change, kind, target)
+    _check(after, target)
+    refuse_changes(plain, after)
+    return rollout.changed(situation, target, after)
+
+
+def _check(after: Plain, target: Target) -> None:
+    """Let a patched object be one that the API server takes.
+
+    Raises:
+        RefusedError: it does not decode, or has become another object.
+    """
     problems = decode.problems(after, SHAPES[target.kind])
     if problems:
         where = decode.path_text(problems[0].route)
         raise RefusedError(f"Error from server (BadRequest): {where}: {problems[0].message}")
-    refuse_changes(plain, after)
-    return rollout.changed(situation, target, after)
+    name = (after.get("metadata") or {}).get("name")
+    if name != target.name:
+        what = f"the name of the object ({name or ''}) does not match the name on the URL ({target.name})"
+        raise RefusedError(f"Error from server (BadRequest): {what}")
+    if after.get("kind") != target.kind:
+        raise RefusedError(f"Error from server (BadRequest): the kind of {target.kind} {target.name} cannot be changed")
+    replicas = (after.get("spec") or {}).get("replicas")
+    if type(replicas) is int and replicas < 0:
+        why = f"spec.replicas: Invalid value: {replicas}: must be greater than or equal to 0"
+        raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {why}')
 
 
 def _with(plain: Plain, change: Any, kind: str, target: Target) -> Plain:
@@ -80,9 +99,7 @@ def _with(plain: Plain, change: Any, kind: str, target: Target) -> Plain:
         RefusedError: it does not fit.
     """
     try:
-        if kind == "json":
-            return merging.json_patch(plain, change)
-        found = merging.merged_object(plain, change, is_strategic=kind == "strategic")
+        found = merging.patched(plain, change, kind)
     except merging.PatchError as error:
         named = f'{targets.full_name(target.kind)} "{target.name}"'
         raise RefusedError(f"The request is invalid: the server rejected our request: {named}: {error}") from None
@@ -106,10 +123,7 @@ def _node(target: Target, change: Any, kind: str, situation: Situation) -> Effec
     """Patch what decides about a node: its labels, taints and cordon."""
     node = situation.node(target.name)
     after = _with(_plain_node(node), change, kind, target)
-    problems = decode.problems(after, SHAPES["Node"])
-    if problems:
-        where = decode.path_text(problems[0].route)
-        raise RefusedError(f"Error from server (BadRequest): {where}: {problems[0].message}")
+    _check(after, target)
     spec = after.get("spec") or {}
     taints = tuple(
         Taint(item.get("key") or "", item.get("value") or "", item.get("effect") or "")

@@ -64,6 +64,17 @@ _IDLE = frozenset(
     ]
 )
 
+# Words for kinds that are simulated only as manifests that are applied.
+_UNSIMULATED = frozenset(
+    (
+        *("service", "services", "svc", "persistentvolumeclaim", "persistentvolumeclaims", "pvc"),
+        *("persistentvolume", "persistentvolumes", "pv", "storageclass", "storageclasses", "sc"),
+        *("namespace", "namespaces", "ns", "priorityclass", "priorityclasses", "pc", "limitrange", "limitranges"),
+        *("limits", "resourcequota", "resourcequotas", "quota"),
+        *("horizontalpodautoscaler", "horizontalpodautoscalers", "hpa"),
+    )
+)
+
 
 class Target(NamedTuple):
     """One object."""
@@ -113,6 +124,8 @@ def kind_of(word: str) -> str:
         return found
     if word.lower().partition(".")[0] in _IDLE:
         raise StepError(f"{word} never move a pod, so there is nothing to simulate")
+    if word.lower().partition(".")[0] in _UNSIMULATED:
+        raise StepError(f"changes of {word} by name are not simulated; use `apply -f` with a manifest")
     known = [*(name for words, _ in _OTHERS.values() for name in words)]
     known += [name for entry in KINDS.values() for name in entry.names]
     near = nearest(word.lower(), known)

@@ -44,10 +44,10 @@ def _count(command: Command) -> int:
     text = command.value("replicas")
     if not text:
         raise StepError(_NO_COUNT)
-    try:
-        found = int(text)
-    except ValueError:
-        raise StepError(f'invalid argument "{text}" for "--replicas" flag: it takes a number') from None
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < 10):
+        raise StepError(f'invalid argument "{text}" for "--replicas" flag: it takes a number')
+    found = int(text)
     if found < 0:
         raise StepError(_NO_COUNT)
     if found > MOST_REPLICAS:
