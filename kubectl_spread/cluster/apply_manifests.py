@@ -20,7 +20,7 @@ Plain = dict[str, Any]
 Named = TypeVar("Named", LimitRange, Quota)
 
 
-# What is looked at beside workloads, and stands in manifests; those that belong to no namespace second.
+# Kinds in manifests that are applied besides workloads; cluster-scoped kinds second.
 _NAMESPACED = (
     "PersistentVolumeClaim",
     "Service",

@@ -76,7 +76,7 @@ class Candidate(NamedTuple):
 class DryRun(NamedTuple):
     """The outcome of DefaultPreemption.
 
-    not_eligible: why the pod may evict nobody. candidates: nodes that would take it, in the cluster's order, and the
+    not_eligible: why the pod may evict none. candidates: nodes that would take it, in the cluster's order, and the
     one that is chosen. refused: of the other nodes that were tried, why not, by name; all the rest were refused for
     what no eviction changes.
     """

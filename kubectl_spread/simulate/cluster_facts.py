@@ -95,7 +95,7 @@ class KnownCluster:
         """Nothing is worked out before it is asked for.
 
         Args:
-            cluster: with what stands beside the workloads applied.
+            cluster: with the other objects of the manifests applied.
             profiles: the built-in one without them.
             placements: of workloads that were placed already.
             namespace: that of workloads in `default`, which is where those are that name none.

@@ -30,7 +30,7 @@ _DRIVER_KINDS = frozenset({"CSIDriver", "CSINode", VOLUME_KIND})
 def with_claims(owners: Iterable[Workload], cluster: Cluster) -> Cluster:
     """Return the cluster with the claims of StatefulSets, and new claims bound as the volume controller does at once.
 
-    Claims of which nobody can tell what becomes of them are left out, or left as they are.
+    Claims that cannot be predicted are left out, or left as they are.
     """
     known = cluster.storage
     claims, volumes = dict(known.claims), dict(known.volumes)

@@ -27,7 +27,7 @@ class Fate(IntEnum):
     WAITS = 0
     DEPENDS = 1  # on the order in which pods of equal priority and age are taken
     PLACED = 2
-    UNKNOWN = 3  # the queue says nothing of it: it stands alone, is gated, is bound, or too many pods wait
+    UNKNOWN = 3  # not in the queue: it waits alone, is gated, is bound, or too many pods wait
 
 
 class Prospect(NamedTuple):

@@ -66,7 +66,7 @@ class Queue:
         self.moment: Optional[Cluster] = None
 
     def add(self, pod: Pod) -> bool:
-        """Take a new pod; returns whether it runs, or nobody can tell that it does not."""
+        """Add a new pod; returns whether it runs, or may run."""
         before = self._waiting_count
         if pod.cls.gates:
             self.gated.append(Gated(pod.name, GATED))

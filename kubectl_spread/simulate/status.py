@@ -295,8 +295,8 @@ def _soft_counts(
 ) -> Iterable[DomainCounts]:
     """Count soft constraints as scoring does, but count full nodes as feasible, too.
 
-    Scoring looks at domains of nodes that fit. What is told here must not change with every pod that comes or goes, so
-    that it is domains of nodes which the pod may use at all.
+    Scoring counts domains of nodes that fit. These domains must not change with every pod that comes or goes, so they
+    are those of nodes that the pod may use at all.
     """
     usable = (
         match_affinity(pod_class.node_requirement, columns) & match_taints(pod_class, columns) & ~columns.unschedulable

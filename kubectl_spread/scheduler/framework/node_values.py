@@ -27,16 +27,16 @@ class NodeValues:
     def __init__(
         self,
         columns: Columns,
-        accounts: Sequence[NDArray[np.int64]],
+        requests: Sequence[NDArray[np.int64]],
         compute: Callable[[NodeIndices], NDArray[Any]],
     ) -> None:
-        """`accounts`: every array (N,) that `compute` looks at."""
+        """`requests`: every array (N,) that `compute` reads."""
         self._columns = columns
-        self._accounts = accounts
+        self._requests = requests
         self._compute = compute
         self._seen = 0
         self._known: dict[tuple[int, ...], Any] = {}
-        self._values: Optional[NDArray[Any]] = None  # until somebody asks
+        self._values: Optional[NDArray[Any]] = None  # until the first question
 
     def now(self) -> NDArray[Any]:
         """Return the values of all nodes, (N,); the array is the object's own."""
@@ -53,10 +53,10 @@ class NodeValues:
         return values
 
     def _of(self, node: int) -> Any:
-        account = tuple([array.item(node) for array in self._accounts])
-        value = self._known.get(account)
+        key = tuple([array.item(node) for array in self._requests])
+        value = self._known.get(key)
         if value is None:
-            value = self._known[account] = self._compute(np.array([node], np.intp))[0]
+            value = self._known[key] = self._compute(np.array([node], np.intp))[0]
         return value
 
 

@@ -94,7 +94,7 @@ class ScoreState(Protocol):
     def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
         """Return the normalised scores of the feasible nodes, 0 to 100.
 
-        A number stands for the same score on every node; None where PreScore skips the plugin.
+        A number is the score of every node; None if PreScore skips the plugin.
         """
 
 

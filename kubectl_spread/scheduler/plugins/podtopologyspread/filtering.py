@@ -50,7 +50,7 @@ _FEW = 8  # domains, up to which one at a time is faster than all at once
 
 
 class DomainCounts:
-    """One constraint's account, right after `sync`.
+    """Matching-pod counts of one constraint, per domain. Call `sync` after each binding.
 
     included: bool (N,), nodes that are counted. match_num: int64 (D,), matching pods of each domain of the key.
     eligible: bool (D,), domains that have an included node.
@@ -211,7 +211,7 @@ def soft_counts(
     """Count the pod's soft constraints as scoring does, in the form of hard ones.
 
     Scoring looks at the domains of feasible nodes only; where no node is feasible nothing is scored, and the domains
-    of all counted nodes are told.
+    of all counted nodes are returned.
 
     Args:
         pod_class: of the pod.

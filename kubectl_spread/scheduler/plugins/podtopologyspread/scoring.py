@@ -67,13 +67,14 @@ class PreScoreState:
         self._skips = SPREAD_SKIPS_SCORE.of(release)
         self._rounds = SPREAD_ROUNDS.of(release)
         self._keyed = with_all_keys(constraints, columns) if require_all else np.ones(columns.n, np.bool_)
-        self._accounts = [
-            _Account(constraint, pod_class, columns, self._keyed, rounds=self._rounds) for constraint in constraints
+        self._constraints = [
+            _ScoredConstraint(constraint, pod_class, columns, self._keyed, rounds=self._rounds)
+            for constraint in constraints
         ]
         self._all_keyed = bool(self._keyed.all())
 
     def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
-        if not self._accounts:
+        if not self._constraints:
             return None if self._skips else MAX_NODE_SCORE
         if self._all_keyed:
             return self._scores(feasible)
@@ -86,15 +87,15 @@ class PreScoreState:
     def raw(self, feasible: NodeIndices) -> tuple[NodeIndices, tuple[RawScore, ...]]:
         """Return the feasible nodes that have every key, and the raw scores of each constraint."""
         nodes = feasible[self._keyed[feasible]]
-        return nodes, tuple(account.raw(nodes) for account in self._accounts) if len(nodes) else ()
+        return nodes, tuple(constraint.raw(nodes) for constraint in self._constraints) if len(nodes) else ()
 
     def _scores(self, counted: NodeIndices) -> Int64s:
-        first, *others = self._accounts
+        first, *others = self._constraints
         if not others and first.is_by_count:
             return first.normalized(counted)
         total = first.score(counted)
-        for account in others:
-            total += account.score(counted)
+        for constraint in others:
+            total += constraint.score(counted)
         return _normalize(_whole(total, rounds=self._rounds))
 
 
@@ -120,7 +121,7 @@ def _normalized(raw: T, least: int, most: int) -> T:
     return MAX_NODE_SCORE * (most + least - raw) // most
 
 
-class _Account:
+class _ScoredConstraint:
     """One constraint: matching pods of each domain, or for the hostname key of each node itself."""
 
     def __init__(
@@ -134,7 +135,7 @@ class _Account:
         self._all_have_key = bool(self._has_key.all())
         self._by_node = constraint.topology_key == HOSTNAME
         self._included = keyed & match_node_inclusion_policies(constraint, pod_class, columns)
-        # A node without the label stands in the domain of the empty value: only default constraints let it come here.
+        # A node without the label counts in the domain of the empty value: only default constraints let it come here.
         values = topology.values
         empty = values.index("") if "" in values else len(values)
         self._codes = np.where(self._has_key, topology.codes, empty).astype(np.intp)
