@@ -174,7 +174,9 @@ def _in_snapshot(ctx: click.Context, kind: Optional[str]) -> list[str]:
         metadata = plain.get("metadata") or {}
         if kind == "Namespace" and metadata.get("namespace"):
             found[metadata["namespace"]] = None
-        in_namespace = (metadata.get("namespace") or "default") == (ctx.params.get("namespace") or "default")
+        in_namespace = kind == "Node" or (metadata.get("namespace") or "default") == (
+            ctx.params.get("namespace") or "default"
+        )
         if plain.get("kind") == kind and (kind == "Namespace" or in_namespace):
             found[metadata.get("name") or ""] = None
     return sorted(found)[:_MOST_NAMES]

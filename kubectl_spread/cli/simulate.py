@@ -160,6 +160,7 @@ def command(
       1  a step may not complete, kubectl would refuse it, or an expectation of a scenario is not met
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
+      130  the search was interrupted; what is known so far was printed
 
     \b
     Examples:

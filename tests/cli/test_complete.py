@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 from click.shell_completion import ShellComplete
 
 from kubectl_spread.cli.main import commands
+
+SHOP = Path(__file__).parents[2] / "examples" / "shop"
 
 
 def offered(*args: str, word: str) -> list[str]:
@@ -54,3 +57,14 @@ def test_a_shell_asks_by_the_program_s_own_name() -> None:
     done = subprocess.run(command, env={**env, "COMP_CWORD": "3"}, capture_output=True, text=True, check=False)
 
     assert "plain,SPR304\n" == done.stdout
+
+
+def test_steps_of_a_simulation_are_offered() -> None:
+    """The verb, its second word, then names as kubectl completes them."""
+    facts = ["--snapshot", str(SHOP / "running.yaml"), "-n", "shop"]
+
+    assert ["scale", "set"] == offered("simulate", word="s")
+    assert ["restart", "resume"] == offered("simulate", "rollout", word="re")
+    assert ["deployment", "deploymentconfig"] == offered("simulate", "rollout", "restart", word="depl")
+    assert ["deployment/web"] == offered("simulate", *facts, "rollout", "restart", word="deployment/w")
+    assert offered("simulate", *facts, "drain", word="a")
