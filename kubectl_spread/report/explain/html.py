@@ -14,7 +14,6 @@ from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.report.explain import conflicts
 from kubectl_spread.report.explain import constraints
 from kubectl_spread.report.explain import document as explain_document
-from kubectl_spread.report.explain import node_view
 from kubectl_spread.report.explain import nodes
 from kubectl_spread.report.explain import reported_message
 from kubectl_spread.report.explain import suggestions
@@ -58,7 +57,7 @@ def _page(report: PodReport) -> dict[str, Any]:
         "headline": text.headline(report) if report.workload is None else "",
         "workload": [] if report.workload is None else text.workload_lines(report.workload),
         "is_about_a_node": report.node is not None,
-        "node": [] if report.node is None else list(map(_block, node_view.blocks(report.node))),
+        "node": [] if report.node is None else list(map(_block, nodes.one_node_blocks(report.node))),
         "standing": [] if report.comparison is None else reported_message.sentences(report.reported, report.comparison),
         "shows_nodes": text.shows_nodes(explanation),
         "total": len(explanation.node_names),

@@ -17,7 +17,6 @@ from kubectl_spread.report.check import placements
 from kubectl_spread.report.explain import conflicts
 from kubectl_spread.report.explain import constraints
 from kubectl_spread.report.explain import forecast
-from kubectl_spread.report.explain import node_view
 from kubectl_spread.report.explain import nodes
 from kubectl_spread.report.explain import preemption
 from kubectl_spread.report.explain import reported_message
@@ -87,7 +86,7 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
     """The evidence, each part with its heading."""
     explanation = report.explanation
     if report.node is not None:
-        yield node_view.lines(report.node, style)
+        yield nodes.one_node_lines(report.node, style)
         return
     yield _message(report, style)
     if shows_nodes(explanation):
