@@ -194,7 +194,7 @@ class _Summary:
             tuple(ending for ending, _ in self.endings),
             tuple(item.trace() for item in way),
             way[0].before.pods if way and way[0].before is not None else (),
-            self.bad[0].pending if self.bad else (),
+            tuple(pod for pod in self.bad[0].pending if pod.owner in self.concerns) if self.bad else (),
             self._together(),
         )
 
