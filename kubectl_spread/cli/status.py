@@ -137,7 +137,7 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
 
         click.echo(prometheus.text(found.statuses), nl=False)
     elif found.statuses:
-        width = terminal.table_width() if has_headers else None
+        width = terminal.table_width() if has_headers and output != "wide" else None
         shown = _Shown(output, has_namespace=not found.selection.namespace, has_headers=has_headers, width=width)
         shown.show(found)
     else:
