@@ -24,6 +24,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.requirements import node
 from kubectl_spread.explain.requirements import pod_affinity
 from kubectl_spread.explain.requirements import resources
+from kubectl_spread.explain.requirements import taints
 from kubectl_spread.explain.requirements import volumes
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.requirements.requirement import RequirementKind
@@ -59,7 +60,7 @@ def requirements(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
     done: set[str] = set()
     for verdict in filtered.plugin_results:
         if verdict.plugin in (names.NODE_UNSCHEDULABLE, names.TAINT_TOLERATION):
-            made: Iterable[Requirement] = () if "health" in done else node.health(cls, filtered)
+            made: Iterable[Requirement] = () if "health" in done else taints.health(cls, filtered)
             done.add("health")
         elif verdict.plugin in (names.VOLUME_BINDING, names.VOLUME_ZONE):
             made = () if "claims" in done else volumes.claims(cls, filtered)
