@@ -173,7 +173,7 @@ def _findings(outcome: CheckResult) -> str:
     """How many there are; where not all could be read, none is no good news."""
     if outcome.findings:
         return counted(len(outcome.findings), "finding")
-    return "no findings in what may be read" if outcome.unread else "no findings"
+    return "nothing found in what may be read" if outcome.unread else "no findings"
 
 
 def _beside_pending(placements: list[Placement]) -> list[str]:
