@@ -21,7 +21,7 @@ from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.rule_options import choice_options
-from kubectl_spread.cli.sections import Command
+from kubectl_spread.cli.sections import SectionedCommand
 from kubectl_spread.cli.summary import complete_outputs
 from kubectl_spread.cli.summary import exit_code
 from kubectl_spread.cli.summary import FORMATS
@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.operations.check import CheckResult
 
 
-@click.command(cls=Command)
+@click.command(cls=SectionedCommand)
 @click.argument("files", nargs=-1, shell_complete=complete.files_or_targets, metavar="[FILE | TYPE/NAME]...")
 @click.option(
     "-f",

@@ -19,13 +19,13 @@ from kubectl_spread.cli.options import colour_option
 from kubectl_spread.cli.options import kustomize_option
 from kubectl_spread.cli.options import wants_colour
 from kubectl_spread.cli.progress import progress
-from kubectl_spread.cli.sections import Command
+from kubectl_spread.cli.sections import SectionedCommand
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.cli.targets import named
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.selection import Target
+from kubectl_spread.operations.selection import ObjectName
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # these load numpy
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # these load numpy
 _WIDTH = 120  # where nobody says how wide the output may be
 
 
-@click.command(cls=Command)
+@click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE NAME | TYPE/NAME]...")
 @click.option(
     "-f",
@@ -159,7 +159,7 @@ def _print_unread(cluster: Cluster, output: str) -> None:
         click.echo(f"\n{unread.line(cluster.unread)}")
 
 
-def _named(words: tuple[str, ...], ctx: click.Context) -> list[Target]:
+def _named(words: tuple[str, ...], ctx: click.Context) -> list[ObjectName]:
     """`pod a b` or `pod/a deploy/b`, in kubectl's manner; a type alone names nothing to explain."""
     found = named(words, ctx, verb="explain")
     if found.kinds:

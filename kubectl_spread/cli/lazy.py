@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """A command's module, which has it as `command`, and its line in the help."""
 
     module: str
@@ -23,7 +23,7 @@ class Entry(NamedTuple):
 class LazyGroup(click.Group):
     """A group whose commands are in a table; its help is printed from the table alone."""
 
-    entries: dict[str, Entry] = {}  # noqa: RUF012 (set once, by the subclass)
+    entries: dict[str, CommandEntry] = {}  # noqa: RUF012 (set once, by the subclass)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.entries)

@@ -11,7 +11,7 @@ import click
 
 from kubectl_spread import __version__
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.lazy import Entry
+from kubectl_spread.cli.lazy import CommandEntry
 from kubectl_spread.cli.lazy import LazyGroup
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
@@ -26,14 +26,16 @@ _COMPLETE = "_KUBECTL_SPREAD_COMPLETE"  # set by a shell that asks, as click has
 
 class _Commands(LazyGroup):
     entries = {  # noqa: RUF012
-        "check": Entry("kubectl_spread.cli.check", "Check manifests or running workloads"),
-        "explain": Entry("kubectl_spread.cli.explain", "Explain why a pod is Pending, or why it is where it is"),
-        "simulate": Entry("kubectl_spread.cli.simulate", "Simulate a kubectl command and what happens after it"),
-        "status": Entry("kubectl_spread.cli.status", "Show how running pods are spread over their domains"),
-        "snapshot": Entry("kubectl_spread.cli.snapshot", "Save the cluster facts to a file for other commands"),
-        "rule": Entry("kubectl_spread.cli.rule", "List the rules of check, or explain one"),
-        "lsp": Entry("kubectl_spread.cli.lsp", "Start the language server for editors"),
-        "version": Entry("kubectl_spread.cli.version", "Print the versions of program, scheduler rules and server"),
+        "check": CommandEntry("kubectl_spread.cli.check", "Check manifests or running workloads"),
+        "explain": CommandEntry("kubectl_spread.cli.explain", "Explain why a pod is Pending, or why it is where it is"),
+        "simulate": CommandEntry("kubectl_spread.cli.simulate", "Simulate a kubectl command and what happens after it"),
+        "status": CommandEntry("kubectl_spread.cli.status", "Show how running pods are spread over their domains"),
+        "snapshot": CommandEntry("kubectl_spread.cli.snapshot", "Save the cluster facts to a file for other commands"),
+        "rule": CommandEntry("kubectl_spread.cli.rule", "List the rules of check, or explain one"),
+        "lsp": CommandEntry("kubectl_spread.cli.lsp", "Start the language server for editors"),
+        "version": CommandEntry(
+            "kubectl_spread.cli.version", "Print the versions of program, scheduler rules and server"
+        ),
     }
 
 

@@ -8,7 +8,7 @@ RULES, FACTS, CONNECTION = "Rules and files", "Cluster facts", "API server, as i
 _SECTIONS = ("Options", RULES, FACTS, CONNECTION)
 
 
-class Command(click.Command):
+class SectionedCommand(click.Command):
     """A click command that prints its options by section; an option without a section is the command's own."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -9,7 +9,7 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import as_usage_errors
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.progress import progress
-from kubectl_spread.cli.sections import Command
+from kubectl_spread.cli.sections import SectionedCommand
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.operations.cluster_source import ClusterSource
@@ -18,7 +18,7 @@ from kubectl_spread.operations.snapshot import take_snapshot
 from kubectl_spread.operations.snapshot import write_snapshot
 
 
-@click.command(cls=Command)
+@click.command(cls=SectionedCommand)
 @cluster_facts
 @click.option(
     "-o",

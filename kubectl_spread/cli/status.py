@@ -14,7 +14,7 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import as_usage_errors
 from kubectl_spread.cli.options import cluster_facts
 from kubectl_spread.cli.progress import progress
-from kubectl_spread.cli.sections import Command
+from kubectl_spread.cli.sections import SectionedCommand
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.cli.targets import selection
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # these load numpy
 FORMATS = ("wide", "json", "prometheus")
 
 
-@click.command(cls=Command)
+@click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @cluster_facts
 @click.option(
@@ -174,7 +174,7 @@ class _Shown:
         from kubectl_spread.report.status import table
 
         self._table = table
-        self._columns = table.Columns(width)
+        self._columns = table.ColumnWidths(width)
         self._is_wide = output == "wide"
         self._is_json = output == "json"
         self._has_namespace = has_namespace

@@ -15,7 +15,7 @@ from kubectl_spread.timeline.commands.parsing import StepError
 _SHARED = ("--namespace", "-n", "--output", "-o", "--help", "-h")
 
 
-class StepCommand(sections.Command):
+class StepCommand(sections.SectionedCommand):
     """Sorts the words into our own options and those of the step: after the step's verb, its own flags come first."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -9,8 +9,8 @@ import click
 
 from kubectl_spread.objects.kinds import kind_named
 from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.operations.selection import ObjectName
 from kubectl_spread.operations.selection import Selection
-from kubectl_spread.operations.selection import Target
 
 if TYPE_CHECKING:
     from kubectl_spread.objects.selector import Selector
@@ -51,7 +51,7 @@ def named(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Selection
     kinds = [_kind(word, ctx, verb=verb) for word in words[0].split(",")]
     if len(words) == 1:
         return Selection(kinds=frozenset(kinds))
-    return Selection(tuple(Target(kind, name) for kind in kinds for name in words[1:]))
+    return Selection(tuple(ObjectName(kind, name) for kind in kinds for name in words[1:]))
 
 
 def _selector(text: Optional[str], asked: Selection, ctx: click.Context) -> Optional[Selector]:
@@ -72,11 +72,11 @@ def _selector(text: Optional[str], asked: Selection, ctx: click.Context) -> Opti
         raise click.UsageError(str(error), ctx) from None
 
 
-def _target(word: str, ctx: click.Context, *, verb: str) -> Target:
+def _target(word: str, ctx: click.Context, *, verb: str) -> ObjectName:
     kind_word, _, name = word.partition("/")
     if not kind_word or not name or "/" in name:
         raise click.UsageError("arguments in resource/name form must have a single resource and name", ctx)
-    return Target(_kind(kind_word, ctx, verb=verb), name)
+    return ObjectName(_kind(kind_word, ctx, verb=verb), name)
 
 
 def _kind(word: str, ctx: click.Context, *, verb: str) -> str:

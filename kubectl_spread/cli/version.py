@@ -7,7 +7,7 @@ import click
 from kubectl_spread import __version__
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import connection
-from kubectl_spread.cli.sections import Command
+from kubectl_spread.cli.sections import SectionedCommand
 from kubectl_spread.cli.stderr import note
 from kubectl_spread.cli.stderr import warn
 from kubectl_spread.errors import ClusterError
@@ -17,7 +17,7 @@ SCHEDULER = "v1.36.2"
 _PATIENCE = "5s"  # where no --request-timeout says otherwise
 
 
-@click.command(cls=Command)
+@click.command(cls=SectionedCommand)
 @click.option("--client", is_flag=True, help="Do not contact the API server.")
 @click.option("-o", "--output", type=click.Choice(["json"]), help="Output format.")
 @click.option(

@@ -47,7 +47,7 @@ class UnknownReason(Enum):
     NOT_EVALUATED = "notEvaluated"  # names: features that are not evaluated
 
 
-class Unknown(NamedTuple):
+class NotComparable(NamedTuple):
     """A reason with the names that belong to it."""
 
     reason: UnknownReason
@@ -97,7 +97,7 @@ class BoundPodReport(NamedTuple):
     """
 
     again: Again
-    unknown: Optional[Unknown] = None
+    unknown: Optional[NotComparable] = None
     refusals: tuple[Status, ...] = ()
     constraints: tuple[ConstraintReport, ...] = ()
     skews: tuple[SkewNow, ...] = ()
@@ -128,16 +128,16 @@ def bound_pod_report(
     )
 
 
-def _unknown(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Optional[Unknown]:
+def _unknown(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Optional[NotComparable]:
     """Return why the scheduler's decision today is unknown; None if it is known."""
     if pod.owner is not None and pod.owner.kind == "Node":
-        return Unknown(UnknownReason.STATIC_POD)
+        return NotComparable(UnknownReason.STATIC_POD)
     if pod.cls.scheduler_name not in profiles:
-        return Unknown(UnknownReason.NO_PROFILE, (pod.cls.scheduler_name,))
+        return NotComparable(UnknownReason.NO_PROFILE, (pod.cls.scheduler_name,))
     if all(node.name != pod.node_name for node in cluster.nodes):
-        return Unknown(UnknownReason.NO_NODE, (pod.node_name,))
+        return NotComparable(UnknownReason.NO_NODE, (pod.node_name,))
     features = not_evaluated(pod.cls, profiles[pod.cls.scheduler_name], cluster)
-    return Unknown(UnknownReason.NOT_EVALUATED, tuple(features)) if features else None
+    return NotComparable(UnknownReason.NOT_EVALUATED, tuple(features)) if features else None
 
 
 def _again(pod: Pod, scores: Optional[ScoreTable]) -> Again:

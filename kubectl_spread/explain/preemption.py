@@ -59,7 +59,7 @@ class Criterion(Enum):
     NAME = "nothing: the nodes are equal, and the scheduler may take either"
 
 
-class Choice(NamedTuple):
+class PreemptionCandidate(NamedTuple):
     """A node that would take the pod, and what it is compared by; `earliest` is empty where no start is known."""
 
     node: str
@@ -106,7 +106,7 @@ class PreemptionReport(NamedTuple):
     not_eligible: str = ""
     node: str = ""
     victims: tuple[Victim, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[PreemptionCandidate, ...] = ()
     candidates: int = 0
     criterion: Optional[Criterion] = None
     unhelpful: tuple[Unhelpful, ...] = ()
@@ -157,8 +157,8 @@ def _is_counted(other: Pod, counts: DomainCounts, pod: Pod) -> bool:
     return selector.matches(dict(other.cls.labels))
 
 
-def _choice(candidate: Candidate) -> Choice:
-    return Choice(
+def _choice(candidate: Candidate) -> PreemptionCandidate:
+    return PreemptionCandidate(
         node=candidate.node,
         victims=len(candidate.victims),
         violations=candidate.violations,

@@ -22,7 +22,7 @@ from kubectl_spread.objects.storage import Storage
 
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.messages.compare import Comparison
-    from kubectl_spread.messages.message import Era
+    from kubectl_spread.messages.message import MinorRange
 
 _FAILED_SCHEDULING = "FailedScheduling"
 _SECONDS = len("2006-01-02T15:04:05")
@@ -60,7 +60,7 @@ class MessageStatus(Enum):
     DIFFERENT = "different"  # no change is known
 
 
-class Limit(Enum):
+class Doubt(Enum):
     """Why a prediction may differ from the reported message although no change is known."""
 
     OTHER_RELEASE = "otherRelease"  # the message is written as another release writes it
@@ -80,8 +80,8 @@ class MessageComparison(NamedTuple):
     status: MessageStatus
     counts: Optional[Comparison] = None
     changes: ClusterChanges = ClusterChanges()
-    limits: tuple[Limit, ...] = ()
-    era: Optional[Era] = None
+    limits: tuple[Doubt, ...] = ()
+    era: Optional[MinorRange] = None
     minor: int = 0
 
 
@@ -163,15 +163,15 @@ def _changes(explanation: Explanation, at: str, cluster: Cluster) -> ClusterChan
     )
 
 
-def _limits(explanation: Explanation, cluster: Cluster, *, is_other_release: bool) -> Iterator[Limit]:
+def _limits(explanation: Explanation, cluster: Cluster, *, is_other_release: bool) -> Iterator[Doubt]:
     if is_other_release:
-        yield Limit.OTHER_RELEASE
+        yield Doubt.OTHER_RELEASE
     if explanation.pod.cls.volumes and cluster.storage == Storage():
-        yield Limit.NO_STORAGE
+        yield Doubt.NO_STORAGE
     if any(pod.nominated_node for pod in cluster.pending()):
-        yield Limit.NOMINATED_PODS
-    yield Limit.CONFIGURATION
-    yield Limit.UNTRACED_PODS
+        yield Doubt.NOMINATED_PODS
+    yield Doubt.CONFIGURATION
+    yield Doubt.UNTRACED_PODS
 
 
 def _is_after(time: str, at: str) -> bool:

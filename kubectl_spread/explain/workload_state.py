@@ -13,7 +13,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workload import replica_name
 
 
-class Failure(NamedTuple):
+class CreationFailure(NamedTuple):
     """Why a controller did not create a pod, in its words; `at` and `times` of its event, if there is one."""
 
     about: OwnerKey
@@ -34,7 +34,7 @@ class WorkloadState(NamedTuple):
     running: tuple[Pod, ...] = ()
     pending: tuple[Pod, ...] = ()
     terminating: tuple[Pod, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[CreationFailure, ...] = ()
     waiting: str = ""
     is_paused: bool = False  # and pods are missing
     is_suspended: bool = False
@@ -84,20 +84,22 @@ def _wanted(controller: Optional[Controller]) -> Optional[int]:
     return controller.workload.replicas
 
 
-def _failures(key: OwnerKey, cluster: Cluster) -> list[Failure]:
+def _failures(key: OwnerKey, cluster: Cluster) -> list[CreationFailure]:
     """Return the failures that the workload and its controllers report, each message once, the latest first."""
     makers = [key, *(made for made, owner in cluster.owners.items() if owner == key)]
-    found: dict[str, Failure] = {}
+    found: dict[str, CreationFailure] = {}
     for maker in makers:
         for event in cluster.events.get(maker, ()):
             if event.reason.startswith("Failed"):
-                found.setdefault(event.message, Failure(maker, event.reason, event.message, event.last, event.times))
+                found.setdefault(
+                    event.message, CreationFailure(maker, event.reason, event.message, event.last, event.times)
+                )
     for maker in makers:
         controller = cluster.controllers.get(maker)
         for condition in controller.conditions if controller is not None else ():
             is_failure = condition.type == "ReplicaFailure" and condition.status == "True"
             if is_failure and not any(condition.message in message for message in found):
-                found[condition.message] = Failure(maker, condition.reason, condition.message, condition.since)
+                found[condition.message] = CreationFailure(maker, condition.reason, condition.message, condition.since)
     return sorted(found.values(), key=lambda failure: failure.at, reverse=True)
 
 

@@ -31,7 +31,7 @@ _MOST_PASSES = 10  # one fix may make another possible; no two undo each other
 _MOST_TRIED = 100_000  # characters
 
 
-class Refusal(NamedTuple):
+class SkippedFix(NamedTuple):
     """A fix that was not made, and the reason."""
 
     finding: Finding
@@ -47,7 +47,7 @@ class FixResult(NamedTuple):
     results: list[Result]
     findings: list[Finding]
     fixed: list[Finding]
-    refused: list[Refusal]
+    refused: list[SkippedFix]
 
 
 class _Attempt(NamedTuple):
@@ -63,7 +63,7 @@ class _Pass(NamedTuple):
 
     text: str
     done: list[Finding]
-    refused: list[Refusal]
+    refused: list[SkippedFix]
 
 
 def apply_fixes(
@@ -85,7 +85,7 @@ def apply_fixes(
     results, first = list(results), judge(results)
     findings, unfixed = first, UnfixedFindings(first)
     fixed: dict[int, Finding] = {}  # by id()
-    reasons: dict[int, Refusal] = {}
+    reasons: dict[int, SkippedFix] = {}
     for _ in range(_MOST_PASSES):
         wanted = [item for item in findings if item.repair is not None and is_wanted(item.repair)]
         passes = _passes(results, unfixed.tracked(wanted), recheck)
@@ -103,8 +103,8 @@ def apply_fixes(
 
 
 def _in_order(
-    first: list[Finding], fixed: dict[int, Finding], reasons: dict[int, Refusal]
-) -> tuple[list[Finding], list[Refusal]]:
+    first: list[Finding], fixed: dict[int, Finding], reasons: dict[int, SkippedFix]
+) -> tuple[list[Finding], list[SkippedFix]]:
     """Return the fixed findings and the refusals of others, in the order of the first findings."""
     refused = [reasons[id(item)] for item in first if id(item) in reasons and id(item) not in fixed]
     return [item for item in first if id(item) in fixed], refused
@@ -142,7 +142,7 @@ def fixable(
     for result in results:
         pairs = by_source.get(id(result.source), [])
         budget -= len(result.source.text) if pairs else 0
-        refused: list[Refusal] = []
+        refused: list[SkippedFix] = []
         if budget >= 0:
             attempts = list(_apart(_attempts(pairs, refused)))
             refused += _sifted(result, [], attempts, recheck=recheck)[1]
@@ -186,7 +186,7 @@ def _fixed(result: Result, pairs: list[TrackedFinding], recheck: Callable[[Sourc
     """Make all fixes at once, or only those that do no harm."""
     if not pairs:
         return _Pass(result.source.text, [], [])
-    refused: list[Refusal] = []
+    refused: list[SkippedFix] = []
     attempts = list(_apart(_attempts(pairs, refused)))
     kept, harmful = _sifted(result, [], attempts, recheck=recheck)
     done = [finding for attempt in kept for finding in attempt.findings]
@@ -195,21 +195,21 @@ def _fixed(result: Result, pairs: list[TrackedFinding], recheck: Callable[[Sourc
 
 def _sifted(
     result: Result, kept: list[_Attempt], more: list[_Attempt], *, recheck: Callable[[SourceFile], Result]
-) -> tuple[list[_Attempt], list[Refusal]]:
+) -> tuple[list[_Attempt], list[SkippedFix]]:
     """Return the attempts that can be made together with `kept`, and the refused ones; halve, as few do harm."""
     repairs = [repair for attempt in (*kept, *more) for repair in attempt.repairs]
     reason = harm(result, _text(result, [*kept, *more]), repairs, recheck=recheck) if more else ""
     if not reason:
         return [*kept, *more], []
     if len(more) == 1:
-        return kept, [Refusal(finding, reason) for finding in more[0].findings]
+        return kept, [SkippedFix(finding, reason) for finding in more[0].findings]
     middle = len(more) // 2
     kept, first = _sifted(result, kept, more[:middle], recheck=recheck)
     kept, second = _sifted(result, kept, more[middle:], recheck=recheck)
     return kept, [*first, *second]
 
 
-def _attempts(pairs: list[TrackedFinding], refused: list[Refusal]) -> Iterator[_Attempt]:
+def _attempts(pairs: list[TrackedFinding], refused: list[SkippedFix]) -> Iterator[_Attempt]:
     """Yield the fixes as edits. Findings of one rule at one place have the same fix: an alias repeats its anchor."""
     at_place: dict[tuple[str, int, Span], list[TrackedFinding]] = {}
     for pair in pairs:
@@ -222,7 +222,7 @@ def _attempts(pairs: list[TrackedFinding], refused: list[Refusal]) -> Iterator[_
             yield attempt
 
 
-def _attempt(group: list[TrackedFinding], refused: list[Refusal]) -> Optional[_Attempt]:
+def _attempt(group: list[TrackedFinding], refused: list[SkippedFix]) -> Optional[_Attempt]:
     """Return the fix of findings at one place, as the edits of those that can be fixed there."""
     repairs = tuple(pair.now.repair for pair in group if pair.now.repair is not None)
     edits: dict[Edit, None] = {}
@@ -233,7 +233,7 @@ def _attempt(group: list[TrackedFinding], refused: list[Refusal]) -> Optional[_A
         except editing.NoEditError as error:
             problem = problem or str(error)
     if not edits:
-        refused += [Refusal(pair.first, problem) for pair in group]
+        refused += [SkippedFix(pair.first, problem) for pair in group]
         return None
     return _Attempt(tuple(pair.first for pair in group), repairs, tuple(edits))
 

@@ -141,7 +141,7 @@ def _decodable(entries: list[Any]) -> list[Any]:
     """Return the constraints with null for what has the wrong type: what depends on its value is not known."""
     found = entries
     for problem in decode.problems(entries, _SHAPE):
-        if problem.kind is decode.Kind.TYPE:
+        if problem.kind is decode.ProblemKind.TYPE:
             found = copy.deepcopy(entries) if found is entries else found
             holder: Any = found
             for step in problem.route[:-1]:
@@ -191,7 +191,7 @@ def _is_about_a_wrong_type(error: FieldError, entry: Plain) -> bool:
 
 
 def _is_type(problem: decode.Problem) -> bool:
-    return problem.kind is decode.Kind.TYPE
+    return problem.kind is decode.ProblemKind.TYPE
 
 
 def _is_missing(subject: BareSubject, position: int, entry: Plain) -> bool:
@@ -242,7 +242,7 @@ def _finding(subject: BareSubject, error: FieldError) -> Finding:
 def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
     """Yield the fields that are nearly those of a constraint; a chart may have others of its own."""
     for problem in decode.problems(subject.found.entries, _SHAPE):
-        if problem.kind is not decode.Kind.UNKNOWN:
+        if problem.kind is not decode.ProblemKind.UNKNOWN:
             continue
         position, *steps = problem.route
         hint = hints.for_field(str(steps[-1]), (FIELD, *problem.route), cutoff=_NEAR)

@@ -24,7 +24,7 @@ from typing import Union
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
-class Placed(NamedTuple):
+class CopyPath(NamedTuple):
     """An object that may have copies: the steps of its path, and its identity; None if it has none."""
 
     steps: tuple[str, ...]
@@ -56,7 +56,7 @@ class Variants(NamedTuple):
     rivals: dict[int, tuple[str, ...]]
 
 
-def variants(placed: Sequence[Placed]) -> Variants:
+def variants(placed: Sequence[CopyPath]) -> Variants:
     """Return the largest sets of objects that fit together."""
     keys = [item.key for item in placed if item.key is not None]
     if len(set(keys)) == len(keys):
@@ -67,7 +67,7 @@ def variants(placed: Sequence[Placed]) -> Variants:
 
 
 def _unit(
-    name: str, numbers: Iterable[int], placed: Sequence[Placed], *, depth: int, found: dict[int, tuple[str, ...]]
+    name: str, numbers: Iterable[int], placed: Sequence[CopyPath], *, depth: int, found: dict[int, tuple[str, ...]]
 ) -> _Unit:
     """Return the file or directory at a depth of a path; note in `found` what has rivals."""
     numbers = list(numbers)
@@ -89,7 +89,7 @@ def _unit(
     return _Unit(name, frozenset(keys), tuple(_joined(units, rivals)))
 
 
-def _single(placed: Sequence[Placed], number: int) -> _Unit:
+def _single(placed: Sequence[CopyPath], number: int) -> _Unit:
     key = placed[number].key
     return _Unit("", frozenset(() if key is None else (key,)), (_Variant((number,)),))
 

@@ -27,7 +27,7 @@ class Twin(NamedTuple):
     constraints: Mapping[str, TopologySpreadConstraint]
 
 
-class Group:
+class SelectorGroup:
     """Workloads whose pods a selector matches, in order."""
 
     def __init__(self, members: list[Subject]) -> None:

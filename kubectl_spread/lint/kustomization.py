@@ -26,13 +26,13 @@ _MOST_LEVELS = 20  # of components in components; they may lead in a circle
 _REPETITION = re.compile(r"[*+{]")
 
 
-class Unknown(Enum):
+class UnknownReplicas(Enum):
     """Replicas that a kustomization sets to a number that cannot be read."""
 
     REPLICAS = "unknown"
 
 
-Replicas = Union[int, None, Unknown]  # None where nothing sets them
+Replicas = Union[int, None, UnknownReplicas]  # None where nothing sets them
 
 
 class PatchTarget(NamedTuple):
@@ -57,7 +57,7 @@ class Scaling(NamedTuple):
     replicas: Replicas
 
 
-_ANYTHING = Scaling(PatchTarget(".*", ".*"), Unknown.REPLICAS)
+_ANYTHING = Scaling(PatchTarget(".*", ".*"), UnknownReplicas.REPLICAS)
 
 
 class Kustomization(NamedTuple):
@@ -139,9 +139,9 @@ def patches_of(directory: str, plain: Mapping[str, Any]) -> Iterator[Patch]:
 
 
 def _scalings(held: Optional[list[Any]], target: Optional[PatchTarget]) -> Iterator[Scaling]:
-    """Yield what the documents of a patch set; `Unknown` for an unreadable one."""
+    """Yield what the documents of a patch set; `UnknownReplicas` for an unreadable one."""
     if held is None:
-        yield _ANYTHING if target is None else Scaling(target, Unknown.REPLICAS)
+        yield _ANYTHING if target is None else Scaling(target, UnknownReplicas.REPLICAS)
         return
     operations = [item for document in held if isinstance(document, list) for item in document]
     for operation in map(fields, operations):
@@ -155,7 +155,7 @@ def _scalings(held: Optional[list[Any]], target: Optional[PatchTarget]) -> Itera
 
 
 def _scaling(target: PatchTarget, replicas: Replicas) -> Scaling:
-    return Scaling(target, replicas if target.is_exact else Unknown.REPLICAS)
+    return Scaling(target, replicas if target.is_exact else UnknownReplicas.REPLICAS)
 
 
 def _named_in(document: Mapping[str, Any]) -> PatchTarget:
@@ -179,7 +179,7 @@ def _is_simple(pattern: str) -> bool:
 
 
 def _count(value: Any) -> Replicas:
-    return value if isinstance(value, int) and not isinstance(value, bool) else Unknown.REPLICAS
+    return value if isinstance(value, int) and not isinstance(value, bool) else UnknownReplicas.REPLICAS
 
 
 def _fits(pattern: str, text: str) -> bool:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 from typing import Optional
 
-from kubectl_spread.lint.group import Group
+from kubectl_spread.lint.group import SelectorGroup
 from kubectl_spread.lint.workload import Subject
 
 
@@ -30,12 +30,12 @@ AreaOf = Callable[[Subject], Optional[Area]]  # None where everything in the roo
 class Neighbourhoods:
     """The members of a group, by their areas."""
 
-    def __init__(self, group: Group, area_of: AreaOf) -> None:
+    def __init__(self, group: SelectorGroup, area_of: AreaOf) -> None:
         self._group = group
         self._area_of = area_of
-        self._known: dict[Optional[Area], Group] = {}
+        self._known: dict[Optional[Area], SelectorGroup] = {}
 
-    def of(self, subject: Subject) -> Group:
+    def of(self, subject: Subject) -> SelectorGroup:
         """Return the members that count for one of them, itself included."""
         area = self._area_of(subject)
         if area is None:
@@ -44,7 +44,7 @@ class Neighbourhoods:
             self._known[area] = self._around(area)
         return self._known[area]
 
-    def _around(self, area: Area) -> Group:
+    def _around(self, area: Area) -> SelectorGroup:
         inside, below, named = self._positions
         near = set(below.get(area.directory, ()))
         for directory in _upwards(area.directory):
@@ -57,9 +57,11 @@ class Neighbourhoods:
             return self._known[None]
         return self._picked(near | named)
 
-    def _picked(self, positions: set[int]) -> Group:
+    def _picked(self, positions: set[int]) -> SelectorGroup:
         members = self._group.members
-        return self._group if len(positions) == len(members) else Group([members[at] for at in sorted(positions)])
+        return (
+            self._group if len(positions) == len(members) else SelectorGroup([members[at] for at in sorted(positions)])
+        )
 
     @cached_property
     def _positions(self) -> tuple[dict[str, list[int]], dict[str, list[int]], set[int]]:

@@ -30,7 +30,7 @@ _MOST_LEVELS = 4  # of texts in texts
 _WITH_PATCHES = frozenset({"Kustomization", "Component", "PatchTransformer", "PatchStrategicMergeTransformer"})
 
 
-class World(NamedTuple):
+class NestedObjects(NamedTuple):
     """Objects inside another document, which count only for one another."""
 
     subjects: tuple[Subject, ...]
@@ -43,7 +43,7 @@ class Outside(NamedTuple):
 
     findings: list[Finding]
     lists: list[BareSubject]
-    worlds: list[World]
+    worlds: list[NestedObjects]
     skipped: list[Place]
 
 
@@ -140,7 +140,7 @@ class _World(NamedTuple):
     def add_to(self, outside: Outside, manifest: Manifest) -> None:
         if self.subjects:
             has_patches = manifest.kind in _WITH_PATCHES
-            outside.worlds.append(World(tuple(self.subjects), tuple(self.others), has_patches))
+            outside.worlds.append(NestedObjects(tuple(self.subjects), tuple(self.others), has_patches))
 
 
 class _Target(NamedTuple):

@@ -51,7 +51,7 @@ def read(
     return check_source(source, named=named, codes=policy.possible, kinds=kinds, namespace=namespace, minor=minor)
 
 
-class Judged(NamedTuple):
+class SelectedFindings(NamedTuple):
     """The findings by place with those about suppressions, how many were suppressed, and the workloads as they run."""
 
     findings: list[Finding]
@@ -80,7 +80,7 @@ def judged(
     namespace: str = DEFAULT_NAMESPACE,
     accepted: Accepted,
     rules: Optional[RootRules] = None,
-) -> Judged:
+) -> SelectedFindings:
     """Return the findings of the API server's checks and of all rules; `rules` are those about roots."""
     sources = [result.source for result in results]
     seen = RunContext(lambda source: policy.settings(source).target, facts, namespace)
@@ -98,7 +98,7 @@ def judged(
         findings, ignored = _suppressed(
             findings, results, policy, accepted=accepted, project=project, followed=followed
         )
-    return Judged(in_order([*findings, *unmatched], [*sources, *configs]), ignored, project.workloads)
+    return SelectedFindings(in_order([*findings, *unmatched], [*sources, *configs]), ignored, project.workloads)
 
 
 def _may_suppress(accepted: Accepted, sources: Sequence[SourceFile]) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from typing import Union
 
 from kubectl_spread.lint import replica_range
-from kubectl_spread.lint.group import Group
+from kubectl_spread.lint.group import SelectorGroup
 from kubectl_spread.lint.kustomization import Replicas
 from kubectl_spread.lint.neighbours import Area
 from kubectl_spread.lint.neighbours import Neighbourhoods
@@ -90,7 +90,7 @@ class Project:
         self._rollouts = self._referring_rollouts()
         self.subjects = tuple(item if (by := self._rollout_of(item)) is None else item.run_by(by) for item in subjects)
         self._replicas: dict[int, ReplicaRange] = {}  # by id() of a subject
-        self._groups: dict[tuple[str, Selector], Group] = {}
+        self._groups: dict[tuple[str, Selector], SelectorGroup] = {}
         self._neighbourhoods: dict[tuple[str, Selector], Neighbourhoods] = {}
         self._sizes: dict[tuple[bool, str, Selector], Optional[int]] = {}
         self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
@@ -126,14 +126,14 @@ class Project:
         """Return the workloads whose pods a selector matches, in order; the list belongs to the project."""
         return self.group(selector, namespace).members
 
-    def group(self, selector: Selector, namespace: str) -> Group:
+    def group(self, selector: Selector, namespace: str) -> SelectorGroup:
         """Return the workloads whose pods a selector matches."""
         known = self._groups.get((namespace, selector))
         if known is None:
-            known = self._groups[namespace, selector] = Group(self._selected(selector, namespace))
+            known = self._groups[namespace, selector] = SelectorGroup(self._selected(selector, namespace))
         return known
 
-    def group_around(self, subject: Subject, selector: Selector) -> Group:
+    def group_around(self, subject: Subject, selector: Selector) -> SelectorGroup:
         """Return those of a selector's workloads that count for one of them; see `neighbours`."""
         key = subject.workload.namespace, selector
         if key not in self._neighbourhoods:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.kustomization import Replicas
-from kubectl_spread.lint.kustomization import Unknown
+from kubectl_spread.lint.kustomization import UnknownReplicas
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
 
@@ -50,7 +50,7 @@ def of_autoscaler(autoscaler: Manifest) -> ReplicaRange:
 
 
 def of_overlay(count: Replicas, written: Optional[int]) -> ReplicaRange:
-    if isinstance(count, Unknown):
+    if isinstance(count, UnknownReplicas):
         return ReplicaRange(None, None, written=written)
     return ReplicaRange(count, count, written=written)
 

@@ -20,7 +20,7 @@ from kubectl_spread.lint import copies
 from kubectl_spread.lint.kustomization import FILE_NAMES
 from kubectl_spread.lint.kustomization import Kustomization
 from kubectl_spread.lint.kustomization import Replicas
-from kubectl_spread.lint.kustomization import Unknown
+from kubectl_spread.lint.kustomization import UnknownReplicas
 from kubectl_spread.lint.kustomization import with_components
 from kubectl_spread.lint.neighbours import Area
 from kubectl_spread.lint.workload import Subject
@@ -119,7 +119,7 @@ def _set_by(chain: Chain, manifest: Manifest) -> Replicas:
             if scaling.target.covers(manifest.kind, names):
                 found = scaling.replicas
     # What a kustomization lists is a base for overlays that may be in another repository.
-    return Unknown.REPLICAS if found is None and len(chain) == 1 else found
+    return UnknownReplicas.REPLICAS if found is None and len(chain) == 1 else found
 
 
 def roots(sources: Sequence[SourceFile], held: Iterable[Held], rules: RootRules) -> list[Root]:
@@ -218,7 +218,7 @@ def _reached(chain: Chain, known: Mapping[str, Kustomization]) -> Iterator[tuple
 
 def _split(root: Root, inside: list[Held]) -> list[Root]:
     """Yield one root for each variant of its content."""
-    found = copies.variants([copies.Placed(_steps(item), item.key) for item in inside])
+    found = copies.variants([copies.CopyPath(_steps(item), item.key) for item in inside])
     rivals = {inside[number].manifest.document.source.name: "/".join(steps) for number, steps in found.rivals.items()}
     return [root._replace(held=tuple(inside[number] for number in numbers), rivals=rivals) for numbers in found.sets]
 

@@ -12,7 +12,7 @@ from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import spread_args
 from kubectl_spread.objects.field_errors import At
-from kubectl_spread.objects.field_errors import Problem
+from kubectl_spread.objects.field_errors import LocatedError
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route
@@ -42,17 +42,17 @@ def undecodable(manifest: Manifest) -> Iterator[RuleFinding]:
     for args in _args(manifest):
         for problem in _problems(manifest, args):
             message = f"decoding args for plugin {names.POD_TOPOLOGY_SPREAD}: {problem.message}"
-            at = Problem((*args.here.route, *problem.route), message)
-            yield found(manifest, at, hint=_hint(problem), key=problem.kind is decode.Kind.UNKNOWN)
+            at = LocatedError((*args.here.route, *problem.route), message)
+            yield found(manifest, at, hint=_hint(problem), key=problem.kind is decode.ProblemKind.UNKNOWN)
 
 
-def errors(manifest: Manifest, rule: spread_args.Rule) -> Iterator[Problem]:
+def errors(manifest: Manifest, rule: spread_args.SpreadArgsRule) -> Iterator[LocatedError]:
     """Yield the errors of one rule in args that decode."""
     for plain, here in readable(manifest):
         yield from (error.problem for error in spread_args.errors(plain, here) if error.rule is rule)
 
 
-def found(manifest: Manifest, problem: Problem, *, hint: str = "", key: bool = False) -> RuleFinding:
+def found(manifest: Manifest, problem: LocatedError, *, hint: str = "", key: bool = False) -> RuleFinding:
     """Return an error as a finding."""
     return RuleFinding(problem.message, place(manifest, problem.route, key=key), decode.path_text(problem.route), hint)
 
@@ -78,11 +78,11 @@ def _args(manifest: Manifest) -> Iterator[Args]:
 def _problems(manifest: Manifest, args: Args) -> list[decode.Problem]:
     is_strict = manifest.api_version.endswith(f"/{_STRICT}")
     found = decode.problems(args.plain, spread_args.SHAPE)
-    return [problem for problem in found if is_strict or problem.kind is decode.Kind.TYPE]
+    return [problem for problem in found if is_strict or problem.kind is decode.ProblemKind.TYPE]
 
 
 def _hint(problem: decode.Problem) -> str:
-    if problem.kind is decode.Kind.TYPE:
+    if problem.kind is decode.ProblemKind.TYPE:
         return ""
     known = spread_args.SHAPE.fields if len(problem.route) == 1 else decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
     return did_you_mean(problem.route[-1], known)

@@ -19,8 +19,8 @@ from kubectl_spread.lsp.diagnostics import diagnostic
 from kubectl_spread.lsp.ignoring import ignoring
 from kubectl_spread.lsp.positions import offset
 from kubectl_spread.lsp.positions import span_range
-from kubectl_spread.lsp.review import Checked
 from kubectl_spread.lsp.review import Review
+from kubectl_spread.lsp.review import ReviewedDocument
 from kubectl_spread.operations.documents import DocumentChecker
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile
@@ -63,7 +63,7 @@ def _is_asked_for(kind: str, context: types.CodeActionContext) -> bool:
     return any(item in ("", kind) or kind.startswith(f"{item}.") for item in wanted)
 
 
-def _findings_in(where: types.Range, checked: Checked, client: Client) -> list[Finding]:
+def _findings_in(where: types.Range, checked: ReviewedDocument, client: Client) -> list[Finding]:
     """The findings that a range touches, the first of them."""
     source = checked.result.source
     start, end = offset(source, where.start, client.encoding), offset(source, where.end, client.encoding)
@@ -71,7 +71,7 @@ def _findings_in(where: types.Range, checked: Checked, client: Client) -> list[F
     return found[:_MOST_FINDINGS]
 
 
-def _fixes(finding: Finding, checked: Checked, desk: Desk) -> Iterator[types.CodeAction]:
+def _fixes(finding: Finding, checked: ReviewedDocument, desk: Desk) -> Iterator[types.CodeAction]:
     """The fix of a finding, where it does in this text what it should."""
     repair = finding.repair
     if repair is None or repair.source is not checked.result.source:
@@ -84,7 +84,7 @@ def _fixes(finding: Finding, checked: Checked, desk: Desk) -> Iterator[types.Cod
         yield action
 
 
-def _ignores(finding: Finding, checked: Checked, desk: Desk) -> Iterator[types.CodeAction]:
+def _ignores(finding: Finding, checked: ReviewedDocument, desk: Desk) -> Iterator[types.CodeAction]:
     edit = ignoring(finding)
     if edit is not None:
         action = _action(f"ignore {finding.rule.code} here", checked, desk, edits=[edit])
@@ -92,7 +92,7 @@ def _ignores(finding: Finding, checked: Checked, desk: Desk) -> Iterator[types.C
         yield action
 
 
-def _fix_all(checked: Checked, desk: Desk) -> Iterator[types.CodeAction]:
+def _fix_all(checked: ReviewedDocument, desk: Desk) -> Iterator[types.CodeAction]:
     if not any(item.repair is not None and item.repair.fix.is_safe for item in checked.findings):
         return
     before = [other.result for other in desk.review.documents.values()]
@@ -128,7 +128,7 @@ def _alike(lines: Sequence[str], others: Sequence[str]) -> int:
 
 
 def _action(
-    title: str, checked: Checked, desk: Desk, *, edits: Iterable[Edit], kind: str = QUICK_FIX
+    title: str, checked: ReviewedDocument, desk: Desk, *, edits: Iterable[Edit], kind: str = QUICK_FIX
 ) -> types.CodeAction:
     source, uri = checked.result.source, checked.opened.uri
     written = [

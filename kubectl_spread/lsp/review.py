@@ -30,7 +30,7 @@ class Opened(NamedTuple):
     text: str
 
 
-class Checked(NamedTuple):
+class ReviewedDocument(NamedTuple):
     """An open document, what it holds, and what is wrong with it."""
 
     opened: Opened
@@ -41,7 +41,7 @@ class Checked(NamedTuple):
 class Review(NamedTuple):
     """The open documents by URI, and the bugs of ours that were met; what a bug hides is left out."""
 
-    documents: dict[str, Checked]
+    documents: dict[str, ReviewedDocument]
     bugs: tuple[Exception, ...] = ()
 
     @property
@@ -69,7 +69,7 @@ def reviewed(opened: Iterable[Opened], checker: DocumentChecker, *, before: Revi
     for finding in found:
         by_source.setdefault(id(finding.place.source), []).append(finding)
     documents = {
-        document.uri: Checked(document, result, tuple(by_source.get(id(result.source), ())))
+        document.uri: ReviewedDocument(document, result, tuple(by_source.get(id(result.source), ())))
         for document, result in results
     }
     return Review(documents, tuple(bugs))

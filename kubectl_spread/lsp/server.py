@@ -41,10 +41,10 @@ from kubectl_spread.lsp.diagnostics import diagnostic
 from kubectl_spread.lsp.framing import Framed
 from kubectl_spread.lsp.hover import hover
 from kubectl_spread.lsp.positions import offset
-from kubectl_spread.lsp.review import Checked
 from kubectl_spread.lsp.review import Opened
 from kubectl_spread.lsp.review import Review
 from kubectl_spread.lsp.review import reviewed
+from kubectl_spread.lsp.review import ReviewedDocument
 from kubectl_spread.operations.documents import DocumentChecker
 
 _PAUSE_S = 0.2  # without a change, before what is typed is checked
@@ -187,7 +187,7 @@ class _Session:
                 params = types.PublishDiagnosticsParams(uri, found, version)
                 self.server.text_document_publish_diagnostics(params)
 
-    def _diagnostics(self, checked: Checked, review: Review) -> list[types.Diagnostic]:
+    def _diagnostics(self, checked: ReviewedDocument, review: Review) -> list[types.Diagnostic]:
         return [diagnostic(finding, self.client, uri=review.uri) for finding in checked.findings]
 
     def _complain(self, bugs: tuple[Exception, ...]) -> None:

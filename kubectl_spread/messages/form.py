@@ -34,7 +34,7 @@ class Form(NamedTuple):
     commands: tuple[str, ...] = ()
 
 
-class Found(NamedTuple):
+class RecognizedSentence(NamedTuple):
     """A sentence that was recognised, from `start` to `end` of a text."""
 
     form: Form

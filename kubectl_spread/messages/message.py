@@ -35,7 +35,7 @@ class Preemption(NamedTuple):
     is_cut: bool = False
 
 
-class Era(NamedTuple):
+class MinorRange(NamedTuple):
     """Minor versions of Kubernetes, both included."""
 
     first: int
@@ -57,7 +57,7 @@ class Message(NamedTuple):
     parts: tuple[Part, ...] = ()
     post_filter: tuple[str, ...] = ()
     preemption: Optional[Preemption] = None
-    era: Optional[Era] = None
+    era: Optional[MinorRange] = None
     details: tuple[tuple[str, str], ...] = ()
     times: int = 1
     is_cut: bool = False

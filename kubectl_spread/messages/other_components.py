@@ -7,7 +7,7 @@ import re
 from kubectl_spread.messages import autoscaler_forms
 from kubectl_spread.messages import other_forms
 from kubectl_spread.messages import scheduler_forms
-from kubectl_spread.messages.form import Found
+from kubectl_spread.messages.form import RecognizedSentence
 
 FORMS = (*scheduler_forms.FORMS, *autoscaler_forms.FORMS, *other_forms.FORMS)
 
@@ -22,15 +22,15 @@ _COMPILED = tuple(
 )
 
 
-def find(text: str) -> list[Found]:
+def find(text: str) -> list[RecognizedSentence]:
     """Return the known sentences of a text in order; of overlapping ones the first, or the more specific."""
-    found: list[Found] = []
+    found: list[RecognizedSentence] = []
     for rank, (form, shape) in enumerate(_COMPILED):
         for at in shape.finditer(text):
             details = _details(at)
-            found.append(Found(form, at.start(), at.end(), {"": f"{rank:03}", **details}))
+            found.append(RecognizedSentence(form, at.start(), at.end(), {"": f"{rank:03}", **details}))
     found.sort(key=lambda item: (item.start, item.details[""]))
-    out: list[Found] = []
+    out: list[RecognizedSentence] = []
     end = 0
     for item in found:
         if item.start >= end and item.end > item.start:

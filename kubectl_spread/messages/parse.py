@@ -13,17 +13,17 @@ Other text that is not understood is kept word for word and reported.
 from __future__ import annotations
 
 from kubectl_spread.messages.form import Component
-from kubectl_spread.messages.form import Found
-from kubectl_spread.messages.message import Era
+from kubectl_spread.messages.form import RecognizedSentence
 from kubectl_spread.messages.message import Message
+from kubectl_spread.messages.message import MinorRange
 from kubectl_spread.messages.message import Part
 from kubectl_spread.messages.pasted_text import leftover
 from kubectl_spread.messages.pasted_text import line_start
 from kubectl_spread.messages.pasted_text import message_places
+from kubectl_spread.messages.pasted_text import MessageStart
 from kubectl_spread.messages.pasted_text import MOST_CHARACTERS
 from kubectl_spread.messages.pasted_text import pasted_text
 from kubectl_spread.messages.pasted_text import PastedText
-from kubectl_spread.messages.pasted_text import Place
 from kubectl_spread.messages.pasted_text import times_seen
 from kubectl_spread.messages.reader import DOTS
 from kubectl_spread.messages.reader import Reader
@@ -72,7 +72,7 @@ def _all(text: str) -> tuple[Message, ...]:
     return _once(found)
 
 
-def _message(pasted: PastedText, place: Place, following: int) -> Message:
+def _message(pasted: PastedText, place: MessageStart, following: int) -> Message:
     """Return the message that begins at a place, with the unread text up to the next one."""
     end = following
     line = line_start(pasted.plain, following, place.end)
@@ -88,7 +88,7 @@ def _message(pasted: PastedText, place: Place, following: int) -> Message:
     reader.take(DOTS)
     is_cut = reader.is_cut or bool(dots and dots.group().strip() in ("...", "…"))
     is_scheduler = place.kind != "notScaled" and not all(part.kind in _OF_AUTOSCALER for part in parts or (_NONE,))
-    era = Era(reader.first, reader.last) if is_scheduler and _tells(reader) else None
+    era = MinorRange(reader.first, reader.last) if is_scheduler and _tells(reader) else None
     return Message(
         component=Component.SCHEDULER if is_scheduler else Component.CLUSTER_AUTOSCALER,
         form="nodes" if is_scheduler else "notScaled",
@@ -118,7 +118,7 @@ def _tells(reader: Reader) -> bool:
     return (reader.first, reader.last) != (FIRST_MINOR, LAST_MINOR)
 
 
-def _sentence(pasted: PastedText, place: Place, found: Found, end: int) -> Message:
+def _sentence(pasted: PastedText, place: MessageStart, found: RecognizedSentence, end: int) -> Message:
     return Message(
         component=found.form.component,
         form=found.form.name,

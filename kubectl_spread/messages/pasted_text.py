@@ -8,7 +8,7 @@ from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.messages import other_components
-from kubectl_spread.messages.form import Found
+from kubectl_spread.messages.form import RecognizedSentence
 
 MOST_CHARACTERS = 50_000  # an event has 1,024; the rest is not read, and the message says so
 
@@ -23,14 +23,14 @@ class PastedText(NamedTuple):
         return " ".join(self.written[start:end].split())
 
 
-class Place(NamedTuple):
+class MessageStart(NamedTuple):
     """Where a message begins: the scheduler's header, the autoscaler's, a sentence of `elsewhere`, or a bare list."""
 
     start: int
     end: int
     kind: str
     total: Optional[int] = None
-    found: Optional[Found] = None
+    found: Optional[RecognizedSentence] = None
 
 
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "´": "'", "`": "`", "“": '"', "”": '"'})
@@ -83,26 +83,26 @@ def collapsed(text: str) -> str:
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines))
 
 
-def message_places(plain: str) -> list[Place]:
+def message_places(plain: str) -> list[MessageStart]:
     """Return where messages begin: not within a preemption clause, and not within a list."""
-    places: list[Place] = []
+    places: list[MessageStart] = []
     for header in HEADER.finditer(plain):
         if _IN_CLAUSE.search(plain, max(0, header.start() - 40), header.start()):
             continue
         total = header.group("total")
-        places.append(Place(header.start(), header.end(), "nodes", int(total[:9]) if total else None))
-    places += [Place(at.start(), at.end(), "notScaled") for at in other_components.NOT_SCALED.finditer(plain)]
+        places.append(MessageStart(header.start(), header.end(), "nodes", int(total[:9]) if total else None))
+    places += [MessageStart(at.start(), at.end(), "notScaled") for at in other_components.NOT_SCALED.finditer(plain)]
     lists = sorted(place.start for place in places)
     breaks = [at for at, char in enumerate(plain) if char == "\n"]
     places += [
-        Place(found.start, found.end, "elsewhere", found=found)
+        MessageStart(found.start, found.end, "elsewhere", found=found)
         for found in other_components.find(plain)
         if not _is_in_a_list(lists, breaks, found.start)
     ]
     if not places:
         bare = _BARE.search(plain)
         if bare:
-            places.append(Place(bare.start(), bare.start(), "bare"))
+            places.append(MessageStart(bare.start(), bare.start(), "bare"))
     return sorted(places)
 
 

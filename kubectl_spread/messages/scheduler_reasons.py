@@ -27,7 +27,7 @@ class Wording(NamedTuple):
     is_of_pod: bool = False  # said of the pod as a whole, before any node is looked at
 
 
-class Match(NamedTuple):
+class ReasonMatch(NamedTuple):
     """A reason found in a text: where it ends, and what it names (a resource, taints, a claim, plugins)."""
 
     kind: ReasonKind
@@ -274,19 +274,19 @@ _STARTS = (
 _BOUNDARY = re.compile(r"$|[\s,.;:\"'`)\]}…<|]")
 
 
-def match(text: str, at: int) -> Optional[Match]:
+def match(text: str, at: int) -> Optional[ReasonMatch]:
     """Return the reason at a place of a text; the longest wording if several match."""
-    best: Optional[Match] = None
+    best: Optional[ReasonMatch] = None
     for literal, entry in _LITERALS:
         end = _end_of(text, at, literal)
         if end and _BOUNDARY.match(text, end):
-            best = Match(entry.kind, end, "", entry.since, entry.until, entry.is_of_pod)
+            best = ReasonMatch(entry.kind, end, "", entry.since, entry.until, entry.is_of_pod)
             break
     for entry_of, compiled in _COMPILED:
         found = compiled.match(text, at)
         if found and (best is None or found.end() > best.end) and _BOUNDARY.match(text, found.end()):
             subject = " ".join((found.groupdict().get("subject") or "").split())
-            best = Match(entry_of.kind, found.end(), subject, entry_of.since, entry_of.until, entry_of.is_of_pod)
+            best = ReasonMatch(entry_of.kind, found.end(), subject, entry_of.since, entry_of.until, entry_of.is_of_pod)
     return best
 
 

@@ -25,7 +25,7 @@ _OF_CLAIMS = ("requests.storage", "persistentvolumeclaims")
 _OF_CLASSES = (".storageclass.storage.k8s.io/requests.storage", ".storageclass.storage.k8s.io/persistentvolumeclaims")
 
 
-class Limit(NamedTuple):
+class LimitRangeItem(NamedTuple):
     """An entry of a LimitRange; the texts of quantities by resource."""
 
     type: str
@@ -41,7 +41,7 @@ class LimitRange(NamedTuple):
 
     namespace: str
     name: str
-    limits: tuple[Limit, ...]
+    limits: tuple[LimitRangeItem, ...]
 
 
 class RuntimeClass(NamedTuple):
@@ -70,14 +70,14 @@ def limit_range(plain: Plain) -> LimitRange:
     return LimitRange(metadata.get("namespace") or "default", metadata.get("name") or "", limits)
 
 
-def _limit(plain: Plain) -> Limit:
+def _limit(plain: Plain) -> LimitRangeItem:
     kind = plain.get("type") or ""
     most, least = plain.get("max") or {}, plain.get("min") or {}
     default, request = plain.get("default") or {}, plain.get("defaultRequest") or {}
     if kind == "Container":
         default = {**most, **default}
         request = {**least, **default, **request}
-    return Limit(kind, default, request, least, most, plain.get("maxLimitRequestRatio") or {})
+    return LimitRangeItem(kind, default, request, least, most, plain.get("maxLimitRequestRatio") or {})
 
 
 def runtime_class(plain: Plain) -> RuntimeClass:
@@ -122,7 +122,7 @@ def with_limits(spec: Plain, ranges: tuple[LimitRange, ...]) -> Plain:
     }
 
 
-def _with_defaults(container: Plain, items: list[Limit]) -> Plain:
+def _with_defaults(container: Plain, items: list[LimitRangeItem]) -> Plain:
     own = container.get("resources") or {}
     limits = dict(own.get("limits") or {})
     requests = {**limits, **(own.get("requests") or {})}
@@ -159,7 +159,7 @@ def limit_errors(spec: Plain, ranges: tuple[LimitRange, ...]) -> list[str]:
     return found
 
 
-def _errors(item: Limit, requests: Quantities, limits: Quantities) -> list[str]:
+def _errors(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> list[str]:
     return [
         *_below(item, requests, limits),
         *_above(item, requests, limits),
@@ -167,7 +167,7 @@ def _errors(item: Limit, requests: Quantities, limits: Quantities) -> list[str]:
     ]
 
 
-def _below(item: Limit, requests: Quantities, limits: Quantities) -> list[str]:
+def _below(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> list[str]:
     found = []
     for name, text in item.least.items():
         least, start = quantity.parse(text), f"minimum {name} usage per {item.type} is {text}"
@@ -180,7 +180,7 @@ def _below(item: Limit, requests: Quantities, limits: Quantities) -> list[str]:
     return found
 
 
-def _above(item: Limit, requests: Quantities, limits: Quantities) -> list[str]:
+def _above(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> list[str]:
     found = []
     for name, text in item.most.items():
         most, start = quantity.parse(text), f"maximum {name} usage per {item.type} is {text}"
@@ -193,7 +193,7 @@ def _above(item: Limit, requests: Quantities, limits: Quantities) -> list[str]:
     return found
 
 
-def _beyond_ratio(item: Limit, requests: Quantities, limits: Quantities) -> list[str]:
+def _beyond_ratio(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> list[str]:
     found = []
     for name, text in item.ratio.items():
         request, limit = requests.get(name, 0), limits.get(name, 0)

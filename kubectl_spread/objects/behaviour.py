@@ -13,7 +13,7 @@ from kubectl_spread.objects.version import release_of
 T = TypeVar("T")
 
 
-class Effect(Enum):
+class Impact(Enum):
     """What a behaviour can change."""
 
     PLACEMENT = "placement"  # which nodes fit, or which of them is taken
@@ -43,7 +43,7 @@ class Behaviour(Generic[T]):
     # Not a dataclass: importing these costs as much as the whole table.
     __slots__ = ("_values", "effect", "eras", "name", "reader", "source")
 
-    def __init__(self, name: str, reader: str, source: str, effect: Effect, eras: tuple[Era[T], ...]) -> None:
+    def __init__(self, name: str, reader: str, source: str, effect: Impact, eras: tuple[Era[T], ...]) -> None:
         self.name = name
         self.reader = reader
         self.source = source
@@ -72,7 +72,7 @@ def since(version: str, value: T, words: str) -> Era[T]:
     return Era(release_of(text), value, words)
 
 
-def switch(name: str, reader: str, source: str, effect: Effect, *versions: str, off: str, on: str) -> Behaviour[bool]:
+def switch(name: str, reader: str, source: str, effect: Impact, *versions: str, off: str, on: str) -> Behaviour[bool]:
     """Make a behaviour that is off at first and turned over by each of the versions."""
     turns = [since("1.18", value=False, words=off)]
     for at, version in enumerate(versions):
@@ -84,7 +84,7 @@ def switch(name: str, reader: str, source: str, effect: Effect, *versions: str, 
 def texts(name: str, reader: str, source: str, *wordings: tuple[str, str]) -> Behaviour[str]:
     """Make a behaviour out of versions and the text that is used from each on; an empty one is not said at all."""
     eras = (since(version, text, f"says {_shown(text)}" if text else "says nothing") for version, text in wordings)
-    return Behaviour(name, reader, source, Effect.TEXT, tuple(eras))
+    return Behaviour(name, reader, source, Impact.TEXT, tuple(eras))
 
 
 def _shown(text: str) -> str:

@@ -50,7 +50,7 @@ class MapOf(NamedTuple):
 Shape = Union[Atom, Struct, ListOf, MapOf]
 
 
-class Kind(Enum):
+class ProblemKind(Enum):
     """What a problem does to its object."""
 
     TYPE = "type"  # the decoder refuses the object
@@ -66,7 +66,7 @@ class Problem(NamedTuple):
         expected: the type of the field; None for an unknown field.
     """
 
-    kind: Kind
+    kind: ProblemKind
     route: Route
     message: str
     given: str = ""
@@ -402,7 +402,7 @@ def _walk(value: Any, shape: Shape, route: Route, owner: str) -> Iterator[Proble
     if isinstance(shape, Atom):
         message = _atom_error(value, shape, route, owner)
         if message:
-            yield Problem(Kind.TYPE, route, message, _json_type(value), shape)
+            yield Problem(ProblemKind.TYPE, route, message, _json_type(value), shape)
     elif isinstance(shape, ListOf):
         if not isinstance(value, list):
             yield _mismatch(value, shape, route, owner)
@@ -425,13 +425,13 @@ def _walk_struct(value: dict[str, Any], shape: Struct, route: Route) -> Iterator
                 yield from _walk(item, shape.fields[key], (*route, key), shape.name)
         elif shape.closed:
             at = (*route, key)
-            yield Problem(Kind.UNKNOWN, at, f'strict decoding error: unknown field "{path_text(at)}"')
+            yield Problem(ProblemKind.UNKNOWN, at, f'strict decoding error: unknown field "{path_text(at)}"')
 
 
 def _mismatch(value: Any, shape: Shape, route: Route, owner: str) -> Problem:
     given = _json_type(value)
     message = _cannot(given, f"{owner}.{_fields(route)}", _go_type(shape))
-    return Problem(Kind.TYPE, route, message, given, shape)
+    return Problem(ProblemKind.TYPE, route, message, given, shape)
 
 
 def _atom_error(value: Any, atom: Atom, route: Route, owner: str) -> str:

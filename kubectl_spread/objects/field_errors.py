@@ -15,7 +15,7 @@ from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.text.node import Route
 
 
-class Problem(NamedTuple):
+class LocatedError(NamedTuple):
     """One error, and where it is."""
 
     route: Route
@@ -31,22 +31,22 @@ class At(NamedTuple):
     def child(self, *steps: Any) -> At:
         return self._replace(route=(*self.route, *steps))
 
-    def problem(self, kind: str, detail: str = "", *, path: str = "") -> Problem:
+    def problem(self, kind: str, detail: str = "", *, path: str = "") -> LocatedError:
         text = f"{path or decode.path_text(self.route[self.hidden :])}: {kind}"
-        return Problem(self.route, f"{text}: {detail}" if detail else text)
+        return LocatedError(self.route, f"{text}: {detail}" if detail else text)
 
-    def invalid(self, value: Any, detail: str, *, path: str = "") -> Problem:
+    def invalid(self, value: Any, detail: str, *, path: str = "") -> LocatedError:
         written = go_format.value(value) if value is not None else "null"
         return self.problem(f"Invalid value: {written}", detail, path=path)
 
-    def unsupported(self, value: str, known: tuple[str, ...]) -> Problem:
+    def unsupported(self, value: str, known: tuple[str, ...]) -> LocatedError:
         values = ", ".join(map(go_format.quote, known))
         return self.problem(f"Unsupported value: {go_format.quote(value)}", f"supported values: {values}")
 
-    def duplicate(self, value: str) -> Problem:
+    def duplicate(self, value: str) -> LocatedError:
         return self.problem(f"Duplicate value: {go_format.quote(value)}")
 
-    def label_key(self, key: str) -> Iterator[Problem]:
+    def label_key(self, key: str) -> Iterator[LocatedError]:
         """Yield the errors of a label key at this place."""
         for detail in key_errors(key):
             yield self.invalid(key, detail)

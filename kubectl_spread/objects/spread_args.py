@@ -14,7 +14,7 @@ from kubectl_spread.objects import decode
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.field_errors import At
-from kubectl_spread.objects.field_errors import Problem
+from kubectl_spread.objects.field_errors import LocatedError
 
 Plain = dict[str, Any]
 
@@ -32,7 +32,7 @@ SHAPE = decode.Struct(
 )
 
 
-class Rule(Enum):
+class SpreadArgsRule(Enum):
     """Which rule an error broke; the value is the code of its finding."""
 
     DEFAULT_HAS_SELECTOR = "SPR801"
@@ -43,8 +43,8 @@ class Rule(Enum):
 class ArgsError(NamedTuple):
     """One error, and the rule it broke."""
 
-    rule: Rule
-    problem: Problem
+    rule: SpreadArgsRule
+    problem: LocatedError
 
 
 def errors(args: Plain, here: At) -> Iterator[ArgsError]:
@@ -52,25 +52,25 @@ def errors(args: Plain, here: At) -> Iterator[ArgsError]:
     kind, constraints = args.get("defaultingType") or SYSTEM, args.get("defaultConstraints") or ()
     field = here.child("defaultingType")
     if kind not in (SYSTEM, LIST):
-        yield ArgsError(Rule.DEFAULT_INVALID, field.unsupported(kind, (SYSTEM, LIST)))
+        yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, field.unsupported(kind, (SYSTEM, LIST)))
     if kind == SYSTEM and constraints:
         problem = field.invalid(SYSTEM, "when .defaultConstraints are not empty")
-        yield ArgsError(Rule.SYSTEM_WITH_CONSTRAINTS, problem)
+        yield ArgsError(SpreadArgsRule.SYSTEM_WITH_CONSTRAINTS, problem)
     pairs: set[tuple[Any, Any]] = set()
     for index, constraint in enumerate(constraints):
         at = here.child("defaultConstraints", index)
         for problem in _invalid(constraint or {}, at):
-            yield ArgsError(Rule.DEFAULT_INVALID, problem)
+            yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, problem)
         if (constraint or {}).get("labelSelector") is not None:
             detail = "constraint must not define a selector, as they deduced for each pod"
-            yield ArgsError(Rule.DEFAULT_HAS_SELECTOR, at.child("labelSelector").problem("Forbidden", detail))
+            yield ArgsError(SpreadArgsRule.DEFAULT_HAS_SELECTOR, at.child("labelSelector").problem("Forbidden", detail))
         pair = ((constraint or {}).get("topologyKey"), (constraint or {}).get("whenUnsatisfiable"))
         if pair in pairs:
-            yield ArgsError(Rule.DEFAULT_INVALID, at.duplicate(f"{{{pair[0]}, {pair[1]}}}"))
+            yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, at.duplicate(f"{{{pair[0]}, {pair[1]}}}"))
         pairs.add(pair)
 
 
-def _invalid(constraint: Plain, here: At) -> Iterator[Problem]:
+def _invalid(constraint: Plain, here: At) -> Iterator[LocatedError]:
     skew = int(constraint.get("maxSkew") or 0)
     if skew <= 0:
         yield here.child("maxSkew").invalid(skew, "not in valid range (0, inf)")

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from kubectl_spread.operations.fix import preview_fixes as preview_fixes
     from kubectl_spread.operations.notices import Notice as Notice
     from kubectl_spread.operations.rule_choice import RuleChoice as RuleChoice
+    from kubectl_spread.operations.selection import ObjectName as ObjectName
     from kubectl_spread.operations.selection import Selection as Selection
-    from kubectl_spread.operations.selection import Target as Target
     from kubectl_spread.operations.simulate import simulate_commands as simulate_commands
     from kubectl_spread.operations.simulate import SimulateRequest as SimulateRequest
     from kubectl_spread.operations.simulate import SimulateResult as SimulateResult

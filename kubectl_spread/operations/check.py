@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding
-    from kubectl_spread.lint.pipeline import Judged
+    from kubectl_spread.lint.pipeline import SelectedFindings
     from kubectl_spread.lint.roots import RootRules
     from kubectl_spread.lint.selection.policy import Config
     from kubectl_spread.lint.selection.policy import Policy
@@ -47,7 +47,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.sources.live.resources import Question
     from kubectl_spread.text.source import SourceFile
 
-    Judge = Callable[[Sequence[Result]], Judged]
+    Judge = Callable[[Sequence[Result]], SelectedFindings]
 
 
 class CheckRequest(NamedTuple):
@@ -348,7 +348,7 @@ def judge(
     )
 
 
-def counts(read: ReadFiles, judged: Judged, *, known: int) -> CheckCounts:
+def counts(read: ReadFiles, judged: SelectedFindings, *, known: int) -> CheckCounts:
     """Return how much was checked; `known` is the number of findings in the baseline."""
     outside = [result.outside for result in read.results if result.outside is not None]
     nested = (subject for item in outside for world in item.worlds for subject in world.subjects)

@@ -24,7 +24,7 @@ from kubectl_spread.operations import rule_choice
 from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.cluster_source import LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
-from kubectl_spread.operations.selection import Target
+from kubectl_spread.operations.selection import ObjectName
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.sources.files import Input
 from kubectl_spread.sources.files import inputs
@@ -46,7 +46,7 @@ class ExplainRequest(NamedTuple):
         suggestions: the largest number of changes to suggest for a Pending pod; 0 looks for none.
     """
 
-    targets: tuple[Target, ...] = ()
+    targets: tuple[ObjectName, ...] = ()
     paths: tuple[str, ...] = ()
     kustomize: tuple[str, ...] = ()
     source: ClusterSource = ClusterSource(live=True)
@@ -131,7 +131,7 @@ def explain(given: ExplainInputs) -> ExplainResult:
     return found._replace(errors=[SourceError(names, "no workload in it to explain")])
 
 
-def _of_targets(targets: Iterable[Target], settings: ReportSettings) -> ExplainResult:
+def _of_targets(targets: Iterable[ObjectName], settings: ReportSettings) -> ExplainResult:
     """Explain pods and workloads of the cluster facts."""
     reports: list[PodReport] = []
     missing: list[SpreadError] = []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.sources.live import reading
     from kubectl_spread.sources.live.reading import Session
-    from kubectl_spread.sources.live.scheduler import Found
+    from kubectl_spread.sources.live.scheduler import ConfigurationText
 
 
 class SnapshotObjects(NamedTuple):
@@ -85,7 +85,9 @@ def objects(source: ClusterSource, session: Session) -> SnapshotObjects:
     return SnapshotObjects(facts.objects, facts.errors, version, text, facts.cluster.complete, facts.cluster.unread)
 
 
-def _read(source: ClusterSource, session: Session, question: Question, *, minor: int, is_again: bool) -> reading.Facts:
+def _read(
+    source: ClusterSource, session: Session, question: Question, *, minor: int, is_again: bool
+) -> reading.LiveFacts:
     try:
         return session.read(question, minor=minor, finds_scheduler=not source.scheduler_config)
     finally:
@@ -93,7 +95,7 @@ def _read(source: ClusterSource, session: Session, question: Question, *, minor:
             session.close()
 
 
-def _profiles_of(found: Found, source: ClusterSource) -> dict[str, Profile]:
+def _profiles_of(found: ConfigurationText, source: ClusterSource) -> dict[str, Profile]:
     """Return the profiles of the configuration that the cluster holds, or the default ones."""
     if found.source is None:
         return cluster_source.load_profiles(source)

@@ -36,7 +36,7 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.operations.cluster_facts import place
 from kubectl_spread.operations.cluster_source import LoadedCluster
 from kubectl_spread.operations.missing import absent
-from kubectl_spread.operations.selection import Target
+from kubectl_spread.operations.selection import ObjectName
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.forecast import forecast
@@ -44,7 +44,7 @@ from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.prospects import Prospect
 from kubectl_spread.simulate.prospects import Prospects
 from kubectl_spread.suggest import problem_finder as problems
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestions
 from kubectl_spread.text.wording import counted
@@ -73,7 +73,7 @@ class ReportSettings(NamedTuple):
         return bool(self.suggestions) and not self.node
 
 
-def of_target(target: Target, asked: ReportSettings) -> list[PodReport]:
+def of_target(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
     """Return reports on a pod, or on a workload's pods, of the cluster.
 
     Raises:
@@ -120,7 +120,7 @@ def _pod(name: str, asked: ReportSettings) -> list[PodReport]:
     return [_suggesting(prospects.of(pods[0]), asked)]
 
 
-def _workload(target: Target, asked: ReportSettings) -> list[PodReport]:
+def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
     """The Pending pods of a workload, one of each class; without any, the pod that would come next."""
     cluster = asked.known.cluster
     key = OwnerKey(target.kind, asked.namespace, target.name)
@@ -256,7 +256,7 @@ def _with_disagreement(report: PodReport) -> PodReport:
     return report._replace(explanation=explanation._replace(verdict=PodVerdict.REFUSED, disagreement=found))
 
 
-def _suggestions(problem: Optional[Problem], asked: ReportSettings) -> Optional[Suggestions]:
+def _suggestions(problem: Optional[PendingPodProblem], asked: ReportSettings) -> Optional[Suggestions]:
     return None if problem is None else suggest(problem, most=asked.suggestions)
 
 

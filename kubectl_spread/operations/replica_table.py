@@ -11,11 +11,11 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.errors import SourceError
-from kubectl_spread.operations.simulate import Scene
 from kubectl_spread.operations.simulate import simulate
 from kubectl_spread.operations.simulate import SimulateInputs
+from kubectl_spread.operations.simulate import SimulationSetup
+from kubectl_spread.report.simulation.replicas import ReplicaCountRow
 from kubectl_spread.report.simulation.replicas import ReplicaTable
-from kubectl_spread.report.simulation.replicas import Row
 from kubectl_spread.timeline.commands.interpret import effect
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import parse
@@ -83,13 +83,13 @@ def table(
     key = _workload(read, commands)
     numbers = wanted or _autoscaled(key, read)
     rest = [command for command in commands if ".." not in command.value("replicas")]
-    rows: list[Row] = []
+    rows: list[ReplicaCountRow] = []
     errors: tuple[SourceError, ...] = ()
     each = _each(limits, numbers.most - numbers.least + 1)
     for replicas in range(numbers.least, numbers.most + 1):
         first = parse(["scale", f"{full_name(key.kind)}/{key.name}", f"--replicas={replicas}", "-n", key.namespace])
         found = simulate(read, [first, *rest], each, watch=watch)
-        rows.append(Row(replicas, found.simulation.steps[0], found.simulation.steps[1:]))
+        rows.append(ReplicaCountRow(replicas, found.simulation.steps[0], found.simulation.steps[1:]))
         errors = found.errors
         if watch.is_stopped:
             break
@@ -103,7 +103,7 @@ def _each(limits: Limits, rows: int) -> Limits:
 
 def _workload(read: SimulateInputs, commands: Sequence[Command]) -> OwnerKey:
     """Return the only workload that commands name and that can be scaled."""
-    scene = Scene(read)
+    scene = SimulationSetup(read)
     found = dict.fromkeys(key for command in commands for key in _named(command, scene))
     found = found or dict.fromkeys(key for key in sorted(scene.created.concerns) if key.kind in SCALED)
     if len(found) != 1:
@@ -115,7 +115,7 @@ def _workload(read: SimulateInputs, commands: Sequence[Command]) -> OwnerKey:
     return next(iter(found))
 
 
-def _named(command: Command, scene: Scene) -> Iterator[OwnerKey]:
+def _named(command: Command, scene: SimulationSetup) -> Iterator[OwnerKey]:
     given = command
     if ".." in command.value("replicas"):
         given = command._replace(flags={**command.flags, "replicas": ("1",)})
@@ -125,7 +125,7 @@ def _named(command: Command, scene: Scene) -> Iterator[OwnerKey]:
 
 
 def _autoscaled(key: OwnerKey, read: SimulateInputs) -> Counts:
-    found = Scene(read).situation.cluster.autoscalers.get(key)
+    found = SimulationSetup(read).situation.cluster.autoscalers.get(key)
     if found is None:
         what = f'HorizontalPodAutoscaler of {full_name(key.kind)} "{key.name}"'
         raise RefusedError(f"error: the cluster facts hold no {what}; name the range with --replicas MIN..MAX")

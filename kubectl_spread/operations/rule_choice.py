@@ -103,18 +103,18 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> Polic
     Raises:
         RequestError: the settings contradict each other, or name no rule.
     """
-    from kubectl_spread.lint.selection.policy import Choice
     from kubectl_spread.lint.selection.policy import Policy
-    from kubectl_spread.lint.selection.select import Profile
+    from kubectl_spread.lint.selection.policy import RuleSelection
+    from kubectl_spread.lint.selection.select import RuleProfile
     from kubectl_spread.lint.selection.select import UnknownRuleError
 
     if choice.profile and choice.select:
         raise RequestError("--select replaces the profile: use --extend-select beside --profile")
     severities = tuple(map(_severity, choice.severity))
-    flags = Choice(choice.select, choice.extend_select, choice.ignore, severities, minor)
+    flags = RuleSelection(choice.select, choice.extend_select, choice.ignore, severities, minor)
     asked = Policy(config.profile, config.choice, config.per_file, flags, choice.autoscaler or config.autoscaler)
     if choice.profile:
-        asked = asked._replace(profile=Profile(choice.profile), config=config.choice._replace(select=()))
+        asked = asked._replace(profile=RuleProfile(choice.profile), config=config.choice._replace(select=()))
     try:
         flags.check()
     except UnknownRuleError as error:

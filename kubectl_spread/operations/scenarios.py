@@ -15,10 +15,10 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.simulate import read_inputs
-from kubectl_spread.operations.simulate import Scene
 from kubectl_spread.operations.simulate import SimulateRequest
-from kubectl_spread.report.simulation.scenarios import Failure
+from kubectl_spread.operations.simulate import SimulationSetup
 from kubectl_spread.report.simulation.scenarios import ScenarioResult
+from kubectl_spread.report.simulation.scenarios import UnmetExpectation
 from kubectl_spread.sources import scenario as scenarios
 from kubectl_spread.sources.scenario import Bounds
 from kubectl_spread.sources.scenario import Expectation
@@ -26,7 +26,7 @@ from kubectl_spread.sources.scenario import Scenario
 from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.commands.interpret import effect
 from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.run import Limits
 from kubectl_spread.timeline.run import Mode
 from kubectl_spread.timeline.run import StepAnswer
@@ -84,17 +84,17 @@ def run_scenarios(
 
 
 def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> ScenarioResult:
-    scene = Scene(read_inputs(_request(scenario, request)), directory=scenario.directory)
-    effects: list[Effect] = []
+    scene = SimulationSetup(read_inputs(_request(scenario, request)), directory=scenario.directory)
+    effects: list[CommandEffect] = []
     for step in scenario.steps:
         try:
-            effects.append(Effect() if step.command is None else effect(step.command, scene.situation))
+            effects.append(CommandEffect() if step.command is None else effect(step.command, scene.situation))
         except (StepError, RefusedError) as error:
             place = SourceError(scenario.file, str(error), line=step.line, column=step.column)
             return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=(*scene.errors, place))
     answer = scene.play((item.ops for item in effects), _limits(scenario, request.limits), watch)
     played: list[Played] = []
-    failures: list[Failure] = []
+    failures: list[UnmetExpectation] = []
     keys = scene.created.concerns
     for step, done, found in zip(scenario.steps, effects, answer.steps, strict=True):
         keys |= done.concerns
@@ -142,11 +142,11 @@ def _limits(scenario: Scenario, limits: Limits) -> Limits:
 
 def _failures(
     expect: Expectation, found: StepAnswer, keys: frozenset[OwnerKey], *, text: str, namespace: str
-) -> Iterator[Failure]:
+) -> Iterator[UnmetExpectation]:
     if expect.workload is not None:
         keys = frozenset([OwnerKey(expect.workload[0], namespace, expect.workload[1])])
     for what, wanted, seen in _Check(expect, found, keys).broken():
-        yield Failure(text, expect.line, expect.column, what, wanted, seen)
+        yield UnmetExpectation(text, expect.line, expect.column, what, wanted, seen)
 
 
 class _Check:

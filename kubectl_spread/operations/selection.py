@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kubectl_spread.objects.selector import Selector
 
 
-class Target(NamedTuple):
+class ObjectName(NamedTuple):
     """One object by kind and name."""
 
     kind: str
@@ -25,7 +25,7 @@ class Selection(NamedTuple):
     `namespace` is empty for all namespaces.
     """
 
-    targets: tuple[Target, ...] = ()
+    targets: tuple[ObjectName, ...] = ()
     kinds: frozenset[str] = frozenset()
     selector: Optional[Selector] = None
     namespace: str = "default"
@@ -35,7 +35,7 @@ class Selection(NamedTuple):
         if self.namespace and key.namespace != self.namespace:
             return False
         if self.targets:
-            if Target(key.kind, key.name) not in self.targets:
+            if ObjectName(key.kind, key.name) not in self.targets:
                 return False
         elif self.kinds and key.kind not in self.kinds:
             return False

@@ -22,7 +22,7 @@ from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import manifests
 from kubectl_spread.timeline.commands.interpret import effect
 from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.situation import Situation
 from kubectl_spread.timeline.run import Answer
 from kubectl_spread.timeline.run import Limits
@@ -123,7 +123,7 @@ def simulate(
         RefusedError: kubectl or the API server would refuse a step.
     """
     watch = watch or Watch()
-    scene = Scene(read)
+    scene = SimulationSetup(read)
     effects = [effect(command, scene.situation) for command in commands]
     answer = scene.play((item.ops for item in effects), limits, watch)
     told = tuple(
@@ -133,7 +133,7 @@ def simulate(
     return SimulateResult(Simulation(told, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 
-class Scene:
+class SimulationSetup:
     """A cluster, once the objects of manifests are created, and what commands make of it."""
 
     def __init__(self, read: SimulateInputs, *, directory: str = "") -> None:
@@ -142,7 +142,7 @@ class Scene:
         self._reader = StepObjects(directory)
         self.situation = Situation(read.known.cluster, self._reader, read.namespace)
         objects = self._reader.of_inputs(read.given, read.namespace)
-        self.created = manifests.applied(objects, self.situation) if objects else Effect()
+        self.created = manifests.applied(objects, self.situation) if objects else CommandEffect()
 
     @property
     def errors(self) -> tuple[SourceError, ...]:

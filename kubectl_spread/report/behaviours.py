@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.objects.behaviour import Behaviour
-from kubectl_spread.objects.behaviour import Effect
+from kubectl_spread.objects.behaviour import Impact
 from kubectl_spread.objects.behaviours import table
 from kubectl_spread.objects.version import followed
 from kubectl_spread.objects.version import LATEST
@@ -13,10 +13,10 @@ from kubectl_spread.objects.version import MEASURED
 from kubectl_spread.objects.version import Release
 
 _HEADINGS = {
-    Effect.PLACEMENT: "Where pods go",
-    Effect.TEXT: "Reasons, codes and messages",
-    Effect.SCORES: "The table of scores",
-    Effect.VALIDATION: "What the API server refuses",
+    Impact.PLACEMENT: "Where pods go",
+    Impact.TEXT: "Reasons, codes and messages",
+    Impact.SCORES: "The table of scores",
+    Impact.VALIDATION: "What the API server refuses",
 }
 _NEWEST = f"1.{LATEST.minor}"
 

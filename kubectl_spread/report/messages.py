@@ -8,8 +8,8 @@ from typing import Optional
 
 from kubectl_spread.messages import meaning as meanings
 from kubectl_spread.messages.form import Component
-from kubectl_spread.messages.message import Era
 from kubectl_spread.messages.message import Message
+from kubectl_spread.messages.message import MinorRange
 from kubectl_spread.messages.message import Part
 from kubectl_spread.messages.message import Preemption
 from kubectl_spread.report.documents import API_VERSION
@@ -118,7 +118,7 @@ def _preemption(clause: Preemption) -> dict[str, Any]:
     }
 
 
-def _era(era: Era) -> str:
+def _era(era: MinorRange) -> str:
     return f"1.{era.first}" if era.first == era.last else f"1.{era.first} to 1.{era.last}"
 
 

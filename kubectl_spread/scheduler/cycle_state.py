@@ -22,7 +22,7 @@ from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.framework.node_values import ScoredTogether
 from kubectl_spread.scheduler.framework.plugin import ByNode
-from kubectl_spread.scheduler.framework.plugin import Failure
+from kubectl_spread.scheduler.framework.plugin import CycleFailure
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import FixedState
 from kubectl_spread.scheduler.framework.plugin import is_by_node
@@ -42,7 +42,7 @@ class CycleState:
         self,
         pod_class: PodClass,
         states: tuple[tuple[str, FilterState], ...],
-        rejection: Union[Rejection, Failure, None] = None,
+        rejection: Union[Rejection, CycleFailure, None] = None,
         rejected_by: str = "",
         release: Release = LATEST,
         node_names: Mapping[str, frozenset[str]] = _NOT_NARROWED,
@@ -139,7 +139,7 @@ def prepare(pod_class: PodClass, columns: Columns, profile: Profile) -> CycleSta
     if node_names and GONE_NODE_IS_ERROR.of(profile.release):
         gone = frozenset.intersection(*node_names.values()) - columns.index.keys()
         if gone:
-            return CycleState(pod_class, (), Failure(f'nodeinfo not found for node name "{min(gone)}"'))
+            return CycleState(pod_class, (), CycleFailure(f'nodeinfo not found for node name "{min(gone)}"'))
     filtering = tuple((name, states[name]) for name in profile.filter_order if name in states)
     return CycleState(pod_class, filtering, release=profile.release, node_names=node_names)
 

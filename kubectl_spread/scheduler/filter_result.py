@@ -20,7 +20,7 @@ from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import Bits
-from kubectl_spread.scheduler.framework.plugin import Failure
+from kubectl_spread.scheduler.framework.plugin import CycleFailure
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import FixedState
 from kubectl_spread.scheduler.framework.plugin import Rejection
@@ -56,7 +56,7 @@ class FilterResult(NamedTuple):
     considered: Bools
     feasible: Bools
     narrowed_by: tuple[str, ...] = ()
-    rejection: Union[Rejection, Failure, None] = None
+    rejection: Union[Rejection, CycleFailure, None] = None
     rejected_by: str = ""
     nominated: dict[int, Status] = {}  # noqa: RUF012 (never written to)
     own: int = -1
@@ -65,7 +65,7 @@ class FilterResult(NamedTuple):
     def diagnosis(self) -> Diagnosis:
         """Return the statuses by node name, as the scheduler records them."""
         names = [node.name for node in self.columns.nodes]
-        if isinstance(self.rejection, Failure):
+        if isinstance(self.rejection, CycleFailure):
             return Diagnosis(len(names), absent=tuple(names), release=self.release, error=self.rejection.message)
         if self.rejection is not None:
             status = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, self.rejected_by, (self.rejection.message,))

@@ -24,7 +24,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
-from kubectl_spread.scheduler.framework.plugin import Failure
+from kubectl_spread.scheduler.framework.plugin import CycleFailure
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.plugins import names
@@ -105,7 +105,7 @@ NOW = "~"  # later than any time that is written
 def post_filter(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> PostFilterResult:
     """Run the PostFilter plugins for a pod that fits nowhere."""
     prefixes: list[str] = []
-    if not scheduler.columns.n or isinstance(filtered.rejection, Failure):
+    if not scheduler.columns.n or isinstance(filtered.rejection, CycleFailure):
         return PostFilterResult("")
     profile = scheduler.profile_of(pod.cls)
     found: Optional[DryRun] = None

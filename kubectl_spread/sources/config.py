@@ -9,12 +9,12 @@ from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.selection.policy import Choice
 from kubectl_spread.lint.selection.policy import Config
 from kubectl_spread.lint.selection.policy import FileChoice
 from kubectl_spread.lint.selection.policy import NamedPath
+from kubectl_spread.lint.selection.policy import RuleSelection
 from kubectl_spread.lint.selection.select import named
-from kubectl_spread.lint.selection.select import Profile
+from kubectl_spread.lint.selection.select import RuleProfile
 from kubectl_spread.lint.selection.select import UnknownRuleError
 from kubectl_spread.lint.selection.suppress import Waiver
 from kubectl_spread.objects import decode
@@ -80,7 +80,7 @@ class _Reading:
         """
         self._check_shape()
         config = empty._replace(
-            profile=Profile(self._one_of(("profile",), [item.value for item in Profile]) or "default"),
+            profile=RuleProfile(self._one_of(("profile",), [item.value for item in RuleProfile]) or "default"),
             choice=self._choice(()),
             fail_on=self._text(("failOn",)),
             kubernetes_version=self._text(("kubernetesVersion",)),
@@ -112,8 +112,8 @@ class _Reading:
         for violation in json_schema.violations(self.root, schemas.load("config")):
             self._note(violation.route, violation.message, key=violation.is_key)
 
-    def _choice(self, route: Route) -> Choice:
-        return Choice(
+    def _choice(self, route: Route) -> RuleSelection:
+        return RuleSelection(
             select=self._words((*route, "select")),
             extend=self._words((*route, "extendSelect")),
             ignore=self._words((*route, "ignore")),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.behaviours import FIT_SCORES
-from kubectl_spread.objects.field_errors import Problem
+from kubectl_spread.objects.field_errors import LocatedError
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
 from kubectl_spread.scheduler.configuration import decoding
@@ -43,14 +43,14 @@ _STRATEGIES = {
 _OWN_PLUGINS = (names.NODE_RESOURCES_LEAST_ALLOCATED, names.NODE_RESOURCES_MOST_ALLOCATED)
 
 
-class Loaded(NamedTuple):
+class LoadedConfiguration(NamedTuple):
     """The profiles of a file, and what it asks for that is not done."""
 
     profiles: dict[str, Profile]
     notes: tuple[str, ...]
 
 
-def load(path: str, release: Release = LATEST) -> Loaded:
+def load(path: str, release: Release = LATEST) -> LoadedConfiguration:
     """Read a configuration.
 
     Raises:
@@ -59,7 +59,7 @@ def load(path: str, release: Release = LATEST) -> Loaded:
     return read(files.read_text(path), release)
 
 
-def read(source: SourceFile, release: Release = LATEST) -> Loaded:
+def read(source: SourceFile, release: Release = LATEST) -> LoadedConfiguration:
     """Read the text of a configuration.
 
     Raises:
@@ -69,22 +69,24 @@ def read(source: SourceFile, release: Release = LATEST) -> Loaded:
     plain = document.plain
     api_version = plain.get("apiVersion") if isinstance(plain, dict) else None
     if not isinstance(plain, dict) or plain.get("kind") != KIND:
-        raise _error(source, document, Problem((), f"not a {KIND}"))
+        raise _error(source, document, LocatedError((), f"not a {KIND}"))
     group, _, written_version = str(api_version).partition("/")
     if group != GROUP or written_version not in _VERSIONS:
         known = ", ".join(f"{GROUP}/{name}" for name in _VERSIONS)
-        raise _error(source, document, Problem(("apiVersion",), f"unknown apiVersion {api_version}: there are {known}"))
+        raise _error(
+            source, document, LocatedError(("apiVersion",), f"unknown apiVersion {api_version}: there are {known}")
+        )
     notes: list[str] = []
     current = _with_list(plain, notes)
     undecodable = decoding.problem(current, strict=written_version == "v1")
     if undecodable is not None:
-        raise _error(source, document, Problem(undecodable.route, undecodable.message))
+        raise _error(source, document, LocatedError(undecodable.route, undecodable.message))
     if written_version != "v1":
         current = _as_v1(current, written_version, notes, release)
     for problem in validation.problems(current, str(api_version)):
         raise _error(source, document, problem)
     loaded = profiles(current, release)
-    return Loaded(loaded, (*notes, *_not_asked(loaded)))
+    return LoadedConfiguration(loaded, (*notes, *_not_asked(loaded)))
 
 
 def _not_asked(loaded: dict[str, Profile]) -> Iterator[str]:
@@ -109,7 +111,7 @@ def _document(source: SourceFile) -> compose.Document:
     raise SourceError(source.name, f"not a {KIND}: the file is empty")
 
 
-def _error(source: SourceFile, document: compose.Document, problem: Problem) -> SourceError:
+def _error(source: SourceFile, document: compose.Document, problem: LocatedError) -> SourceError:
     line, column = source.position(nodes.place(document.root, problem.route).start)
     return SourceError(source.name, problem.message, line=line, column=column)
 

@@ -29,7 +29,7 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
 
-class Facts(NamedTuple):
+class SnapshotFacts(NamedTuple):
     """A cluster, what could not be read of it, and what is missing for another reason."""
 
     cluster: Cluster
@@ -44,7 +44,7 @@ class _Item(NamedTuple):
     read: Union[Pod, dict[str, Any]]  # a pod, or an object that is still plain
 
 
-def load(*paths: str) -> Facts:
+def load(*paths: str) -> SnapshotFacts:
     """Read cluster facts; of two objects with one name the one read later counts.
 
     A cluster without nodes is one, too: a Snapshot or a List that has none.
@@ -71,7 +71,7 @@ def load(*paths: str) -> Facts:
         complete=complete,
         unread=unread,
     )
-    return Facts(cluster, tuple(errors), tuple(warnings))
+    return SnapshotFacts(cluster, tuple(errors), tuple(warnings))
 
 
 def configuration_of(head: dict[str, Any]) -> str:
@@ -176,7 +176,7 @@ def _is_readable(item: _Item, plain: dict[str, Any], errors: list[SourceError]) 
         return False
     if decode.decodes(plain, shape):
         return True
-    problems = [problem for problem in decode.problems(plain, shape) if problem.kind is decode.Kind.TYPE]
+    problems = [problem for problem in decode.problems(plain, shape) if problem.kind is decode.ProblemKind.TYPE]
     errors += [_located(item, plain, problem) for problem in problems]
     return False
 

@@ -108,7 +108,9 @@ class StepObjects:
         if manifest.kind not in _AROUND:
             return False
         problems = [
-            item for item in decode.problems(manifest.plain, SHAPES[manifest.kind]) if item.kind is decode.Kind.TYPE
+            item
+            for item in decode.problems(manifest.plain, SHAPES[manifest.kind])
+            if item.kind is decode.ProblemKind.TYPE
         ]
         source = manifest.document.source
         for problem in problems:

@@ -62,7 +62,7 @@ def _undecodable(manifest: Manifest) -> list[SourceError]:
     source = manifest.document.source
     errors = []
     for problem in problems:
-        if problem.kind is decode.Kind.TYPE:
+        if problem.kind is decode.ProblemKind.TYPE:
             line, column = source.position(manifest.place(problem.route).start)
             what = f"{manifest.kind} {manifest.name} is left out: {decode.path_text(problem.route)}: {problem.message}"
             errors.append(SourceError(source.name, what, line=line, column=column))

@@ -13,8 +13,8 @@ from typing import Optional
 
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.suggest.hypothetical import Scene
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.hypothetical import HypotheticalCluster
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.recreate import anew
 
 _REPLACED = "other orders in which {pods} pods may be replaced: they were placed in batches"
@@ -31,7 +31,7 @@ class Reached(NamedTuple):
     restarts: int
 
 
-def reached(scene: Scene, others: Sequence[Pod]) -> Optional[Reached]:
+def reached(scene: HypotheticalCluster, others: Sequence[Pod]) -> Optional[Reached]:
     """Return the end of a change; None where a pod of the workload, or one of the others, waits.
 
     Args:
@@ -51,21 +51,23 @@ def _with_more(pods: list[Pod], wanted: int) -> list[Pod]:
     return [*pods, *(model._replace(name=name, uid=uid) for name, uid in names)][:wanted]
 
 
-def _settled(scene: Scene, own: Sequence[Pod], others: Sequence[Pod], restarts: int = 0) -> Optional[Reached]:
+def _settled(
+    scene: HypotheticalCluster, own: Sequence[Pod], others: Sequence[Pod], restarts: int = 0
+) -> Optional[Reached]:
     placed = scene.placed([*own, *others])
     if placed.refused:
         return None
     return Reached(placed.scheduler, {pod.key: placed.bound[pod.key].node_name for pod in own}, restarts)
 
 
-def left_out(scene: Scene, found: Reached) -> str:
+def left_out(scene: HypotheticalCluster, found: Reached) -> str:
     """Return what is not looked at where pods are placed in batches."""
     words = _REPLACED if scene.is_recreated else _PLACED
     return words.format(pods=len(found.placed))
 
 
 class _Batches:
-    def __init__(self, scene: Scene, others: Sequence[Pod]) -> None:
+    def __init__(self, scene: HypotheticalCluster, others: Sequence[Pod]) -> None:
         problem = self._problem = scene.problem
         self._scene, self._others = scene, others
         self._made = scene.recreation().pod
@@ -74,7 +76,7 @@ class _Batches:
         self._replicas = len(self._fresh)
         self._bound: list[Pod] = []
 
-    def _new_pods(self, problem: Problem) -> list[Pod]:
+    def _new_pods(self, problem: PendingPodProblem) -> list[Pod]:
         """As many pods of the new template as the workload is to have, the waiting ones first."""
         running = [pod for pod in (anew(pod, problem.cluster) for pod in problem.given.running) if pod is not None]
         wanted = (
@@ -103,7 +105,7 @@ class _Batches:
             return 0, self._replicas
         return (0, 1) if kind == "StatefulSet" else settings.limits(self._replicas)
 
-    def _now(self) -> Scene:
+    def _now(self) -> HypotheticalCluster:
         there = {pod.uid for pod in self._old}
         gone = {pod.uid for pod in self._problem.given.running if pod.uid not in there}
         return self._scene._replace(gone=self._scene.gone | gone)

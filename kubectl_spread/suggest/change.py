@@ -14,11 +14,11 @@ from kubectl_spread.explain.requirements.requirement import RequirementId
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.manifest import EditSpec
-from kubectl_spread.suggest.hypothetical import Scene
+from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.patch import Op
 
 if TYPE_CHECKING:
-    from kubectl_spread.suggest.problem import Problem
+    from kubectl_spread.suggest.problem import PendingPodProblem
 
 
 class Damage(IntEnum):
@@ -125,7 +125,7 @@ class Change(NamedTuple):
         """Whether an expert would do it before restarting pods: it repairs, or it is a small change of nodes."""
         return self.rank in REPAIRS or not (self.edits_template or self.rank in _LARGE)
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         """The scene once all of it is done."""
         for action in self.actions:
             scene = action.apply(scene)
@@ -169,17 +169,17 @@ def of_spec(
     return Change(title, edit, family, rank, weight, frozenset(relaxes), gives_up, notes, fold=fold)
 
 
-def of_constraint(problem: Problem, position: int) -> frozenset[RequirementId]:
+def of_constraint(problem: PendingPodProblem, position: int) -> frozenset[RequirementId]:
     """Return the ids of the requirements that a constraint is."""
     return frozenset(item.id for item in problem.explanation.requirements if item.position == position)
 
 
-def of_kind(problem: Problem, kind: RequirementKind, key: str = "") -> frozenset[RequirementId]:
+def of_kind(problem: PendingPodProblem, kind: RequirementKind, key: str = "") -> frozenset[RequirementId]:
     """Return the ids of the requirements of a kind; with a key, of those that have it."""
     found = problem.explanation.requirements
     return frozenset(item.id for item in found if item.kind is kind and key in ("", item.key))
 
 
-def of_plugin(problem: Problem, plugin: str) -> frozenset[RequirementId]:
+def of_plugin(problem: PendingPodProblem, plugin: str) -> frozenset[RequirementId]:
     """Return the ids of the requirements of a plugin."""
     return frozenset(item.id for item in problem.explanation.requirements if item.plugin == plugin)

@@ -13,7 +13,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilt
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
 from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.manifest import EditSpec
-from kubectl_spread.suggest.suggestion import Spread
+from kubectl_spread.suggest.suggestion import SpreadChange
 
 Counts = dict[str, dict[str, int]]  # topology key -> value -> pods
 Ranges = dict[str, dict[str, tuple[int, int]]]
@@ -27,10 +27,10 @@ def merged(actions: Sequence[Action]) -> list[Action]:
     return [EditSpec(ops), *others] if ops else others
 
 
-def spreads(before: Counts, after: Counts, ranges: Ranges, skews: Skews) -> tuple[Spread, ...]:
+def spreads(before: Counts, after: Counts, ranges: Ranges, skews: Skews) -> tuple[SpreadChange, ...]:
     """Return the counts of each key, those after the change with their range over all outcomes."""
     return tuple(
-        Spread(
+        SpreadChange(
             key,
             before.get(key, {}),
             after.get(key, {}),

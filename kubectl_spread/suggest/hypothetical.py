@@ -21,7 +21,7 @@ from kubectl_spread.simulate.placing import PlacedPods
 from kubectl_spread.simulate.placing import Placer
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.patch import Op
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.recreate import anew
 from kubectl_spread.suggest.recreate import Recreation
 from kubectl_spread.suggest.rollout_settings import RolloutSettings
@@ -29,7 +29,7 @@ from kubectl_spread.suggest.rollout_settings import RolloutSettings
 Plain = dict[str, Any]
 
 
-class Scene(NamedTuple):
+class HypotheticalCluster(NamedTuple):
     """What is simulated.
 
     cluster: nodes and storage as they are then; its bound pods are those of the problem's cluster, `gone` aside.
@@ -38,7 +38,7 @@ class Scene(NamedTuple):
     deleted, and created from the present template of their controller. rollout: other settings than the workload's.
     """
 
-    problem: Problem
+    problem: PendingPodProblem
     cluster: Cluster
     spec: Plain
     gone: frozenset[str] = frozenset()
@@ -51,9 +51,9 @@ class Scene(NamedTuple):
         """Whether the problem's pods are created anew, from another template."""
         return self.spec is not self.problem.spec
 
-    def problem_scene(self) -> Scene:
+    def problem_scene(self) -> HypotheticalCluster:
         """Return the scene before any change."""
-        return Scene(self.problem, self.cluster, self.problem.spec)
+        return HypotheticalCluster(self.problem, self.cluster, self.problem.spec)
 
     def placed(self, pods: Sequence[Pod], *, needed: str = "") -> PlacedPods:
         """Place pods in their order; if the pod with the key `needed` is refused, the rest is not tried."""
@@ -103,12 +103,12 @@ class Scene(NamedTuple):
         owner = self.problem.owner
         return owner._replace(template={**owner.template, "spec": self.spec}, known_hash="")
 
-    def with_spec(self, ops: Iterable[Op]) -> Scene:
+    def with_spec(self, ops: Iterable[Op]) -> HypotheticalCluster:
         """The problem's pods made of another template."""
         changed = self._replace(spec=patch.applied(self.spec, ops))
         return changed._replace(cluster=with_controllers([changed.new_owner()], self.cluster))
 
-    def with_nodes(self, changed: Iterable[Node], *, without: Iterable[str] = ()) -> Scene:
+    def with_nodes(self, changed: Iterable[Node], *, without: Iterable[str] = ()) -> HypotheticalCluster:
         """Some nodes replaced or added, some taken away."""
         by_name = {node.name: node for node in self.cluster.nodes}
         by_name |= {node.name: node for node in changed}
@@ -117,7 +117,7 @@ class Scene(NamedTuple):
         nodes = tuple(sorted(by_name.values(), key=lambda node: node.name))
         return self._replace(cluster=self.cluster._replace(nodes=nodes))
 
-    def without_pods(self, pods: Sequence[Pod], *, replaced: bool) -> Scene:
+    def without_pods(self, pods: Sequence[Pod], *, replaced: bool) -> HypotheticalCluster:
         """Pods deleted; `replaced`: their controllers create others like them."""
         own = {pod.key for pod in self.problem.given.own}
         waiting = frozenset(pod.key for pod in pods if pod.key in own and not pod.node_name)

@@ -26,11 +26,11 @@ from kubectl_spread.suggest import bounded
 from kubectl_spread.suggest import effect
 from kubectl_spread.suggest import plan as plans
 from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.hypothetical import Scene
+from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.outcome_counts import key_of
 from kubectl_spread.suggest.outcome_counts import ranges_of
 from kubectl_spread.suggest.outcome_counts import scheduler_of
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.start import start_of
 from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.answer import PodState
@@ -58,7 +58,7 @@ class Rested(NamedTuple):
     others: Counter[Optional[OwnerKey]]
 
 
-class Judged(NamedTuple):
+class JudgedChange(NamedTuple):
     """What a change comes to.
 
     outcomes: different ends that were found; is_exact: there are no others. restarts: running pods of the workload that
@@ -85,7 +85,7 @@ class Judged(NamedTuple):
 class Judge:
     """Plays changes of one problem."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PendingPodProblem) -> None:
         self.problem = problem
         self._start = start_of(problem)
         self._key = key_of(problem, self._start)
@@ -108,7 +108,7 @@ class Judge:
         problem = self.problem
         return play(start, problem.profiles, [tuple(plan.ops)], limits=limits, bound=problem.columns)
 
-    def plan_of(self, change: Change, scene: Scene) -> plans.Plan:
+    def plan_of(self, change: Change, scene: HypotheticalCluster) -> plans.Plan:
         """Return the steps of a change.
 
         Raises:
@@ -121,7 +121,7 @@ class Judge:
             plan.create_written()
         return plan
 
-    def judged(self, change: Change, scene: Scene, limits: Limits = QUICK) -> Optional[Judged]:
+    def judged(self, change: Change, scene: HypotheticalCluster, limits: Limits = QUICK) -> Optional[JudgedChange]:
         """Play a change; None where a pod waits in the end that should not."""
         if self._is_large:
             return self._in_batches(scene)
@@ -135,11 +135,11 @@ class Judge:
             return None
         return self._told(last, plan, scene)
 
-    def thorough(self, change: Change, scene: Scene) -> Optional[Judged]:
+    def thorough(self, change: Change, scene: HypotheticalCluster) -> Optional[JudgedChange]:
         """Play a change in all its outcomes, or in as many as there is time for."""
         return self.judged(change, scene, self._limits)
 
-    def _in_batches(self, scene: Scene) -> Optional[Judged]:
+    def _in_batches(self, scene: HypotheticalCluster) -> Optional[JudgedChange]:
         """The end of a change of many pods."""
         problem = self.problem
         found = bounded.reached(scene, [*scene.evicted])
@@ -149,7 +149,7 @@ class Judge:
         counts = effect.counted(model, found.scheduler)
         stays = 0 if scene.is_recreated else len(problem.given.running)
         nodes = tuple(found.placed.values())
-        return Judged(
+        return JudgedChange(
             outcomes=1,
             is_exact=False,
             restarts=found.restarts,
@@ -214,13 +214,13 @@ class Judge:
         waiting = (pod for pod in pending if self._start.top_owner(pod) not in known)
         return sum(pod.key not in own for pod in waiting)
 
-    def _told(self, answer: StepAnswer, plan: plans.Plan, scene: Scene) -> Judged:
+    def _told(self, answer: StepAnswer, plan: plans.Plan, scene: HypotheticalCluster) -> JudgedChange:
         first = answer.outcomes[0]
         own = self._own_placed(first, plan)
         nodes = [pod.node for pod in own]
         model = next(pod for pod in scene.own() if pod.key == self.problem.pod.key)
         found = [self._counts(outcome, model) for outcome in answer.outcomes]
-        return Judged(
+        return JudgedChange(
             outcomes=len(answer.outcomes),
             is_exact=answer.is_exact,
             restarts=max(self._restarts(outcome, plan) for outcome in answer.outcomes),

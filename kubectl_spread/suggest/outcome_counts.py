@@ -12,12 +12,12 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest import effect
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.timeline import reading
 from kubectl_spread.timeline.run import StepAnswer
 
 
-def scheduler_of(problem: Problem, cluster: Cluster) -> Scheduler:
+def scheduler_of(problem: PendingPodProblem, cluster: Cluster) -> Scheduler:
     """Return a scheduler of a cluster that has most pods of the problem's."""
     known = {pod.uid for pod in problem.columns.bound_pods}
     bound = [pod for pod in cluster.pods if pod.node_name and pod.is_visible]
@@ -56,7 +56,7 @@ def ranges_of(found: Sequence[effect.Counts], answer: StepAnswer) -> effect.Rang
     return ranges
 
 
-def key_of(problem: Problem, start: Cluster) -> Optional[OwnerKey]:
+def key_of(problem: PendingPodProblem, start: Cluster) -> Optional[OwnerKey]:
     """Return the workload as the engine names it; None for a bare pod, and where nothing is known of the controller."""
     key = _named(problem)
     if not problem.exists:
@@ -64,7 +64,7 @@ def key_of(problem: Problem, start: Cluster) -> Optional[OwnerKey]:
     return key if key in start.controllers else None
 
 
-def _named(problem: Problem) -> Optional[OwnerKey]:
+def _named(problem: PendingPodProblem) -> Optional[OwnerKey]:
     owner = problem.owner
     if owner.kind == "Pod":
         return None

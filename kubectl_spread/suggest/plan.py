@@ -26,7 +26,7 @@ from kubectl_spread.suggest import daemons
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.pod_spec import whole_spec_of
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.timeline import reading
 from kubectl_spread.timeline import steps
 
@@ -40,7 +40,7 @@ _KEEP_THEIR_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet")
 class Plan:
     """Steps that are collected from the actions of a change, in their order."""
 
-    def __init__(self, problem: Problem, start: Cluster) -> None:
+    def __init__(self, problem: PendingPodProblem, start: Cluster) -> None:
         self._problem = problem
         self._start = start
         self._controllers: dict[OwnerKey, Controller] = {}
@@ -213,7 +213,7 @@ class Plan:
             self.is_followed = False
 
 
-def written_controller(problem: Problem) -> Controller:
+def written_controller(problem: PendingPodProblem) -> Controller:
     """Return the workload of a manifest, with the settings of the one that the cluster has."""
     known = problem.controller
     return Controller(problem.owner) if known is None else known._replace(workload=problem.owner)

@@ -32,7 +32,7 @@ from kubectl_spread.scheduler.sampling import Sampler
 from kubectl_spread.suggest.rollout_settings import ON_DELETE
 from kubectl_spread.suggest.rollout_settings import RolloutSettings
 from kubectl_spread.suggest.rollout_settings import settings_of
-from kubectl_spread.suggest.target import Target
+from kubectl_spread.suggest.target import TemplateOwner
 
 Plain = dict[str, Any]
 
@@ -51,7 +51,7 @@ class Given(NamedTuple):
 
     pod: Pod
     owner: Workload
-    target: Target
+    target: TemplateOwner
     cluster: Cluster
     profiles: Mapping[str, Profile]
     explanation: Explanation
@@ -65,7 +65,7 @@ class Given(NamedTuple):
     is_contended: bool = False
 
 
-class Problem:
+class PendingPodProblem:
     """A pod that stays Pending; what is worked out of it is worked out once."""
 
     def __init__(self, given: Given, columns: Optional[Columns] = None) -> None:

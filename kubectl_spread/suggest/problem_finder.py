@@ -1,4 +1,4 @@
-"""What a Pending pod or a placed workload is asked about, as a `Problem`."""
+"""What a Pending pod or a placed workload is asked about, as a `PendingPodProblem`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from kubectl_spread.simulate.pending_claims import with_claims
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.suggest.pod_spec import spec_of
 from kubectl_spread.suggest.problem import Given
-from kubectl_spread.suggest.problem import Problem
-from kubectl_spread.suggest.target import Target
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.target import target_of
+from kubectl_spread.suggest.target import TemplateOwner
 
 
 def of_pod(
@@ -40,7 +40,7 @@ def of_pod(
     all_nodes: bool = False,
     columns: Optional[Columns] = None,
     placed_first: frozenset[str] = frozenset(),
-) -> Optional[Problem]:
+) -> Optional[PendingPodProblem]:
     """The problem of a pod of the cluster; None where it is not one that a change could end.
 
     Args:
@@ -76,7 +76,7 @@ def of_pod(
         all_nodes=all_nodes,
         is_contended=bool(placed_first),
     )
-    return Problem(given, columns)
+    return PendingPodProblem(given, columns)
 
 
 def _without(pods: Iterable[Pod], keys: frozenset[str]) -> list[Pod]:
@@ -90,7 +90,7 @@ def of_placements(
     profiles: Mapping[str, Profile],
     *,
     all_nodes: bool = False,
-) -> Optional[Problem]:
+) -> Optional[PendingPodProblem]:
     """The problem of a workload that was placed with others and has pods that stay Pending; None where it has none.
 
     Args:
@@ -128,7 +128,7 @@ def of_placements(
         pending=len(placement.pending),
         all_nodes=all_nodes,
     )
-    return Problem(given)
+    return PendingPodProblem(given)
 
 
 def _not_among(pending: Iterable[Pod], waiting: Iterable[Iterable[Pod]]) -> list[Pod]:
@@ -149,7 +149,7 @@ def _is_sibling(other: Pod, pod: Pod, cluster: Cluster) -> bool:
     return other.namespace == pod.namespace and workload_of(other, cluster) == workload_of(pod, cluster)
 
 
-def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, Target, bool]:
+def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, TemplateOwner, bool]:
     """The workload that a pod is of, what to patch, and whether the template is known as it is written."""
     key = workload_of(pod, cluster)
     controller = cluster.controllers.get(key)

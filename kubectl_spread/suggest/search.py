@@ -24,11 +24,11 @@ from kubectl_spread.suggest.actions.manifest import SetRollout
 from kubectl_spread.suggest.actions.storage import DeleteClaims
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.hypothetical import Scene
+from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.judge import Judge
 from kubectl_spread.suggest.moves import MOVES
 from kubectl_spread.suggest.moves import rollout
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.suggestion import Suggestions
 from kubectl_spread.suggest.telling import told
 from kubectl_spread.suggest.tried import Tried
@@ -43,7 +43,7 @@ _COST_S, _NODES_S, _BOUND_S, _PLACED_S = 0.0015, 0.006, 0.0006, 0.2
 _PLAYED = 4  # what it takes to play a change, in trials
 
 
-def suggest(problem: Problem, *, most: int = MOST, budget_s: float = BUDGET_S) -> Suggestions:
+def suggest(problem: PendingPodProblem, *, most: int = MOST, budget_s: float = BUDGET_S) -> Suggestions:
     """Return changes that let the pod be placed, those that do and give up the least first.
 
     Args:
@@ -55,12 +55,12 @@ def suggest(problem: Problem, *, most: int = MOST, budget_s: float = BUDGET_S) -
 
 
 class _Search:
-    def __init__(self, problem: Problem, budget_s: float) -> None:
+    def __init__(self, problem: PendingPodProblem, budget_s: float) -> None:
         self._problem = problem
         self._left_s = budget_s
         # Bound pods are in the columns; nobody looks for them among those of the cluster.
         waiting = problem.cluster._replace(pods=tuple(problem.cluster.pending()))
-        self._scene = Scene(problem, waiting, problem.spec)
+        self._scene = HypotheticalCluster(problem, waiting, problem.spec)
         self._conflicts = [
             frozenset(item.id for item in single)
             for conflict in problem.explanation.conflicts
@@ -195,18 +195,18 @@ class _Search:
         waiting = sum(pod.key in self._own for pod in placed.refused)
         return Tried(change, scene, waiting, ladder, at)
 
-    def _applied(self, change: Change) -> Optional[Scene]:
+    def _applied(self, change: Change) -> Optional[HypotheticalCluster]:
         try:
             scene = change.apply(self._scene)
         except (KeyError, IndexError, TypeError, ValueError):  # what an action is about is not there
             return None
         return None if change.is_of_manifest and scene == self._scene else scene  # it may be so already
 
-    def _is_good(self, scene: Scene, placed: PlacedPods) -> bool:
+    def _is_good(self, scene: HypotheticalCluster, placed: PlacedPods) -> bool:
         needed = {self._problem.pod.key, *self._others, *(pod.key for pod in scene.evicted)}
         return needed <= placed.bound.keys()
 
-    def _queue(self, scene: Scene) -> list[Pod]:
+    def _queue(self, scene: HypotheticalCluster) -> list[Pod]:
         """All pods that wait, those of higher priority first; of others those that find a node anyway."""
         given = self._problem.given
         before, after = ([pod for pod in pods if pod.key in self._others] for pods in (given.before, given.after))

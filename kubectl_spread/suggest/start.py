@@ -13,11 +13,11 @@ from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.suggest.pod_spec import whole_spec_of
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.timeline import reading
 
 
-def start_of(problem: Problem) -> Cluster:
+def start_of(problem: PendingPodProblem) -> Cluster:
     """Return the cluster of a problem with a controller for its pods, and none above that is not simulated."""
     cluster, owner = problem.cluster, problem.owner
     controllers = dict(cluster.controllers)
@@ -54,14 +54,14 @@ def _revision(controller: Controller) -> int:
     return int(controller.revision) if controller.revision.isdecimal() else 0
 
 
-def _can_be_made(problem: Problem) -> bool:
+def _can_be_made(problem: PendingPodProblem) -> bool:
     """Return whether the pods tell the template: not where each has claims of its own that no claim template makes."""
     pods = (*problem.given.own, *problem.given.running)
     own = [{volume.claim.removesuffix(f"-{pod.name}") for volume in pod.cls.volumes} for pod in pods]
     return all(claims == own[0] for claims in own)
 
 
-def _makers(problem: Problem) -> list[OwnerKey]:
+def _makers(problem: PendingPodProblem) -> list[OwnerKey]:
     """The workload, or the Jobs of one that makes Jobs."""
     owner = problem.owner
     if owner.kind != "CronJob":
@@ -70,7 +70,7 @@ def _makers(problem: Problem) -> list[OwnerKey]:
     return [OwnerKey("Job", owner.namespace, name) for name in sorted(jobs)]
 
 
-def _synthesized(problem: Problem, key: OwnerKey) -> Controller:
+def _synthesized(problem: PendingPodProblem, key: OwnerKey) -> Controller:
     """A controller made of its pods."""
     owner, cls = problem.owner, problem.pod.cls
     own = (*problem.given.own, *problem.given.running)

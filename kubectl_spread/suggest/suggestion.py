@@ -12,7 +12,7 @@ from kubectl_spread.suggest.managed import Manager
 Plain = dict[str, Any]
 
 
-class Spread(NamedTuple):
+class SpreadChange(NamedTuple):
     """Matching pods by the value of a constraint's key, before the change and after it.
 
     Values that the constraint does not count are left out. A skew is the most less the least; None where nothing is
@@ -41,7 +41,7 @@ class Effect(NamedTuple):
     pending_before: int
     pending_after: int
     node: str
-    spreads: tuple[Spread, ...] = ()
+    spreads: tuple[SpreadChange, ...] = ()
     without_node: int = 0
 
 

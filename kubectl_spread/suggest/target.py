@@ -22,7 +22,7 @@ _FIXED = frozenset({"Pod", "Job"})
 _RESOURCES = {"Service": "services.serving.knative.dev", "StatefulSet": "statefulset"}
 
 
-class Target(NamedTuple):
+class TemplateOwner(NamedTuple):
     """An object that holds the template of a pod.
 
     is_live: the cluster has it, so that kubectl can change it; a manifest that is yet to be applied is edited.
@@ -146,9 +146,11 @@ def command(verb: str, *words: str, namespace: str = "", rest: Sequence[str] = (
     return shlex.join(("kubectl", verb, *words, *where, *rest))
 
 
-def target_of(owner: Workload, *, is_live: bool, is_guessed: bool = False, is_paused: bool = False) -> Target:
+def target_of(owner: Workload, *, is_live: bool, is_guessed: bool = False, is_paused: bool = False) -> TemplateOwner:
     """The target that a workload is."""
     kind = KINDS.get(owner.kind)
     if kind is None:  # nobody knows here where it keeps its template
-        return Target(owner.kind, owner.namespace, owner.name, ("spec", "template", "spec"), is_live=False)
-    return Target(owner.kind, owner.namespace, owner.name, kind.usual_place().spec, is_live, is_guessed, is_paused)
+        return TemplateOwner(owner.kind, owner.namespace, owner.name, ("spec", "template", "spec"), is_live=False)
+    return TemplateOwner(
+        owner.kind, owner.namespace, owner.name, kind.usual_place().spec, is_live, is_guessed, is_paused
+    )

@@ -9,11 +9,11 @@ from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest import effect
 from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.hypothetical import Scene
+from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.judge import Judge
-from kubectl_spread.suggest.judge import Judged
+from kubectl_spread.suggest.judge import JudgedChange
 from kubectl_spread.suggest.managed import manager_of
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.suggestion import Effect
 from kubectl_spread.suggest.suggestion import Rollout
 from kubectl_spread.suggest.suggestion import Suggestion
@@ -22,7 +22,7 @@ from kubectl_spread.suggest.tried import Tried
 _NAMED = 4
 
 
-def told(item: Tried, judged: Judged, judge: Judge) -> Suggestion:
+def told(item: Tried, judged: JudgedChange, judge: Judge) -> Suggestion:
     """Return a change as it is told."""
     change, scene = item.change, item.scene
     problem = scene.problem
@@ -49,7 +49,7 @@ def told(item: Tried, judged: Judged, judge: Judge) -> Suggestion:
     )
 
 
-def _rollout(change: Change, judged: Judged, problem: Problem) -> Rollout:
+def _rollout(change: Change, judged: JudgedChange, problem: PendingPodProblem) -> Rollout:
     under_way = min(judged.restarts, len(problem.outdated))
     return Rollout(
         judged.outcomes,
@@ -62,7 +62,7 @@ def _rollout(change: Change, judged: Judged, problem: Problem) -> Rollout:
     )
 
 
-def _effect(judged: Judged, judge: Judge) -> Effect:
+def _effect(judged: JudgedChange, judge: Judge) -> Effect:
     given = judge.problem.given
     return Effect(
         placed_before=len(given.running) + len(given.own) - given.pending,
@@ -81,7 +81,7 @@ def _of_equals(item: Tried) -> Iterator[str]:
         yield f"would do as well: {' or '.join(other.change.title for other in item.equals)}"
 
 
-def _of_lost(judged: Judged) -> Iterator[str]:
+def _of_lost(judged: JudgedChange) -> Iterator[str]:
     """Pods that end on the way and that nothing creates again."""
     if judged.lost:
         listed = ", ".join(judged.lost[:_NAMED])
@@ -92,7 +92,7 @@ def _it(names: tuple[str, ...]) -> str:
     return "it" if len(names) == 1 else "them"
 
 
-def _of_revision(scene: Scene) -> Iterator[str]:
+def _of_revision(scene: HypotheticalCluster) -> Iterator[str]:
     """Whether it helps only because the new pods are of another revision, whose hash a constraint counts by."""
     label = scene.problem.revision_label
     if not label or not scene.is_recreated or not scene.problem.target.is_live:
@@ -102,7 +102,7 @@ def _of_revision(scene: Scene) -> Iterator[str]:
         yield f"it depends on the new {label} of the changed pods: pods of the old one are not counted with them"
 
 
-def _of_target(problem: Problem) -> Iterator[str]:
+def _of_target(problem: PendingPodProblem) -> Iterator[str]:
     """What is to be known of the object that a change is made to."""
     target, running = problem.target, problem.given.running
     if target.is_guessed:

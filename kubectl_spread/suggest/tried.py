@@ -8,8 +8,8 @@ from typing import Optional
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Damage
 from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.hypothetical import Scene
-from kubectl_spread.suggest.judge import Judged
+from kubectl_spread.suggest.hypothetical import HypotheticalCluster
+from kubectl_spread.suggest.judge import JudgedChange
 
 
 class Tried(NamedTuple):
@@ -21,11 +21,11 @@ class Tried(NamedTuple):
     """
 
     change: Change
-    scene: Scene
+    scene: HypotheticalCluster
     waiting: int
     ladder: Ladder
     at: int
-    judged: Optional[Judged] = None
+    judged: Optional[JudgedChange] = None
     equals: tuple[Tried, ...] = ()
     is_rough: bool = False
 

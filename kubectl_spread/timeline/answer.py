@@ -19,8 +19,8 @@ from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers import job
 from kubectl_spread.timeline.controllers import replicaset
 from kubectl_spread.timeline.controllers import statefulset
-from kubectl_spread.timeline.state import End
-from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import Deletion
+from kubectl_spread.timeline.state import EventKind
 from kubectl_spread.timeline.state import Move
 from kubectl_spread.timeline.state import NO_ORDINAL
 from kubectl_spread.timeline.state import of_owner
@@ -51,7 +51,7 @@ class PodState(NamedTuple):
         return not self.node and not self.is_terminating
 
 
-class WorkloadState(NamedTuple):
+class SteadyWorkload(NamedTuple):
     """A workload in a steady state; `not_created`: pods that its controller holds back."""
 
     desired: int
@@ -69,10 +69,10 @@ class Blocked(NamedTuple):
     cause: str
 
 
-class Event(NamedTuple):
+class TraceEvent(NamedTuple):
     """One thing that happened on the way; `pod` is empty where it happened to a workload."""
 
-    kind: Kind
+    kind: EventKind
     owner: Optional[OwnerKey]
     pod: str
     revision: int
@@ -146,7 +146,7 @@ class Outcome:
         """Return the domain of each node that has a label, by the node's name."""
         return self._view.domains_of(self.state, topology_key)
 
-    def trace(self) -> tuple[Event, ...]:
+    def trace(self) -> tuple[TraceEvent, ...]:
         """Return what happened on the way, the shortest that was found."""
         return tuple(self._view.event(move) for move in self._path())
 
@@ -159,7 +159,7 @@ class View:
         self._start = start
         self._message = message
         self.pending_before = Counter(
-            self._key(pod) for pod in start.pods if pod.node == PENDING and pod.end == End.ALIVE
+            self._key(pod) for pod in start.pods if pod.node == PENDING and pod.end == Deletion.ALIVE
         )
 
     def _key(self, pod: P) -> Optional[OwnerKey]:
@@ -182,7 +182,7 @@ class View:
     ) -> PodState:
         key = self._key(pod)
         revision = self.world.revisions[pod.rev].name if pod.rev >= 0 else ""
-        is_pending = pod.node == PENDING and pod.end == End.ALIVE
+        is_pending = pod.node == PENDING and pod.end == Deletion.ALIVE
         return PodState(
             key,
             self.name(pod, names),
@@ -190,7 +190,7 @@ class View:
             pod.ordinal if pod.ordinal != NO_ORDINAL and key is not None and key.kind != "DaemonSet" else None,
             self._node(pod.node),
             pod.stage == Stage.READY,
-            pod.end not in (End.ALIVE, End.LOST),
+            pod.end not in (Deletion.ALIVE, Deletion.LOST),
             self._node(pod.nominated),
             not pod.is_new,
             self._words(pod, state, messages) if is_pending else "",
@@ -238,18 +238,18 @@ class View:
     def _node(self, at: int) -> str:
         return "" if at == PENDING else self.world.node_names[at]
 
-    def workloads(self, state: State) -> dict[OwnerKey, WorkloadState]:
+    def workloads(self, state: State) -> dict[OwnerKey, SteadyWorkload]:
         return {
             self.world.keys[owner]: self._workload(state, owner)
             for owner, own in enumerate(state.sets)
             if own is not None
         }
 
-    def _workload(self, state: State, owner: int) -> WorkloadState:
+    def _workload(self, state: State, owner: int) -> SteadyWorkload:
         spec = self.world.specs[state.sets[owner].spec]
-        mine = [pod for pod in state.pods if pod.owner == owner and pod.end in (End.ALIVE, End.LOST)]
+        mine = [pod for pod in state.pods if pod.owner == owner and pod.end in (Deletion.ALIVE, Deletion.LOST)]
         desired = spec.replicas if hasattr(spec, "replicas") else len(mine)
-        return WorkloadState(
+        return SteadyWorkload(
             desired,
             sum(pod.stage == Stage.READY for pod in mine),
             sum(pod.rev == spec.rev for pod in mine),
@@ -267,8 +267,8 @@ class View:
         )
 
     def restarts(self, state: State) -> dict[OwnerKey, int]:
-        before = Counter(pod.owner for pod in self._start.pods if pod.end == End.ALIVE and not pod.is_new)
-        after = Counter(pod.owner for pod in state.pods if pod.end == End.ALIVE and not pod.is_new)
+        before = Counter(pod.owner for pod in self._start.pods if pod.end == Deletion.ALIVE and not pod.is_new)
+        after = Counter(pod.owner for pod in state.pods if pod.end == Deletion.ALIVE and not pod.is_new)
         return {self.world.keys[owner]: before[owner] - after[owner] for owner in before if owner >= 0}
 
     def counts(self, state: State, key: OwnerKey, topology_key: str) -> dict[str, int]:
@@ -276,7 +276,7 @@ class View:
         found = dict.fromkeys(self.domains(state, topology_key), 0)
         for pod in state.pods:
             node = self.world.node(state.facts, pod.node)
-            if pod.owner == owner and pod.end == End.ALIVE and node is not None and topology_key in node.labels:
+            if pod.owner == owner and pod.end == Deletion.ALIVE and node is not None and topology_key in node.labels:
                 found[node.labels[topology_key]] += 1
         return found
 
@@ -295,7 +295,7 @@ class View:
         """Return whether a workload is a paused Deployment."""
         owner = self.world.find_owner(key)
         own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
-        return isinstance(own, deployment.Own) and self.world.specs[own.spec].is_paused
+        return isinstance(own, deployment.DeploymentState) and self.world.specs[own.spec].is_paused
 
     def domains_of(self, state: State, topology_key: str) -> dict[str, str]:
         """Return the domain of each node that has a label, by the node's name."""
@@ -304,24 +304,26 @@ class View:
             node.name: node.labels[topology_key] for node in nodes if node is not None and topology_key in node.labels
         }
 
-    def event(self, move: Move) -> Event:
+    def event(self, move: Move) -> TraceEvent:
         """Return a move in the terms of objects."""
         owner, rev = (move.pod.owner, move.pod.rev) if move.pod is not None else (move.owner, move.rev)
         key = self.world.keys[owner] if owner >= 0 else None
         name = "" if move.pod is None else self.name(move.pod)
-        return Event(move.kind, key, name, self.number(rev), self._node(move.node), move.number, move.others, move.text)
+        return TraceEvent(
+            move.kind, key, name, self.number(rev), self._node(move.node), move.number, move.others, move.text
+        )
 
 
 def is_complete(world: World, state: State, owner: int) -> bool:
     """Return whether what `kubectl rollout status` waits for has come."""
     own = state.sets[owner]
-    if isinstance(own, daemonset.Own):
+    if isinstance(own, daemonset.DaemonSetState):
         return daemonset.is_complete(world, state, owner)
     module = {
-        deployment.Own: deployment,
-        statefulset.Own: statefulset,
-        replicaset.Own: replicaset,
-        job.Own: job,
+        deployment.DeploymentState: deployment,
+        statefulset.StatefulSetState: statefulset,
+        replicaset.ReplicaSetState: replicaset,
+        job.JobState: job,
     }[type(own)]
     found: bool = module.is_complete(world, state.pods, owner, own)
     return found
@@ -357,7 +359,9 @@ class _Domains(NamedTuple):
 
     def skew(self, pods: Iterable[P]) -> int:
         """Return how many pods more the fullest domain has than the emptiest."""
-        counts = Counter(self.of_node[pod.node] for pod in pods if pod.end == End.ALIVE and pod.node in self.of_node)
+        counts = Counter(
+            self.of_node[pod.node] for pod in pods if pod.end == Deletion.ALIVE and pod.node in self.of_node
+        )
         return ConstraintCounts({value: counts[value] for value in self.values}).skew or 0
 
 
@@ -382,7 +386,7 @@ def fewest_ready(world: World, states: Iterable[State]) -> dict[OwnerKey, int]:
     """Return the fewest ready pods of each workload on the way."""
     found: dict[OwnerKey, int] = {}
     for state in states:
-        ready = Counter(pod.owner for pod in state.pods if pod.stage == Stage.READY and pod.end == End.ALIVE)
+        ready = Counter(pod.owner for pod in state.pods if pod.stage == Stage.READY and pod.end == Deletion.ALIVE)
         for owner, own in enumerate(state.sets):
             if own is not None:
                 key = world.keys[owner]

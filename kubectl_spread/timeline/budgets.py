@@ -12,7 +12,7 @@ from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.timeline.controllers import scale
-from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Deletion
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import Stage
 from kubectl_spread.timeline.state import State
@@ -21,7 +21,7 @@ from kubectl_spread.timeline.world import World
 ALWAYS_ALLOW = "AlwaysAllow"
 
 
-class Status(NamedTuple):
+class BudgetStatus(NamedTuple):
     """What a budget's controller writes: healthy pods now, healthy pods wanted, and evictions allowed."""
 
     budget: DisruptionBudget
@@ -30,12 +30,12 @@ class Status(NamedTuple):
     allowed: int
 
 
-def statuses(world: World, state: State) -> tuple[Status, ...]:
+def statuses(world: World, state: State) -> tuple[BudgetStatus, ...]:
     """Return the status of every budget."""
     return tuple(_status(budget, world, state) for budget in world.facts[state.facts].budgets)
 
 
-def matching(world: World, cls: int, found: tuple[Status, ...]) -> list[Status]:
+def matching(world: World, cls: int, found: tuple[BudgetStatus, ...]) -> list[BudgetStatus]:
     """Return the budgets that select the pods of a class."""
     asked = world.classes[cls]
     labels = dict(asked.labels)
@@ -54,7 +54,7 @@ def as_seen(world: World, state: State) -> tuple[DisruptionBudget, ...]:
     )
 
 
-def _status(budget: DisruptionBudget, world: World, state: State) -> Status:
+def _status(budget: DisruptionBudget, world: World, state: State) -> BudgetStatus:
     selected = [
         pod
         for pod in state.pods
@@ -66,12 +66,12 @@ def _status(budget: DisruptionBudget, world: World, state: State) -> Status:
         for pod in world.background
         if pod.namespace == budget.namespace and budget.selector.matches(dict(pod.cls.labels))
     ]
-    healthy = sum(pod.stage == Stage.READY and pod.end == End.ALIVE for pod in selected)
+    healthy = sum(pod.stage == Stage.READY and pod.end == Deletion.ALIVE for pod in selected)
     healthy += sum(_is_healthy(pod) for pod in others)
     expected, desired = _wanted(budget, selected, others, world=world, state=state)
     if expected <= 0 or desired is None:
-        return Status(budget, healthy, desired or 0, 0)
-    return Status(budget, healthy, desired, max(0, healthy - desired))
+        return BudgetStatus(budget, healthy, desired or 0, 0)
+    return BudgetStatus(budget, healthy, desired, max(0, healthy - desired))
 
 
 def _is_healthy(pod: Pod) -> bool:

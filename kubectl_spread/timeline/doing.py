@@ -14,16 +14,16 @@ from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import End
-from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import Deletion
+from kubectl_spread.timeline.state import EventKind
 from kubectl_spread.timeline.state import Move
 from kubectl_spread.timeline.state import NO_ORDINAL
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.state import Stage
 from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.world import Facts
 from kubectl_spread.timeline.world import World
+from kubectl_spread.timeline.world import WorldFacts
 
 Slot = tuple[int, int, int, int, int, bool]  # what stays the same of a pod while it is on its node
 
@@ -42,14 +42,14 @@ def do(world: World, state: State, op: steps.Op) -> list[Draft]:
     return [draft]
 
 
-def _matching(world: World, state: State, match: steps.Match, *, limit: int) -> list[tuple[P, ...]]:
+def _matching(world: World, state: State, match: steps.PodMatch, *, limit: int) -> list[tuple[P, ...]]:
     owner = world.find_owner(match.key)
     node = world.node_at.get(match.node, PENDING) if match.node else None
     found = [
         pod
         for pod in state.pods
         if pod.owner == owner
-        and pod.end == End.ALIVE
+        and pod.end == Deletion.ALIVE
         and (node is None or pod.node == node)
         and (not match.ordinals or pod.ordinal in match.ordinals)
         and (not match.is_pending or pod.node == PENDING)
@@ -145,7 +145,7 @@ RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 def _undo(draft: Draft, op: steps.Undo) -> None:
     owner = draft.world.find_owner(op.key)
     own = None if owner is None else draft.sets[owner]
-    if not isinstance(own, deployment.Own):
+    if not isinstance(own, deployment.DeploymentState):
         return
     before = deployment.previous(own, draft.world.specs[own.spec])
     if before is not None:
@@ -165,7 +165,7 @@ def _delete_pods(draft: Draft, op: steps.DeletePods) -> None:
 
 
 def _delete_selected(draft: Draft, op: steps.DeleteSelected) -> None:
-    found = tuple(slot(pod) for pod in draft.pods if pod.end != End.LOST and _is_selected(draft.world, pod, op))
+    found = tuple(slot(pod) for pod in draft.pods if pod.end != Deletion.LOST and _is_selected(draft.world, pod, op))
     draft.todo = (("delete", found, op.is_forced), *draft.todo)
 
 
@@ -200,7 +200,7 @@ def _change(draft: Draft, op: steps.Op, names: Iterable[str], change: Callable[[
     """Change nodes that exist."""
     found = _nodes_of(draft, names)
 
-    def changed(facts: Facts) -> Facts:
+    def changed(facts: WorldFacts) -> WorldFacts:
         return nodes.with_nodes(facts, [(at, change(facts.nodes[at])) for at in found])
 
     draft.facts = draft.world.changed_facts(draft.facts, repr(op), changed)
@@ -236,7 +236,7 @@ def _delete_nodes(draft: Draft, op: steps.DeleteNodes) -> None:
     )
     for pod in list(draft.pods):
         if pod.node in gone:
-            draft.replace(pod, pod._replace(end=End.LOST))
+            draft.replace(pod, pod._replace(end=Deletion.LOST))
         elif pod.nominated in gone:
             draft.replace(pod, pod._replace(nominated=PENDING))
 
@@ -248,7 +248,7 @@ def _nodes_down(draft: Draft, op: steps.NodesDown) -> None:
     )
     for pod in list(draft.pods):
         if pod.node in found:
-            end = End.HELD if pod.end in (End.TERMINATING, End.PREEMPTED) else pod.end
+            end = Deletion.HELD if pod.end in (Deletion.TERMINATING, Deletion.PREEMPTED) else pod.end
             draft.replace(pod, pod._replace(stage=Stage.UNREADY, end=end))
 
 
@@ -262,7 +262,7 @@ def _nodes_up(draft: Draft, op: steps.NodesUp) -> None:
             continue
         made = draft.world.revisions[pod.rev] if pod.rev >= 0 else None
         becomes_ready = made is None or made.becomes_ready
-        end = End.TERMINATING if pod.end == End.HELD and (made is None or made.ends) else pod.end
+        end = Deletion.TERMINATING if pod.end == Deletion.HELD and (made is None or made.ends) else pod.end
         draft.replace(pod, pod._replace(stage=Stage.BOUND if becomes_ready else Stage.UNREADY, end=end))
 
 
@@ -278,7 +278,7 @@ def _change_facts(draft: Draft, op: steps.ChangeFacts) -> None:
 def _create_pod(draft: Draft, op: steps.CreatePod) -> None:
     pod = P(-1, -1, NO_ORDINAL, draft.world.class_index(op.cls), PENDING, Stage.WAITING)
     draft.pods.append(pod)
-    draft.moves.append(Move(Kind.CREATED, pod, text=op.name))
+    draft.moves.append(Move(EventKind.CREATED, pod, text=op.name))
 
 
 _DOERS: dict[type, Callable[[Draft, Any], None]] = {

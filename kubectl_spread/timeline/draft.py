@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.timeline.state import End
-from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import Deletion
+from kubectl_spread.timeline.state import EventKind
 from kubectl_spread.timeline.state import Move
 from kubectl_spread.timeline.state import NO_ORDINAL
 from kubectl_spread.timeline.state import P
@@ -46,24 +46,24 @@ class Draft:
         if bound_to and bound_to in self.world.node_at:
             pod = pod._replace(node=self.world.node_at[bound_to], stage=self._stage_of_bound(rev))
         self.pods.append(pod)
-        self.moves.append(Move(Kind.CREATED, pod))
+        self.moves.append(Move(EventKind.CREATED, pod))
 
     def bind(self, pod: P, node: int, *, others: int = 0) -> None:
         """Let the scheduler bind a pod."""
         self.replace(pod, pod._replace(node=node, nominated=PENDING, stage=self._stage_of_bound(pod.rev)))
-        self.moves.append(Move(Kind.SCHEDULED, pod, node, others=others))
+        self.moves.append(Move(EventKind.SCHEDULED, pod, node, others=others))
 
     def _stage_of_bound(self, rev: int) -> int:
         return Stage.BOUND if rev < 0 or self.world.revisions[rev].becomes_ready else Stage.UNREADY
 
     def make_ready(self, pod: P) -> None:
         self.replace(pod, pod._replace(stage=Stage.READY))
-        self.moves.append(Move(Kind.READY, pod, pod.node))
+        self.moves.append(Move(EventKind.READY, pod, pod.node))
 
-    def delete(self, pods: Iterable[P], kind: Kind = Kind.DELETED) -> None:
+    def delete(self, pods: Iterable[P], kind: EventKind = EventKind.DELETED) -> None:
         """Ask for the deletion of pods: one that has no node is gone at once."""
         for pod in pods:
-            if pod.end != End.ALIVE:
+            if pod.end != Deletion.ALIVE:
                 continue
             self.moves.append(Move(kind, pod, pod.node))
             if pod.node == PENDING:
@@ -71,17 +71,17 @@ class Draft:
             else:
                 self.replace(pod, pod._replace(end=self._end(pod, kind)))
 
-    def _end(self, pod: P, kind: Kind) -> int:
+    def _end(self, pod: P, kind: EventKind) -> int:
         if pod.rev >= 0 and not self.world.revisions[pod.rev].ends:
-            return End.HELD
+            return Deletion.HELD
         if pod.node in self.world.facts[self.facts].down:
-            return End.HELD
-        return End.PREEMPTED if kind is Kind.PREEMPTED else End.TERMINATING
+            return Deletion.HELD
+        return Deletion.PREEMPTED if kind is EventKind.PREEMPTED else Deletion.TERMINATING
 
     def remove(self, pod: P) -> None:
         """Let a pod's deletion finish."""
         self.pods.remove(pod)
-        self.moves.append(Move(Kind.GONE, pod, pod.node))
+        self.moves.append(Move(EventKind.GONE, pod, pod.node))
 
     def replace(self, pod: P, other: P) -> None:
         self.pods[self.pods.index(pod)] = other

@@ -6,7 +6,7 @@ Source: pkg/registry/core/pod/storage/eviction.go (v1.36.2).
 from __future__ import annotations
 
 from kubectl_spread.timeline import budgets
-from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Deletion
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import Stage
 from kubectl_spread.timeline.state import State
@@ -18,7 +18,7 @@ SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction su
 
 def refusal(world: World, state: State, pod: P) -> str:
     """Return what the API server answers where a pod may not be evicted; empty where it may."""
-    if pod.stage in (Stage.WAITING, Stage.BOUND) or pod.end != End.ALIVE:
+    if pod.stage in (Stage.WAITING, Stage.BOUND) or pod.end != Deletion.ALIVE:
         return ""
     found = budgets.matching(world, pod.cls, budgets.statuses(world, state))
     if not found:

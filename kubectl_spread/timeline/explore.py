@@ -19,7 +19,7 @@ Canonical = Callable[[State], State]
 _MOST_STEPS = 100_000  # of one run, after which it counts as endless
 
 
-class Found(NamedTuple):
+class Exploration(NamedTuple):
     """What a walk found.
 
     steady: states in which nothing is left to happen. is_exhaustive: there are no others. states: how many were
@@ -43,7 +43,7 @@ def everything(
     max_states: int,
     deadline: Optional[float] = None,
     is_enough: Callable[[int], bool] = lambda _: False,
-) -> Found:
+) -> Exploration:
     """Visit every state, nearest first, until there are no more or a limit is reached.
 
     Args:
@@ -60,7 +60,7 @@ def everything(
     while queue:
         is_late = deadline is not None and time.monotonic() > deadline
         if is_late or len(came_from) > max_states or is_enough(len(came_from)):
-            return Found(tuple(steady), False, len(came_from), came_from)
+            return Exploration(tuple(steady), False, len(came_from), came_from)
         state = queue.popleft()
         steps = moves.after(state)
         if not steps:
@@ -72,7 +72,7 @@ def everything(
             if after not in came_from:
                 came_from[after] = state
                 queue.append(after)
-    return Found(tuple(steady), _has_end(steady), len(came_from), came_from)
+    return Exploration(tuple(steady), _has_end(steady), len(came_from), came_from)
 
 
 def _has_end(steady: list[State]) -> bool:
@@ -86,23 +86,23 @@ def one(
     *,
     canonical: Canonical = lambda state: state,
     deadline: Optional[float] = None,
-) -> Found:
+) -> Exploration:
     """Follow one way to its end; `choose` takes one of the steps."""
     state = canonical(start)
     came_from: dict[State, Optional[State]] = {state: None}
     for at in range(_MOST_STEPS):
         steps = moves.after(state)
         if not steps:
-            return Found((state,), False, len(came_from), came_from, runs=1)
+            return Exploration((state,), False, len(came_from), came_from, runs=1)
         after = canonical(choose(steps)().state)
         if after not in came_from:
             came_from[after] = state
         state = after
         if deadline is not None and time.monotonic() > deadline:
-            return Found((), False, len(came_from), came_from)  # broken off: where it leads to is not known
+            return Exploration((), False, len(came_from), came_from)  # broken off: where it leads to is not known
         if at > 50 * len(came_from) + 1000:
             break  # it goes round in circles
-    return Found((), False, len(came_from), came_from, runs=1, loops=(state,))
+    return Exploration((), False, len(came_from), came_from, runs=1, loops=(state,))
 
 
 def first(steps: list[Way]) -> Way:

@@ -28,7 +28,7 @@ from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers import statefulset
 from kubectl_spread.timeline.doing import slot
 from kubectl_spread.timeline.nodes import UNREACHABLE
-from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Deletion
 from kubectl_spread.timeline.state import NO_ORDINAL
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import PENDING
@@ -42,7 +42,7 @@ _MOST = "deployment.kubernetes.io/max-replicas"
 _HASH = "controller-revision-hash"
 
 
-class Loaded(NamedTuple):
+class LoadedWorld(NamedTuple):
     """A world and its beginning; live: the workloads whose pods take part."""
 
     world: World
@@ -74,7 +74,7 @@ def load(
     nodes: Collection[str] = (),
     kubelet: Optional[Kubelet] = None,
     patience_s: float = float("inf"),
-) -> Loaded:
+) -> LoadedWorld:
     """Return the beginning.
 
     Args:
@@ -97,7 +97,7 @@ class _Loading:
         self.sets: dict[int, Any] = {}
         self._rev_of: dict[tuple[OwnerKey, str], int] = {}  # by controller of the pod, or workload, and hash
 
-    def load(self, touched: frozenset[OwnerKey], nodes: frozenset[str]) -> Loaded:
+    def load(self, touched: frozenset[OwnerKey], nodes: frozenset[str]) -> LoadedWorld:
         visible = [pod for pod in self.cluster.pods if pod.is_visible]
         live = touched | self._involved(visible, nodes)
         for key in sorted(key for key in live if key in self.cluster.controllers):
@@ -120,7 +120,7 @@ class _Loading:
         self.world.background = tuple(background)
         self.world.slot_of = slots
         sets = tuple(self.sets.get(at) for at in range(len(self.world.keys)))
-        return Loaded(self.world, State(tuple(sorted(pods)), sets, 0), live)
+        return LoadedWorld(self.world, State(tuple(sorted(pods)), sets, 0), live)
 
     def _involved(self, pods: Iterable[Pod], nodes: frozenset[str]) -> frozenset[OwnerKey]:
         """Return the workloads that have something left to do, or pods on some nodes."""
@@ -167,7 +167,7 @@ class _Loading:
         self._rev_of[key, newest] = rev
         self._know(rev, [pod for pod in running if dict(pod.cls.labels).get(label, "") == newest])
         own = reading.own_of(self.world, owner, spec)
-        if isinstance(own, statefulset.Own) and old:
+        if isinstance(own, statefulset.StatefulSetState) and old:
             own = own._replace(current=self._rev_of[key, max(old, key=lambda text: hashes[text])])
         return own
 
@@ -189,7 +189,7 @@ class _Loading:
         if pods and not any(_is_ready(pod) for pod in pods) and any(_is_broken(pod) for pod in pods):
             self.world.never_ready(rev)
 
-    def _deployment(self, key: OwnerKey, controller: Controller, owner: int) -> deployment.Own:
+    def _deployment(self, key: OwnerKey, controller: Controller, owner: int) -> deployment.DeploymentState:
         made = sorted(
             (set_ for set_, above in self.cluster.owners.items() if above == key and set_.kind == "ReplicaSet"),
             key=self._number,
@@ -209,7 +209,7 @@ class _Loading:
             self._rev_of[key, newest] = rev
             self._know(rev, [pod for pod in pods if dict(pod.cls.labels).get(POD_TEMPLATE_HASH) == newest])
         order = tuple(dict.fromkeys([*(item.rev for item in sets if item.rev != rev), rev]))
-        return deployment.Own(spec, tuple(sets), order)
+        return deployment.DeploymentState(spec, tuple(sets), order)
 
     def _number(self, key: OwnerKey) -> tuple[int, str]:
         controller = self.cluster.controllers.get(key)
@@ -276,7 +276,7 @@ class _Loading:
         node = self.world.node_at.get(pod.node_name, PENDING)
         if pod.node_name and node == PENDING:
             return P(owner, rev, NO_ORDINAL, self.world.class_index(pod.cls), self.world.node_index(pod.node_name),
-                     Stage.UNREADY, End.LOST, is_new=False)  # fmt: skip
+                     Stage.UNREADY, Deletion.LOST, is_new=False)  # fmt: skip
         return P(
             owner,
             rev,
@@ -310,14 +310,14 @@ class _Loading:
 
     def _end(self, pod: Pod, node: int) -> int:
         if not pod.terminating:
-            return End.ALIVE
+            return Deletion.ALIVE
         found = self.world.node(0, node)
         is_dead = found is not None and any(
             taint.key == UNREACHABLE and taint.effect == NO_EXECUTE for taint in found.taints
         )
         if is_dead or pod.finalizers:
-            return End.HELD
-        return End.PREEMPTED if pod.is_preempted else End.TERMINATING
+            return Deletion.HELD
+        return Deletion.PREEMPTED if pod.is_preempted else Deletion.TERMINATING
 
 
 def _pinned(cls: PodClass) -> str:

@@ -32,10 +32,10 @@ from kubectl_spread.timeline.controllers import job
 from kubectl_spread.timeline.controllers import replicaset
 from kubectl_spread.timeline.controllers import statefulset
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.oracle import Eviction
 from kubectl_spread.timeline.oracle import Oracle
-from kubectl_spread.timeline.state import End
-from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.oracle import PreemptionOption
+from kubectl_spread.timeline.state import Deletion
+from kubectl_spread.timeline.state import EventKind
 from kubectl_spread.timeline.state import Move
 from kubectl_spread.timeline.state import of_owner
 from kubectl_spread.timeline.state import P
@@ -47,18 +47,18 @@ from kubectl_spread.timeline.state import Way
 from kubectl_spread.timeline.world import World
 
 _MOST_KNOWN = 20_000  # states whose steps are remembered
-_ENDING = (End.TERMINATING, End.PREEMPTED)
+_ENDING = (Deletion.TERMINATING, Deletion.PREEMPTED)
 _ACTS: dict[type, Callable[[Draft, int], bool]] = {
-    deployment.Own: deployment.act,
-    statefulset.Own: statefulset.act,
-    daemonset.Own: daemonset.act,
-    replicaset.Own: replicaset.act,
-    job.Own: job.act,
+    deployment.DeploymentState: deployment.act,
+    statefulset.StatefulSetState: statefulset.act,
+    daemonset.DaemonSetState: daemonset.act,
+    replicaset.ReplicaSetState: replicaset.act,
+    job.JobState: job.act,
 }
 _EXCESS: dict[type, Callable[..., list[tuple[P, ...]]]] = {
-    deployment.Own: deployment.excess,
-    replicaset.Own: replicaset.excess,
-    job.Own: job.excess,
+    deployment.DeploymentState: deployment.excess,
+    replicaset.ReplicaSetState: replicaset.excess,
+    job.JobState: job.excess,
 }
 
 
@@ -116,7 +116,7 @@ class Moves:
                 return [partial(self._deleted, state, pods) for pods in found]
         return []
 
-    def _deleted(self, state: State, pods: tuple[P, ...], kind: Kind = Kind.DELETED) -> Step:
+    def _deleted(self, state: State, pods: tuple[P, ...], kind: EventKind = EventKind.DELETED) -> Step:
         draft = Draft(self._world, state)
         draft.delete(pods, kind)
         return self.settled(draft, {pod.owner for pod in pods})
@@ -125,7 +125,7 @@ class Moves:
         """Return one of each kind of pods that wait, alike but for their ordinals."""
         found: dict[tuple[int, int, int, int, int], P] = {}
         for pod in state.pods:
-            if pod.node == PENDING and pod.end == End.ALIVE:
+            if pod.node == PENDING and pod.end == Deletion.ALIVE:
                 shape = self._world.shape(pod.cls)
                 found.setdefault((pod.owner, pod.rev, shape, pod.nominated, pod.is_new), pod)
         return list(found.values())
@@ -153,10 +153,10 @@ class Moves:
         draft.bind(pod, node, others=others)
         return draft.step()  # no controller waits for a binding
 
-    def _preempted(self, state: State, pod: P, way: Eviction) -> Step:
+    def _preempted(self, state: State, pod: P, way: PreemptionOption) -> Step:
         draft = Draft(self._world, state)
         draft.replace(pod, pod._replace(nominated=way.node))
-        draft.delete(way.victims, Kind.PREEMPTED)
+        draft.delete(way.victims, EventKind.PREEMPTED)
         return self.settled(draft, {victim.owner for victim in way.victims})
 
     def _ended(self, state: State) -> Iterator[Way]:
@@ -190,9 +190,9 @@ class Moves:
 
     def _is_awaited(self, state: State, pod: P) -> bool:
         own = state.sets[pod.owner] if pod.owner >= 0 else None
-        if isinstance(own, (statefulset.Own, daemonset.Own)):
+        if isinstance(own, (statefulset.StatefulSetState, daemonset.DaemonSetState)):
             return True
-        if isinstance(own, deployment.Own) and self._world.specs[own.spec].is_recreate:
+        if isinstance(own, deployment.DeploymentState) and self._world.specs[own.spec].is_recreate:
             return True
         return any(item[0] == "drain" and item[1] == pod.node for item in state.todo[:1])
 
@@ -233,26 +233,26 @@ class Moves:
         for pod in pods:
             draft.remove(pod)
             own = state.sets[pod.owner] if pod.owner >= 0 else None
-            if isinstance(own, statefulset.Own):
+            if isinstance(own, statefulset.StatefulSetState):
                 statefulset.pod_is_gone(draft, pod)
         return self.settled(draft, {pod.owner for pod in pods} if is_noticed else ())
 
     def _went_on(self, state: State) -> Iterator[Way]:
         """Let pods become ready whose controllers then go on."""
         for owner, own in enumerate(state.sets):
-            if isinstance(own, deployment.Own):
+            if isinstance(own, deployment.DeploymentState):
                 yield from self._rolled(state, owner)
-            elif isinstance(own, statefulset.Own):
+            elif isinstance(own, statefulset.StatefulSetState):
                 for pod in statefulset.waits_for_ready(self._world, of_owner(state.pods, owner), owner, own)[:1]:
                     yield partial(self._ready, state, [pod])
-            elif isinstance(own, daemonset.Own):
+            elif isinstance(own, daemonset.DaemonSetState):
                 yield from self._daemons(state, owner)
         if any(item[0] in ("drain", "evict") for item in state.todo):
             yield from self._ready_each(state)
 
     def _rolled(self, state: State, owner: int) -> Iterator[Way]:
         """Let so many pods become ready, and then old ones make room."""
-        own: deployment.Own = state.sets[owner]
+        own: deployment.DeploymentState = state.sets[owner]
         pods = of_owner(state.pods, owner)
         bound = deployment.to_be_ready(pods, owner)
         for count, sets in deployment.scale_downs(self._world.specs[own.spec], own, pods, owner):
@@ -274,7 +274,7 @@ class Moves:
     def _ready_each(self, state: State) -> Iterator[Way]:
         seen = set()
         for pod in state.pods:
-            if pod.stage == Stage.BOUND and pod.end == End.ALIVE and (pod.owner, pod.rev) not in seen:
+            if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE and (pod.owner, pod.rev) not in seen:
                 seen.add((pod.owner, pod.rev))
                 yield partial(self._ready, state, [pod])
 
@@ -284,7 +284,7 @@ class Moves:
         spec = self._world.specs[state.sets[owner].spec]
         mine = [pod for pod in state.pods if pod.owner == owner]
         if any(pod.rev != spec.rev for pod in mine):
-            bound = [pod for pod in mine if pod.stage == Stage.BOUND and pod.end == End.ALIVE]
+            bound = [pod for pod in mine if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
             for pod in bound:
                 yield partial(self._ready, state, [pod])
 
@@ -304,7 +304,7 @@ class Moves:
             return
         if item[0] == "op":
             for draft in doing.do(self._world, _without(state, item), self._world.ops[item[1]]):
-                draft.moves.insert(0, Move(Kind.DONE, number=item[1]))
+                draft.moves.insert(0, Move(EventKind.DONE, number=item[1]))
                 yield partial(self.settled, draft)
         elif item[0] == "delete":
             yield from self._deletions(state, item)
@@ -339,27 +339,27 @@ class Moves:
             yield partial(Step, (), _without(state, item))
         for pod in dict.fromkeys(left):
             if not eviction.refusal(self._world, state, pod):
-                yield partial(self._deleted, state, (pod,), Kind.EVICTED)
+                yield partial(self._deleted, state, (pod,), EventKind.EVICTED)
 
     def _is_draining(self, state: State, item: Any) -> bool:
         """Return whether a drained node still has pods that are on their way out."""
         return item[0] == "drain" and any(
-            pod.node == item[1] and pod.end in (*_ENDING, End.HELD) and self._is_taken(state, item, pod)
+            pod.node == item[1] and pod.end in (*_ENDING, Deletion.HELD) and self._is_taken(state, item, pod)
             for pod in state.pods
         )
 
     def _to_evict(self, state: State, item: Any) -> list[P]:
         if item[0] == "evict":
-            return [pod for pod in _present(state, item[1]) if pod.end == End.ALIVE]
+            return [pod for pod in _present(state, item[1]) if pod.end == Deletion.ALIVE]
         return [
             pod
             for pod in state.pods
-            if pod.node == item[1] and pod.end == End.ALIVE and self._is_taken(state, item, pod)
+            if pod.node == item[1] and pod.end == Deletion.ALIVE and self._is_taken(state, item, pod)
         ]
 
     def _is_taken(self, state: State, item: Any, pod: P) -> bool:
         """Return whether a drain takes a pod of its node: neither a DaemonSet's nor a mirror pod."""
-        if pod.owner >= 0 and isinstance(state.sets[pod.owner], daemonset.Own):
+        if pod.owner >= 0 and isinstance(state.sets[pod.owner], daemonset.DaemonSetState):
             return False
         cls, selector = self._world.classes[pod.cls], item[2]
         if cls.owner is not None and cls.owner.kind in ("DaemonSet", "Node"):
@@ -374,9 +374,9 @@ class Moves:
         # The user's commands follow each other at once: tolerationSeconds do not end before the last one.
         patience_s = 0 if any(item[0] == "op" for item in state.todo) else self._world.patience_s
         for pod in dict.fromkeys(pod for pod in state.pods if pod.node in taken):
-            if pod.end == End.LOST:
+            if pod.end == Deletion.LOST:
                 yield partial(self._gone, state, [pod])
-            elif pod.end == End.ALIVE:
+            elif pod.end == Deletion.ALIVE:
                 node = self._world.node(state.facts, pod.node)
                 cls = self._world.classes[pod.cls]
                 if node is not None and nodes.is_evicted(node, cls, patience_s):
@@ -384,7 +384,7 @@ class Moves:
 
     def _rest(self, state: State) -> list[Way]:
         """Let everything finish that nobody waited for."""
-        bound = [pod for pod in state.pods if pod.stage == Stage.BOUND and pod.end == End.ALIVE]
+        bound = [pod for pod in state.pods if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
         if bound:
             return [partial(self._ready, state, bound)]
         ending = [pod for pod in state.pods if pod.end in _ENDING]
@@ -402,7 +402,7 @@ class Moves:
         # A drain that is refused on one node does not reach the next.
         others = tuple(other for other in state.todo if other is not item and (rest is None or other[0] != "drain"))
         draft.todo = (*others, *blocked)
-        draft.moves += [Move(Kind.REFUSED, pod, pod.node, text=text) for pod, text in refused if text]
+        draft.moves += [Move(EventKind.REFUSED, pod, pod.node, text=text) for pod, text in refused if text]
         return [draft.step]
 
 

@@ -18,7 +18,7 @@ from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.taints import NO_SCHEDULE
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import UNSCHEDULABLE
-from kubectl_spread.timeline.world import Facts
+from kubectl_spread.timeline.world import WorldFacts
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
@@ -27,7 +27,7 @@ _UNHEALTHY_SHARE = 0.55
 _FEW_DOWN = 2
 
 
-def with_nodes(facts: Facts, nodes: Iterable[tuple[int, Optional[Node]]]) -> Facts:
+def with_nodes(facts: WorldFacts, nodes: Iterable[tuple[int, Optional[Node]]]) -> WorldFacts:
     """Return the facts with some nodes changed, by index."""
     changed = list(facts.nodes)
     for at, node in nodes:
@@ -68,7 +68,7 @@ def untainted(node: Node, key: str, effect: str) -> Node:
     )
 
 
-def with_down(facts: Facts, down: frozenset[int]) -> Facts:
+def with_down(facts: WorldFacts, down: frozenset[int]) -> WorldFacts:
     """Return the facts with other nodes that do not answer, and the taints that follow for all nodes."""
     alive = {at for at, node in enumerate(facts.nodes) if node is not None}
     down &= alive
@@ -86,7 +86,7 @@ def with_down(facts: Facts, down: frozenset[int]) -> Facts:
     return with_nodes(facts, changed)._replace(down=down)
 
 
-def _evicts(facts: Facts, zone: tuple[str, str], *, down: frozenset[int]) -> bool:
+def _evicts(facts: WorldFacts, zone: tuple[str, str], *, down: frozenset[int]) -> bool:
     """Return whether the pods of a zone's dead nodes are evicted: not in the mode of partial disruption."""
     members = [at for at, node in enumerate(facts.nodes) if node is not None and _zone(node) == zone]
     dead = sum(at in down for at in members)

@@ -22,7 +22,7 @@ from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.timeline import budgets
 from kubectl_spread.timeline.claims import Made
 from kubectl_spread.timeline.claims import storage_of
-from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Deletion
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.state import State
@@ -42,14 +42,14 @@ class Involved(Exception):  # noqa: N818 (no error: the world has to be made wit
         self.keys, self.nodes = keys, nodes
 
 
-class Eviction(NamedTuple):
+class PreemptionOption(NamedTuple):
     """A way to make room: a node, and the pods that go."""
 
     node: int
     victims: tuple[P, ...]
 
 
-class Answer(NamedTuple):
+class SchedulerAnswer(NamedTuple):
     """What a scheduler says of a pod: nodes any of which it may take; or none."""
 
     hosts: tuple[int, ...]
@@ -95,7 +95,7 @@ class Oracle:
             return ()
         return tuple(kept.world_node[at] for at in found.tolist())
 
-    def evictions(self, pod: P, state: State) -> tuple[Eviction, ...]:
+    def evictions(self, pod: P, state: State) -> tuple[PreemptionOption, ...]:
         """Return the ways in which a pod that fits nowhere may make room by preemption, all equally good."""
         if not self.is_predictable(pod.cls) or not self._has_lower(pod, state):
             return ()
@@ -109,7 +109,7 @@ class Oracle:
         ways = [item for item in found.candidates if preference(item) == best]
         self._involve(victim for item in ways for victim in item.victims if victim.uid not in kept.state_pod)
         return tuple(
-            Eviction(
+            PreemptionOption(
                 kept.world_node[kept.columns.index[item.node]],
                 tuple(kept.state_pod[victim.uid] for victim in item.victims if victim.uid in kept.state_pod),
             )
@@ -231,8 +231,8 @@ class _Kept:
             name,
             self._world.classes[cls],
             self._world.node_names[node],
-            terminating=end != End.ALIVE,
-            is_preempted=end == End.PREEMPTED,
+            terminating=end != Deletion.ALIVE,
+            is_preempted=end == Deletion.PREEMPTED,
         )
 
     def _name(self, pods: Iterable[P]) -> None:
@@ -278,9 +278,9 @@ class _Kept:
 
 def _end(pod: P) -> int:
     """What a scheduler sees of a pod's end."""
-    if pod.end in (End.ALIVE, End.LOST):
-        return End.ALIVE
-    return End.PREEMPTED if pod.end == End.PREEMPTED else End.TERMINATING
+    if pod.end in (Deletion.ALIVE, Deletion.LOST):
+        return Deletion.ALIVE
+    return Deletion.PREEMPTED if pod.end == Deletion.PREEMPTED else Deletion.TERMINATING
 
 
 def _seen(pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:

@@ -34,10 +34,10 @@ def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str
     return world.spec(made)
 
 
-def _deployment(workload: Workload, spec: Plain, rev: int) -> deployment.Spec:
+def _deployment(workload: Workload, spec: Plain, rev: int) -> deployment.DeploymentSpec:
     strategy = fields(spec.get("strategy"))
     rolling = fields(strategy.get("rollingUpdate"))
-    return deployment.Spec(
+    return deployment.DeploymentSpec(
         workload.replicas or 0,
         rev,
         _given(rolling, "maxSurge", "25%"),
@@ -47,11 +47,11 @@ def _deployment(workload: Workload, spec: Plain, rev: int) -> deployment.Spec:
     )
 
 
-def _statefulset(workload: Workload, spec: Plain, rev: int) -> statefulset.Spec:
+def _statefulset(workload: Workload, spec: Plain, rev: int) -> statefulset.StatefulSetSpec:
     strategy = fields(spec.get("updateStrategy"))
     partition = fields(strategy.get("rollingUpdate")).get("partition")
     retention = fields(spec.get("persistentVolumeClaimRetentionPolicy"))
-    return statefulset.Spec(
+    return statefulset.StatefulSetSpec(
         workload.replicas or 0,
         rev,
         workload.first_ordinal,
@@ -62,20 +62,20 @@ def _statefulset(workload: Workload, spec: Plain, rev: int) -> statefulset.Spec:
     )
 
 
-def _daemonset(workload: Workload, spec: Plain, rev: int) -> daemonset.Spec:  # noqa: ARG001
+def _daemonset(workload: Workload, spec: Plain, rev: int) -> daemonset.DaemonSetSpec:  # noqa: ARG001
     strategy = fields(spec.get("updateStrategy"))
     rolling = fields(strategy.get("rollingUpdate"))
-    return daemonset.Spec(
+    return daemonset.DaemonSetSpec(
         rev, _given(rolling, "maxSurge", 0), _given(rolling, "maxUnavailable", 1), strategy.get("type") == "OnDelete"
     )
 
 
-def _replicaset(workload: Workload, spec: Plain, rev: int) -> replicaset.Spec:  # noqa: ARG001
-    return replicaset.Spec(workload.replicas or 0, rev)
+def _replicaset(workload: Workload, spec: Plain, rev: int) -> replicaset.ReplicaSetSpec:  # noqa: ARG001
+    return replicaset.ReplicaSetSpec(workload.replicas or 0, rev)
 
 
-def _job(workload: Workload, spec: Plain, rev: int) -> job.Spec:  # noqa: ARG001
-    return job.Spec(workload.replicas or 0, rev, workload.is_indexed)
+def _job(workload: Workload, spec: Plain, rev: int) -> job.JobSpec:  # noqa: ARG001
+    return job.JobSpec(workload.replicas or 0, rev, workload.is_indexed)
 
 
 _MAKERS: dict[str, Any] = {
@@ -97,15 +97,15 @@ def own_of(world: World, owner: int, spec: int) -> Any:
     """Return what the controller of a workload remembers that was just created."""
     kind = world.keys[owner].kind
     if kind == "Deployment":
-        return deployment.Own(spec, order=(world.specs[spec].rev,))
+        return deployment.DeploymentState(spec, order=(world.specs[spec].rev,))
     if kind == "StatefulSet":
-        return statefulset.Own(spec, world.specs[spec].rev)
-    return {"DaemonSet": daemonset.Own, "Job": job.Own}.get(kind, replicaset.Own)(spec)
+        return statefulset.StatefulSetState(spec, world.specs[spec].rev)
+    return {"DaemonSet": daemonset.DaemonSetState, "Job": job.JobState}.get(kind, replicaset.ReplicaSetState)(spec)
 
 
 def changed(own: Any, world: World, spec: int) -> Any:
     """Return what a controller remembers once its spec has changed."""
-    if not isinstance(own, deployment.Own):
+    if not isinstance(own, deployment.DeploymentState):
         return own._replace(spec=spec)
     rev = world.specs[spec].rev
     return own._replace(spec=spec, order=(*(item for item in own.order if item != rev), rev))

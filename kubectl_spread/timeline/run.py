@@ -27,13 +27,13 @@ from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.answer import View
 from kubectl_spread.timeline.become import steps_to
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.explore import Found
+from kubectl_spread.timeline.explore import Exploration
 from kubectl_spread.timeline.loading import load
 from kubectl_spread.timeline.loading import with_owners
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.oracle import Involved
 from kubectl_spread.timeline.oracle import Oracle
-from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import EventKind
 from kubectl_spread.timeline.state import Move
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import State
@@ -345,10 +345,10 @@ class _Player:
     def _message(self, pod: P, state: State) -> str:
         return self._oracle.message(pod, state) if self._limits.has_messages else ""
 
-    def _look(self, starts: list[State], symmetries: list[Symmetry]) -> list[Found]:
+    def _look(self, starts: list[State], symmetries: list[Symmetry]) -> list[Exploration]:
         limits = self._limits
         deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
-        found: list[Found] = []
+        found: list[Exploration] = []
         for start, symmetry in zip(starts, symmetries, strict=True):
             if found and deadline is not None and time.monotonic() > deadline + _GRACE_S:
                 break
@@ -374,8 +374,8 @@ class _Player:
         return found
 
     def _sampled(
-        self, start: State, symmetry: Symmetry, *, runs: int, deadline: Optional[float], before: Optional[Found]
-    ) -> Found:
+        self, start: State, symmetry: Symmetry, *, runs: int, deadline: Optional[float], before: Optional[Exploration]
+    ) -> Exploration:
         """Follow random ways, the first one by name among them; `before`: what a search found that was broken off."""
         came_from = {} if before is None else dict(before.came_from)
         steady: dict[State, None] = {} if before is None else dict.fromkeys(before.steady)
@@ -393,7 +393,7 @@ class _Player:
             self._watch.states = len(came_from)
             if self._watch.is_stopped or (deadline is not None and time.monotonic() > deadline + _GRACE_S):
                 break
-        return Found(tuple(steady), False, len(came_from), came_from, runs=done, loops=tuple(loops))
+        return Exploration(tuple(steady), False, len(came_from), came_from, runs=done, loops=tuple(loops))
 
 
 def named(ops: Iterable[steps.Op]) -> frozenset[str]:
@@ -416,7 +416,9 @@ def joined(ops: Iterable[steps.Op]) -> tuple[Node, ...]:
 class _Path:
     """The way from the beginning to a state, found again when somebody asks."""
 
-    def __init__(self, moves: tuple[Moves, ...], symmetry: Symmetry, start: State, found: Found, end: State) -> None:
+    def __init__(
+        self, moves: tuple[Moves, ...], symmetry: Symmetry, start: State, found: Exploration, end: State
+    ) -> None:
         self._moves = moves
         self._symmetry = symmetry
         self._start = start
@@ -442,7 +444,7 @@ class _Path:
                 break
             made += step.moves
             now = step.state
-        return tuple(move for move in made if move.kind is not Kind.DONE or move.number >= 0)
+        return tuple(move for move in made if move.kind is not EventKind.DONE or move.number >= 0)
 
     def _leading(self, now: State, wanted: State) -> Optional[Step]:
         """Return the step from one state to another, or to one that is the same but for names."""

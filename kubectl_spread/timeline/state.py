@@ -24,7 +24,7 @@ class Stage(IntEnum):
     READY = 3
 
 
-class End(IntEnum):
+class Deletion(IntEnum):
     """Whether a pod is on its way out."""
 
     ALIVE = 0
@@ -48,7 +48,7 @@ class P(NamedTuple):
     cls: int
     node: int
     stage: int
-    end: int = End.ALIVE
+    end: int = Deletion.ALIVE
     nominated: int = PENDING
     is_new: bool = True
     age: int = 0
@@ -73,7 +73,7 @@ def of_owner(pods: Sequence[P], owner: int) -> Sequence[P]:
     return pods[bisect_left(pods, (owner,)) : bisect_left(pods, (owner + 1,))]
 
 
-class Kind(Enum):
+class EventKind(Enum):
     """What happened."""
 
     DONE = "done"  # a step of the user
@@ -95,7 +95,7 @@ class Move(NamedTuple):
     good.
     """
 
-    kind: Kind
+    kind: EventKind
     pod: Optional[P] = None
     node: int = PENDING
     number: int = 1

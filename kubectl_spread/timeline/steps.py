@@ -59,7 +59,7 @@ class Delete(NamedTuple):
     key: OwnerKey
 
 
-class Match(NamedTuple):
+class PodMatch(NamedTuple):
     """Pods of one workload that have all that is named; an empty tuple of ordinals stands for any."""
 
     key: OwnerKey
@@ -71,7 +71,7 @@ class Match(NamedTuple):
 class DeleteSome(NamedTuple):
     """Pods of a workload are deleted, one after the other; at most `limit` of them, 0 for all that match."""
 
-    match: Match
+    match: PodMatch
     limit: int = 0
     is_forced: bool = False
 
@@ -110,7 +110,7 @@ class Evict(NamedTuple):
 class PatchSome(NamedTuple):
     """Running pods of a workload get other labels or another cost, or stop being ready."""
 
-    match: Match
+    match: PodMatch
     limit: int = 0
     labels: tuple[tuple[str, str], ...] = ()
     cost: int = 0

@@ -14,10 +14,10 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.timeline.answer import Event
 from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.answer import PodState
-from kubectl_spread.timeline.answer import WorkloadState
+from kubectl_spread.timeline.answer import SteadyWorkload
+from kubectl_spread.timeline.answer import TraceEvent
 from kubectl_spread.timeline.run import StepAnswer
 
 
@@ -36,7 +36,7 @@ class Range(NamedTuple):
     most: int
 
 
-class Domain(NamedTuple):
+class DomainPods(NamedTuple):
     """Pods of a workload in one domain; `revisions`: after the step, by the number of the revision."""
 
     value: str
@@ -45,7 +45,7 @@ class Domain(NamedTuple):
     revisions: dict[int, Range]
 
 
-class Spread(NamedTuple):
+class WorkloadSpread(NamedTuple):
     """Pods of a workload by the domains of one topology key.
 
     Skews are the pods of the fullest domain less those of the emptiest. on_the_way: the largest; None where no
@@ -53,7 +53,7 @@ class Spread(NamedTuple):
     """
 
     topology_key: str
-    domains: tuple[Domain, ...]
+    domains: tuple[DomainPods, ...]
     before: Range
     after: Range
     on_the_way: Optional[int]
@@ -82,10 +82,10 @@ class WorkloadSummary(NamedTuple):
     fewest_ready: int
     revision: int
     revisions: tuple[int, ...]
-    spreads: tuple[Spread, ...]
+    spreads: tuple[WorkloadSpread, ...]
 
 
-class Waiting(NamedTuple):
+class PendingPods(NamedTuple):
     """Pods that stay Pending with one message; outcomes: in how many, pods: in each of these."""
 
     owner: Optional[OwnerKey]
@@ -96,7 +96,7 @@ class Waiting(NamedTuple):
     outcomes: int
 
 
-class Refused(NamedTuple):
+class BlockedEviction(NamedTuple):
     """An eviction that a budget refuses for ever; outcomes: in how many."""
 
     owner: Optional[OwnerKey]
@@ -131,14 +131,14 @@ class StepSummary(NamedTuple):
     states: int
     runs: int
     workloads: tuple[WorkloadSummary, ...]
-    waiting: tuple[Waiting, ...]
-    refused: tuple[Refused, ...]
+    waiting: tuple[PendingPods, ...]
+    refused: tuple[BlockedEviction, ...]
     lost: tuple[str, ...]
     endings: tuple[Ending, ...]
-    witness: tuple[tuple[Event, ...], ...] = ()
+    witness: tuple[tuple[TraceEvent, ...], ...] = ()
     begin: tuple[PodState, ...] = ()
     stuck: tuple[PodState, ...] = ()
-    together: tuple[Spread, ...] = ()
+    together: tuple[WorkloadSpread, ...] = ()
 
 
 def summarize(step: StepAnswer, concerns: Iterable[OwnerKey], *, number: int = 1) -> StepSummary:
@@ -252,7 +252,7 @@ class _Summary:
             {value for item in (*self.before, *self.outcomes) for value in item.domains_of(topology_key).values()}
         )
 
-    def _together(self) -> tuple[Spread, ...]:
+    def _together(self) -> tuple[WorkloadSpread, ...]:
         """Return the pods of all workloads that the step is about, for the topology keys that all of them have."""
         keys = sorted(key for key in self.concerns if key.kind != "DaemonSet")
         if len(keys) < 2:
@@ -260,14 +260,14 @@ class _Summary:
         common = [name for name in self._topology_keys(keys[0]) if all(name in self._topology_keys(k) for k in keys)]
         return tuple(self._spread(keys, name)._replace(on_the_way=None) for name in common)
 
-    def _spread(self, keys: Sequence[OwnerKey], topology_key: str) -> Spread:
+    def _spread(self, keys: Sequence[OwnerKey], topology_key: str) -> WorkloadSpread:
         values = self._values(topology_key)
         before = [_counts(item, keys, topology_key) for item in self.before]
         after = [_counts(item, keys, topology_key) for item in self.outcomes]
         totals = [Counter({value: sum(item[value].values()) for value in item}) for item in after]
         kinds = self.step.symmetry.alike(topology_key)
         domains = tuple(
-            Domain(
+            DomainPods(
                 value,
                 _range(sum(item[value].values()) if value in item else 0 for item in before),
                 self._alike(value, values, kinds, totals),
@@ -275,7 +275,7 @@ class _Summary:
             )
             for value in values
         )
-        return Spread(
+        return WorkloadSpread(
             topology_key,
             domains,
             _range(_skew(Counter({value: sum(item[value].values()) for value in item})) for item in before),
@@ -300,19 +300,19 @@ class _Summary:
             for number in numbers
         }
 
-    def _waiting(self) -> Iterator[Waiting]:
+    def _waiting(self) -> Iterator[PendingPods]:
         numbers: dict[_Waits, list[int]] = {}
         for _, outcome in self.endings:
             for kind, number in Counter(map(_waits, outcome.pending)).items():
                 numbers.setdefault(kind, []).append(number)
         for kind, found in numbers.items():
-            yield Waiting(*kind, Range(min(found), max(found)), len(found))
+            yield PendingPods(*kind, Range(min(found), max(found)), len(found))
 
-    def _refused(self) -> Iterator[Refused]:
+    def _refused(self) -> Iterator[BlockedEviction]:
         found: Counter[tuple[Optional[OwnerKey], str, str, str]] = Counter()
         for _, outcome in self.endings:
             found.update({(item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked})
-        return (Refused(*item, number) for item, number in found.items())
+        return (BlockedEviction(*item, number) for item, number in found.items())
 
     def _lost(self) -> tuple[str, ...]:
         """Return the names of pods without a controller that are gone in some outcome."""
@@ -396,7 +396,7 @@ def _verdict(complete: int, outcomes: int) -> Verdict:
     return Verdict.COMPLETES if complete == outcomes else Verdict.MAY_GET_STUCK
 
 
-def _over(states: Iterable[WorkloadState], number: Callable[[WorkloadState], int]) -> Range:
+def _over(states: Iterable[SteadyWorkload], number: Callable[[SteadyWorkload], int]) -> Range:
     return _range(map(number, states))
 
 

@@ -28,7 +28,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers import statefulset
-from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Deletion
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.state import Stage
@@ -159,9 +159,13 @@ class Symmetry:
     def _anonymous(self, state: State, pod: P, pools: _Pools) -> P:
         """Return a pod without what does not matter of it: which ordinal it has, or whether it or its like is ready."""
         own = state.sets[pod.owner] if pod.owner >= 0 else None
-        if pod.node == PENDING or pod.end != End.ALIVE or not isinstance(own, (deployment.Own, statefulset.Own)):
+        if (
+            pod.node == PENDING
+            or pod.end != Deletion.ALIVE
+            or not isinstance(own, (deployment.DeploymentState, statefulset.StatefulSetState))
+        ):
             return pod
-        if isinstance(own, deployment.Own):
+        if isinstance(own, deployment.DeploymentState):
             # The newest revision is not scaled down, so that it does not matter which of its pods are ready.
             if pod.stage not in (Stage.BOUND, Stage.READY) or pod.rev != self._world.specs[own.spec].rev:
                 return pod
@@ -186,7 +190,7 @@ class Symmetry:
             lowest = min(ordinals)
             ordinals.remove(lowest)
             return pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest))
-        is_alike = pod.stage == Stage.BOUND and pod.end == End.ALIVE and pools.newest.get(pod.owner) == pod.rev
+        is_alike = pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE and pools.newest.get(pod.owner) == pod.rev
         if is_alike and pools.ready[pod.owner]:
             pools.ready[pod.owner] -= 1
             return pod._replace(stage=Stage.READY)

@@ -44,7 +44,7 @@ class Kubelet(NamedTuple):
     never_ends: Callable[[Workload], bool] = lambda _: False
 
 
-class Facts(NamedTuple):
+class WorldFacts(NamedTuple):
     """The cluster without its pods: another one for each change of a node, a Service, a budget.
 
     nodes: by index in the world; None where a node does not exist. down: indices of nodes that do not answer.
@@ -92,7 +92,7 @@ class World:
         self.specs: list[Any] = []
         self.node_names: list[str] = [node.name for node in cluster.nodes]
         self.node_at = {name: at for at, name in enumerate(self.node_names)}
-        self.facts: list[Facts] = [Facts(cluster.nodes, cluster._replace(pods=()))]
+        self.facts: list[WorldFacts] = [WorldFacts(cluster.nodes, cluster._replace(pods=()))]
         self.background: tuple[Pod, ...] = ()
         self.bound: Optional[Columns] = None  # what is bound in the beginning, where somebody has counted it already
         self.names: dict[Any, list[str]] = {}  # of the pods of the beginning, by what they are
@@ -234,7 +234,7 @@ class World:
             self.node_names.append(name)
         return at
 
-    def changed_facts(self, facts: int, key: Any, change: Callable[[Facts], Facts]) -> int:
+    def changed_facts(self, facts: int, key: Any, change: Callable[[WorldFacts], WorldFacts]) -> int:
         """Return the index of facts after a change, which is made once for each `key`."""
         found = self._next_facts.get((facts, key))
         if found is None:

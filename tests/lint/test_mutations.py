@@ -19,7 +19,7 @@ from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.selection.policy import Policy
-from kubectl_spread.lint.selection.select import Profile
+from kubectl_spread.lint.selection.select import RuleProfile
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.check.report import FORMATS
 from kubectl_spread.report.check.report import render
@@ -114,7 +114,7 @@ def mutants(draw: Any) -> str:
     return text
 
 
-EVERYTHING = Policy(Profile.STRICT)
+EVERYTHING = Policy(RuleProfile.STRICT)
 
 
 def judged(results: list[Result]) -> list[Finding]:

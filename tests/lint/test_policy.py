@@ -11,21 +11,21 @@ from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.project import TargetCluster
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.selection.policy import Choice
 from kubectl_spread.lint.selection.policy import FileChoice
 from kubectl_spread.lint.selection.policy import Policy
-from kubectl_spread.lint.selection.select import Profile
+from kubectl_spread.lint.selection.policy import RuleSelection
+from kubectl_spread.lint.selection.select import RuleProfile
 from kubectl_spread.lint.selection.select import severities
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 from tests.manifests import POD
 
-DEFAULT = Profile.DEFAULT.codes
+DEFAULT = RuleProfile.DEFAULT.codes
 WEB = SourceFile("charts/web.yaml", "")
 OTHER = SourceFile("web.yaml", "")
 
 
-def for_charts(choice: Choice) -> FileChoice:
+def for_charts(choice: RuleSelection) -> FileChoice:
     return FileChoice(Globs(os.getcwd(), ("charts/**",)), choice)
 
 
@@ -35,30 +35,50 @@ def codes(prefix: str) -> frozenset[str]:
 
 def test_a_profile_holds_the_next_smaller_one() -> None:
     """Minimal has only errors, default no opinion, strict all."""
-    assert Profile.MINIMAL.codes < DEFAULT <= Profile.STRICT.codes
-    assert {Severity.ERROR} == {RULES[code].severity for code in Profile.MINIMAL.codes}
+    assert RuleProfile.MINIMAL.codes < DEFAULT <= RuleProfile.STRICT.codes
+    assert {Severity.ERROR} == {RULES[code].severity for code in RuleProfile.MINIMAL.codes}
     assert not any(RULES[code].is_opinion for code in DEFAULT)
-    assert frozenset(RULES) == Profile.STRICT.codes
+    assert frozenset(RULES) == RuleProfile.STRICT.codes
 
 
 @pytest.mark.parametrize(
     ("config", "in_charts", "flags", "expected"),
     [
-        (Choice(), Choice(), Choice(), DEFAULT),
-        (Choice(select=("SPR1",)), Choice(), Choice(), codes("SPR1")),
-        (Choice(ignore=("SPR1",)), Choice(), Choice(), DEFAULT - codes("SPR1")),
-        (Choice(("SPR1",), ("SPR3",), ("SPR101",)), Choice(), Choice(), codes("SPR1") - {"SPR101"} | codes("SPR3")),
-        (Choice(select=("SPR101",), ignore=("SPR1",)), Choice(), Choice(), {"SPR101"}),
-        (Choice(select=("SPR101",)), Choice(ignore=("SPR1",)), Choice(), frozenset()),
-        (Choice(ignore=("SPR101",)), Choice(extend=("SPR1",)), Choice(), DEFAULT),
-        (Choice(ignore=("ALL",)), Choice(select=("SPR102",)), Choice(), {"SPR102"}),
-        (Choice(ignore=("SPR101",)), Choice(ignore=("SPR101",)), Choice(select=("SPR101",)), {"SPR101"}),
-        (Choice(select=("SPR1",)), Choice(), Choice(ignore=("SPR101",)), codes("SPR1") - {"SPR101"}),
-        (Choice(select=("SPR1",)), Choice(), Choice(extend=("SPR201",)), codes("SPR1") | {"SPR201"}),
+        (RuleSelection(), RuleSelection(), RuleSelection(), DEFAULT),
+        (RuleSelection(select=("SPR1",)), RuleSelection(), RuleSelection(), codes("SPR1")),
+        (RuleSelection(ignore=("SPR1",)), RuleSelection(), RuleSelection(), DEFAULT - codes("SPR1")),
+        (
+            RuleSelection(("SPR1",), ("SPR3",), ("SPR101",)),
+            RuleSelection(),
+            RuleSelection(),
+            codes("SPR1") - {"SPR101"} | codes("SPR3"),
+        ),
+        (RuleSelection(select=("SPR101",), ignore=("SPR1",)), RuleSelection(), RuleSelection(), {"SPR101"}),
+        (RuleSelection(select=("SPR101",)), RuleSelection(ignore=("SPR1",)), RuleSelection(), frozenset()),
+        (RuleSelection(ignore=("SPR101",)), RuleSelection(extend=("SPR1",)), RuleSelection(), DEFAULT),
+        (RuleSelection(ignore=("ALL",)), RuleSelection(select=("SPR102",)), RuleSelection(), {"SPR102"}),
+        (
+            RuleSelection(ignore=("SPR101",)),
+            RuleSelection(ignore=("SPR101",)),
+            RuleSelection(select=("SPR101",)),
+            {"SPR101"},
+        ),
+        (
+            RuleSelection(select=("SPR1",)),
+            RuleSelection(),
+            RuleSelection(ignore=("SPR101",)),
+            codes("SPR1") - {"SPR101"},
+        ),
+        (
+            RuleSelection(select=("SPR1",)),
+            RuleSelection(),
+            RuleSelection(extend=("SPR201",)),
+            codes("SPR1") | {"SPR201"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_who_speaks_later_goes_beyond(
-    config: Choice, in_charts: Choice, flags: Choice, expected: frozenset[str]
+    config: RuleSelection, in_charts: RuleSelection, flags: RuleSelection, expected: frozenset[str]
 ) -> None:
     policy = Policy(config=config, per_file=(for_charts(in_charts),), flags=flags)
 
@@ -66,7 +86,7 @@ def test_who_speaks_later_goes_beyond(
 
 
 def test_an_entry_holds_for_its_files_alone() -> None:
-    policy = Policy(per_file=(for_charts(Choice(select=("SPR1",))),))
+    policy = Policy(per_file=(for_charts(RuleSelection(select=("SPR1",))),))
 
     assert codes("SPR1") == policy.settings(WEB).codes
     assert DEFAULT == policy.settings(OTHER).codes
@@ -76,7 +96,9 @@ def test_an_entry_holds_for_its_files_alone() -> None:
 
 
 def test_a_later_entry_goes_beyond_an_earlier_one() -> None:
-    policy = Policy(per_file=(for_charts(Choice(select=("SPR1",))), for_charts(Choice(ignore=("SPR101",)))))
+    policy = Policy(
+        per_file=(for_charts(RuleSelection(select=("SPR1",))), for_charts(RuleSelection(ignore=("SPR101",))))
+    )
 
     assert codes("SPR1") - {"SPR101"} == policy.settings(WEB).codes
 
@@ -91,8 +113,8 @@ def test_the_longer_word_has_the_severity() -> None:
 
 def test_severities_and_versions_are_taken_from_who_speaks_last() -> None:
     policy = Policy(
-        config=Choice(severity=(("SPR101", Severity.INFO), ("SPR102", Severity.INFO)), minor=30),
-        per_file=(for_charts(Choice(severity=(("SPR1", Severity.WARNING),), minor=28)),),
+        config=RuleSelection(severity=(("SPR101", Severity.INFO), ("SPR102", Severity.INFO)), minor=30),
+        per_file=(for_charts(RuleSelection(severity=(("SPR1", Severity.WARNING),), minor=28)),),
         autoscaler="karpenter",
     )
 
@@ -100,7 +122,7 @@ def test_severities_and_versions_are_taken_from_who_speaks_last() -> None:
     assert {Severity.WARNING} == set(policy.settings(WEB).severities.values())
     assert TargetCluster(30, "karpenter") == policy.settings(OTHER).target
     assert TargetCluster(28, "karpenter") == policy.settings(WEB).target
-    assert 31 == policy._replace(flags=Choice(minor=31)).settings(WEB).target.minor
+    assert 31 == policy._replace(flags=RuleSelection(minor=31)).settings(WEB).target.minor
 
 
 def test_a_rule_sees_the_target_of_the_file_that_it_asks_about() -> None:
@@ -109,7 +131,7 @@ def test_a_rule_sees_the_target_of_the_file_that_it_asks_about() -> None:
     subjects = [
         subject for name, text in texts.items() for subject in check_source(SourceFile(name, text), named=True).subjects
     ]
-    policy = Policy(config=Choice(minor=30), per_file=(for_charts(Choice(minor=28)),))
+    policy = Policy(config=RuleSelection(minor=30), per_file=(for_charts(RuleSelection(minor=28)),))
     project = Project(subjects, target=lambda source: policy.settings(source).target)
 
     assert [28, 30] == [project.seen_from(subject.manifest).target.minor for subject in subjects]

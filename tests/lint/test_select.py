@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.selection.select import Profile
+from kubectl_spread.lint.selection.select import RuleProfile
 from kubectl_spread.lint.selection.select import selected
 from kubectl_spread.lint.selection.select import UnknownRuleError
 
@@ -49,12 +49,12 @@ def test_of_two_words_the_longer_one_counts(select: list[str], ignore: list[str]
 )
 def test_rules_about_an_autoscaler_are_followed_where_it_is_named(autoscaler: str, followed: set[str]) -> None:
     """Unless they are ignored, or others are selected."""
-    base = Profile.DEFAULT.codes_for(autoscaler)
+    base = RuleProfile.DEFAULT.codes_for(autoscaler)
 
     assert DEFAULT | followed == selected([], [], base=base)
     assert DEFAULT - codes("SPR7") == selected([], ["SPR7"], base=base)
     assert codes("SPR1") == selected(["SPR1"], [], base=base)
-    assert Profile.MINIMAL.codes == Profile.MINIMAL.codes_for(autoscaler)
+    assert RuleProfile.MINIMAL.codes == RuleProfile.MINIMAL.codes_for(autoscaler)
 
 
 @pytest.mark.parametrize(

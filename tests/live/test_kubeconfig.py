@@ -62,13 +62,13 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def cluster_of(target: kubeconfig.Target) -> dict[str, Any]:
+def cluster_of(target: kubeconfig.ApiServer) -> dict[str, Any]:
     assert target.config is not None
     found: dict[str, Any] = target.config["clusters"][0]["cluster"]
     return found
 
 
-def user_of(target: kubeconfig.Target) -> dict[str, Any]:
+def user_of(target: kubeconfig.ApiServer) -> dict[str, Any]:
     assert target.config is not None
     found: dict[str, Any] = target.config["users"][0]["user"]
     return found

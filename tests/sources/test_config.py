@@ -17,9 +17,9 @@ from kubectl_spread import schemas
 from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.selection.policy import Choice
 from kubectl_spread.lint.selection.policy import Config
-from kubectl_spread.lint.selection.select import Profile
+from kubectl_spread.lint.selection.policy import RuleSelection
+from kubectl_spread.lint.selection.select import RuleProfile
 from kubectl_spread.objects.kinds import PodSpecPath
 from kubectl_spread.sources import config
 from kubectl_spread.sources import json_schema
@@ -81,7 +81,7 @@ podspecPaths:
     )
 
     assert (
-        Choice(
+        RuleSelection(
             select=("SPR1", "hard-zone-and-hostname"),
             ignore=("SPR101", "spr102", "SPR103"),
             severity=(("SPR204", Severity.ERROR), ("daemonset", Severity.INFO)),
@@ -91,7 +91,7 @@ podspecPaths:
     )
     assert ("warning", "1.30", "karpenter") == (found.fail_on, found.kubernetes_version, found.autoscaler)
     assert (("deploy",), ("vendor", "*.gen.yaml"), "known.json") == (found.paths, found.exclude, found.baseline)
-    assert [(("charts/**",), Choice(extend=("ALL",), minor=34))] == [
+    assert [(("charts/**",), RuleSelection(extend=("ALL",), minor=34))] == [
         (item.files.patterns, item.choice) for item in found.per_file
     ]
     assert [(("SPR3",), "", "web-*", "")] == [
@@ -133,7 +133,7 @@ def test_domains_are_labels(tmp_path: Path) -> None:
 
 
 def test_a_profile_is_read(tmp_path: Path) -> None:
-    assert Profile.STRICT is loaded("profile: strict", tmp_path).profile
+    assert RuleProfile.STRICT is loaded("profile: strict", tmp_path).profile
 
 
 def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:

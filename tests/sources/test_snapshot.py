@@ -32,7 +32,7 @@ OBJECTS = [
 ]
 
 
-def load(tmp_path: Path, text: str, name: str = "facts.yaml") -> snapshot.Facts:
+def load(tmp_path: Path, text: str, name: str = "facts.yaml") -> snapshot.SnapshotFacts:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     return snapshot.load(str(path))

@@ -14,12 +14,12 @@ from kubectl_spread.sources import files
 from kubectl_spread.sources import snapshot
 from kubectl_spread.sources import supporting_objects
 from kubectl_spread.sources import topology
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.problem_finder import of_placements
 from kubectl_spread.suggest.problem_finder import of_pod
 
 
-def problems(manifest: Path, option: str, facts: Path) -> Iterator[Problem]:
+def problems(manifest: Path, option: str, facts: Path) -> Iterator[PendingPodProblem]:
     """Those of a manifest's pods, and those of the pods that are Pending in the cluster facts."""
     known = profiles()
     cluster = snapshot.load(str(facts)).cluster if option == "--snapshot" else topology.load(str(facts))

@@ -20,7 +20,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.pod_spec import spec_of
 from kubectl_spread.suggest.recreate import Recreation
-from kubectl_spread.suggest.target import Target
+from kubectl_spread.suggest.target import TemplateOwner
 from tests.naive.builders import pod
 from tests.naive.builders import ZONE
 from tests.suggest.strategies import Case
@@ -120,7 +120,7 @@ def test_a_failing_test_fails() -> None:
 
 def test_commands_are_safe_for_shells() -> None:
     """Whatever an object is called; and pods that nobody replaces are deleted."""
-    target = Target("StatefulSet", "o'ne; rm -rf /", "we b", ("spec", "template", "spec"), is_live=True)
+    target = TemplateOwner("StatefulSet", "o'ne; rm -rf /", "we b", ("spec", "template", "spec"), is_live=True)
     ops = [patch.put(("nodeSelector", "it's"), "$(x)")]
     waiting = [read.pod(pod("web-0"))]
 
@@ -136,7 +136,7 @@ def test_commands_are_safe_for_shells() -> None:
 def test_pods_are_replaced_and_manifests_only_edited() -> None:
     """A pod cannot be patched; what is in a file alone has no command."""
     ops = [patch.drop(("nodeSelector",))]
-    bare = Target("Pod", "shop", "web", ("spec",), is_live=True)
+    bare = TemplateOwner("Pod", "shop", "web", ("spec",), is_live=True)
 
     assert [
         (

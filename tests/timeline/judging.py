@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.timeline import answer
 from kubectl_spread.timeline import explore
-from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Deletion
 from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.state import State
 from tests.timeline import recordings
@@ -119,7 +119,7 @@ def spread(follower: Follower, state: State) -> Spread:
     world = follower.world
     found: Counter[tuple[str, int, str]] = Counter()
     for pod in state.pods:
-        if pod.end != End.ALIVE:
+        if pod.end != Deletion.ALIVE:
             continue
         node = world.node(state.facts, pod.node)
         domain = "" if node is None else node.labels.get(ZONE, node.name)
@@ -138,7 +138,7 @@ def _predicted(follower: Follower, start: State, *, most: int) -> frozenset[Spre
 
 def _messages(follower: Follower, state: State) -> Plain:
     """Return what the scheduler says of Pending pods, with how many it says it of."""
-    waiting = (pod for pod in state.pods if pod.node == PENDING and pod.end == End.ALIVE)
+    waiting = (pod for pod in state.pods if pod.node == PENDING and pod.end == Deletion.ALIVE)
     return dict(Counter(follower.oracle.message(pod, state) for pod in waiting))
 
 

@@ -21,7 +21,7 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Deletion
 from kubectl_spread.timeline.state import NO_ORDINAL
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import PENDING
@@ -187,8 +187,8 @@ def _names(names: Any) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _match(item: Plain) -> steps.Match:
-    return steps.Match(
+def _match(item: Plain) -> steps.PodMatch:
+    return steps.PodMatch(
         _key(item["owner"]), item.get("node", ""), tuple(item.get("ordinals", ())), bool(item.get("pending"))
     )
 
@@ -239,7 +239,7 @@ def _told(world: World, pod: P) -> Seen:
     if pod.owner < 0:
         owner = world.classes[pod.cls].owner
         text, revision, ordinal = f"Pod/{'' if owner is None else owner.name.rpartition('-')[0]}-*", 0, None
-        return Seen(text, revision, ordinal, _node(world, pod), pod.stage == Stage.READY, pod.end != End.ALIVE)
+        return Seen(text, revision, ordinal, _node(world, pod), pod.stage == Stage.READY, pod.end != Deletion.ALIVE)
     key = world.keys[pod.owner]
     ordinal = pod.ordinal if pod.ordinal != NO_ORDINAL and key.kind in ("StatefulSet", "Job") else None
     return Seen(
@@ -248,7 +248,7 @@ def _told(world: World, pod: P) -> Seen:
         ordinal,
         _node(world, pod),
         pod.stage == Stage.READY,
-        pod.end != End.ALIVE,
+        pod.end != Deletion.ALIVE,
     )
 
 

@@ -7,7 +7,7 @@ from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.run import Limits
 from kubectl_spread.timeline.run import play
-from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import EventKind
 from tests.timeline.test_run import node
 from tests.timeline.test_run import Plain
 
@@ -42,7 +42,7 @@ def test_a_victim_without_a_controller_is_gone_for_good() -> None:
 
     assert where(outcome) == [(10, "a1")]
     assert outcome.pending == ()
-    assert [event.pod for event in outcome.trace() if event.kind is Kind.PREEMPTED] == ["low"]
+    assert [event.pod for event in outcome.trace() if event.kind is EventKind.PREEMPTED] == ["low"]
 
 
 def test_a_pod_of_the_same_priority_is_no_victim() -> None:

@@ -10,12 +10,12 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.answer import Event
+from kubectl_spread.timeline.answer import TraceEvent
 from kubectl_spread.timeline.run import Answer
 from kubectl_spread.timeline.run import Limits
 from kubectl_spread.timeline.run import Mode
 from kubectl_spread.timeline.run import play
-from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import EventKind
 
 Plain = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
@@ -106,9 +106,9 @@ def test_the_way_to_an_outcome_is_told() -> None:
     answer = run([*nodes, deployment(1)], steps.Restart(WEB))
 
     assert answer.last.outcomes[0].trace() == (
-        Event(Kind.DONE, None, "", 0, "", 1 - 1),
-        Event(Kind.SCALED, WEB, "", 2, "", 1),
-        Event(Kind.CREATED, WEB, "web-*", 2, ""),
+        TraceEvent(EventKind.DONE, None, "", 0, "", 1 - 1),
+        TraceEvent(EventKind.SCALED, WEB, "", 2, "", 1),
+        TraceEvent(EventKind.CREATED, WEB, "web-*", 2, ""),
     )
 
 

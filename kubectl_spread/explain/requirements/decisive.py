@@ -33,7 +33,7 @@ _CHOOSING = frozenset(
 )
 
 
-class Refusal(NamedTuple):
+class UnmetRequirement(NamedTuple):
     """A requirement that decisive nodes do not meet; `why` in words, empty without `has_words`."""
 
     requirement: Requirement
@@ -50,7 +50,7 @@ class Cause(NamedTuple):
 
     narrowing: tuple[Requirement, ...]
     decisive: tuple[str, ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[UnmetRequirement, ...]
 
     @property
     def ids(self) -> frozenset[RequirementId]:
@@ -105,8 +105,8 @@ def _refuses(requirement: Requirement, decisive: Bools, *, is_part: bool) -> boo
     return bool(refused.any()) if is_part else bool(refused.all()) and bool(decisive.any())
 
 
-def _refusal(requirement: Requirement, refused: Bools, names: Sequence[str], *, has_words: bool) -> Refusal:
-    return Refusal(requirement, _named(refused, names), requirement.why(refused) if has_words else "")
+def _refusal(requirement: Requirement, refused: Bools, names: Sequence[str], *, has_words: bool) -> UnmetRequirement:
+    return UnmetRequirement(requirement, _named(refused, names), requirement.why(refused) if has_words else "")
 
 
 def _named(mask: Bools, names: Sequence[str]) -> tuple[str, ...]:

@@ -70,12 +70,12 @@ def is_beside(problem: decode.Problem) -> bool:
 
 def is_directive(problem: decode.Problem) -> bool:
     """Return whether an unknown field is a directive of a merge patch: `$patch`, `$setElementOrder/...`."""
-    return problem.kind is decode.Kind.UNKNOWN and str(problem.route[-1]).startswith("$")
+    return problem.kind is decode.ProblemKind.UNKNOWN and str(problem.route[-1]).startswith("$")
 
 
 def is_open(manifest: Manifest, problem: decode.Problem) -> bool:
     """Return whether a value does not decode because a tool has yet to fill it in."""
-    return problem.kind is decode.Kind.TYPE and has_placeholder(_written(manifest, problem.route))
+    return problem.kind is decode.ProblemKind.TYPE and has_placeholder(_written(manifest, problem.route))
 
 
 def without(manifest: Manifest, routes: Iterable[Route]) -> Manifest:

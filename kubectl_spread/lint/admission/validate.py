@@ -60,7 +60,7 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
     problems = [item for item in workload_shape.problems(kind, manifest.plain) if not unresolved.is_directive(item)]
     open_routes = [item.route for item in problems if unresolved.is_open(manifest, item)]
     findings = _undecodable_values(manifest, problems, open_routes)
-    is_undecodable = any(item.kind is decode.Kind.TYPE and item.route not in open_routes for item in problems)
+    is_undecodable = any(item.kind is decode.ProblemKind.TYPE and item.route not in open_routes for item in problems)
     places = kind.places(manifest.plain)
     findings += misplaced(manifest, kind, places)
     if is_undecodable:
@@ -218,7 +218,7 @@ def _undecodable_values(manifest: Manifest, problems: list[decode.Problem], open
 
 def _undecodable(manifest: Manifest, problem: decode.Problem, *, is_open: bool) -> Finding:
     path = decode.path_text(problem.route)
-    if problem.kind is decode.Kind.UNKNOWN:
+    if problem.kind is decode.ProblemKind.UNKNOWN:
         name = str(problem.route[-1])
         finding = refusal.finding(
             "SPR114",

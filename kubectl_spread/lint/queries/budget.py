@@ -22,7 +22,7 @@ from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.workload import SCALED_KINDS
 
 
-class Budget(NamedTuple):
+class SimpleBudget(NamedTuple):
     """A budget that says one thing, `field: value`, of workloads whose number of pods can be set.
 
     `pods` is the fewest healthy pods that the workloads have; None if unknown.
@@ -60,7 +60,7 @@ class Budget(NamedTuple):
         return None if self.pods is None else max(0, self.pods - wanted)
 
 
-def budget(manifest: Manifest, project: Project) -> Optional[Budget]:
+def budget(manifest: Manifest, project: Project) -> Optional[SimpleBudget]:
     """Return a budget over workloads in the input; None for one that the API server would refuse, or about other pods.
 
     The controller asks for the scale of what owns the pods: a Job or a DaemonSet has none.
@@ -72,7 +72,7 @@ def budget(manifest: Manifest, project: Project) -> Optional[Budget]:
         return None
     (name,) = written
     pods = None if _is_everything(spec) else _fewest(covered, project)
-    return Budget(manifest, name, spec[name], tuple(covered), pods)
+    return SimpleBudget(manifest, name, spec[name], tuple(covered), pods)
 
 
 def _covered(manifest: Manifest, project: Project) -> list[Subject]:

@@ -49,6 +49,6 @@ from kubectl_spread.text.edit import Drop
 
 def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find selectors of default constraints."""
-    for error in scheduler_args.errors(manifest, spread_args.Rule.DEFAULT_HAS_SELECTOR):
+    for error in scheduler_args.errors(manifest, spread_args.SpreadArgsRule.DEFAULT_HAS_SELECTOR):
         fix = Fix("remove labelSelector", (Drop(error.route),), is_safe=True)
         yield scheduler_args.found(manifest, error, hint="remove labelSelector", key=True)._replace(fix=fix)

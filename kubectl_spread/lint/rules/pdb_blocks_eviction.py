@@ -46,8 +46,8 @@ from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.budget import Budget
 from kubectl_spread.lint.queries.budget import budget
+from kubectl_spread.lint.queries.budget import SimpleBudget
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.int_or_percent import percentage
@@ -70,7 +70,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     )
 
 
-def _reason(found: Budget) -> str:
+def _reason(found: SimpleBudget) -> str:
     percent = percentage(found.value)
     if found.field == "maxUnavailable" or (percent is not None and percent >= 100):
         return f"{found.field} is {found.value}"

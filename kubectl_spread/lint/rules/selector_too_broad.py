@@ -67,7 +67,7 @@ from typing import Optional
 from kubectl_spread.lint.finding import Fix
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.group import Group
+from kubectl_spread.lint.group import SelectorGroup
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
@@ -101,7 +101,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         )
 
 
-def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Group]:
+def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[SelectorGroup]:
     """Return the workloads whose pods a constraint counts, if there are others than the subject."""
     if not subject.is_in_its_group(constraint):
         return None
@@ -109,7 +109,7 @@ def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Proj
     return group if group.count_others(subject) else None
 
 
-def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Group) -> dict[str, str]:
+def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: SelectorGroup) -> dict[str, str]:
     """Return labels of the controller's selector that no other workload has all of; empty if there are none.
 
     Those that are in the constraint already are left out, and those that tell none of the others apart.
@@ -131,7 +131,7 @@ def _hint(labels: dict[str, str]) -> str:
     return f"add to matchLabels what only this workload's pods have: {written}"
 
 
-def _fix(subject: Subject, broad: dict[TopologySpreadConstraint, Group]) -> Optional[Fix]:
+def _fix(subject: Subject, broad: dict[TopologySpreadConstraint, SelectorGroup]) -> Optional[Fix]:
     """Return a fix that narrows every selector; None if one of them would stay too broad."""
     changes: list[Change] = []
     for constraint, group in broad.items():

@@ -4,8 +4,8 @@
 profile ─▶ config ─▶ perFile, entry by entry ─▶ command line          of one source: Settings
 ```
 
-Each `Choice` builds on the one before: `select` starts over, `extend` adds, `ignore` removes. Within one, the longer
-word wins.
+Each `RuleSelection` builds on the one before: `select` starts over, `extend` adds, `ignore` removes. Within one, the
+longer word wins.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import TargetCluster
 from kubectl_spread.lint.selection.select import named
-from kubectl_spread.lint.selection.select import Profile
+from kubectl_spread.lint.selection.select import RuleProfile
 from kubectl_spread.lint.selection.select import selected
 from kubectl_spread.lint.selection.select import severities
 from kubectl_spread.objects.kinds import PodSpecPath
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # needed where something is suppressed
     from kubectl_spread.lint.selection.suppress import Waiver
 
 
-class Choice(NamedTuple):
+class RuleSelection(NamedTuple):
     """Selected rules, severities and a minor version; the words are as written."""
 
     select: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class FileChoice(NamedTuple):
     """A choice that holds for some files."""
 
     files: Globs
-    choice: Choice
+    choice: RuleSelection
 
 
 class Settings(NamedTuple):
@@ -67,10 +67,10 @@ class Settings(NamedTuple):
 class Policy(NamedTuple):
     """All choices of a run; `settings` resolves them for a source."""
 
-    profile: Profile = Profile.DEFAULT
-    config: Choice = Choice()
+    profile: RuleProfile = RuleProfile.DEFAULT
+    config: RuleSelection = RuleSelection()
     per_file: tuple[FileChoice, ...] = ()
-    flags: Choice = Choice()
+    flags: RuleSelection = RuleSelection()
     autoscaler: str = ""
 
     def settings(self, source: SourceFile) -> Settings:
@@ -97,7 +97,7 @@ class Policy(NamedTuple):
         Findings that hide a document from every rule are always reported, as errors. Of rules that the minimal profile
         selects, only errors are reported.
         """
-        only_errors = self.profile.codes if self.profile is Profile.MINIMAL else frozenset()
+        only_errors = self.profile.codes if self.profile is RuleProfile.MINIMAL else frozenset()
         kept = []
         by_source: dict[int, Settings] = {}
         for finding in findings:
@@ -129,8 +129,8 @@ class Config(NamedTuple):
 
     root: str
     source: Optional[SourceFile] = None
-    profile: Profile = Profile.DEFAULT
-    choice: Choice = Choice()
+    profile: RuleProfile = RuleProfile.DEFAULT
+    choice: RuleSelection = RuleSelection()
     fail_on: str = ""
     kubernetes_version: str = ""
     autoscaler: str = ""
@@ -150,7 +150,7 @@ class Config(NamedTuple):
 
 
 @functools.lru_cache(maxsize=256)
-def _settings(profile: Profile, choices: tuple[Choice, ...], *, autoscaler: str) -> Settings:
+def _settings(profile: RuleProfile, choices: tuple[RuleSelection, ...], *, autoscaler: str) -> Settings:
     codes = profile.codes_for(autoscaler)
     severity: dict[str, Severity] = {}
     minor = None

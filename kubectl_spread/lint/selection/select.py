@@ -11,7 +11,7 @@ from kubectl_spread.lint.registry import RENAMED
 from kubectl_spread.lint.registry import RULES
 
 
-class Profile(Enum):
+class RuleProfile(Enum):
     """The rules to begin with."""
 
     MINIMAL = "minimal"  # the errors among the default ones
@@ -20,9 +20,9 @@ class Profile(Enum):
 
     @property
     def codes(self) -> frozenset[str]:
-        if self is Profile.STRICT:
+        if self is RuleProfile.STRICT:
             return frozenset(RULES)
-        is_minimal = self is Profile.MINIMAL
+        is_minimal = self is RuleProfile.MINIMAL
         return frozenset(
             code
             for code, rule in RULES.items()
@@ -31,7 +31,7 @@ class Profile(Enum):
 
     def codes_for(self, autoscaler: str) -> frozenset[str]:
         """Return the profile's codes and, unless it is minimal, opinions about the autoscaler."""
-        if self is Profile.MINIMAL:
+        if self is RuleProfile.MINIMAL:
             return self.codes
         return self.codes | {code for code, rule in RULES.items() if autoscaler in rule.autoscalers}
 
@@ -74,7 +74,7 @@ def selected(
     """
     wanted, unwanted, more = _weights(select), _weights(ignore), _weights(extend)
     if not wanted:
-        wanted = dict.fromkeys(Profile.DEFAULT.codes if base is None else base, 0)
+        wanted = dict.fromkeys(RuleProfile.DEFAULT.codes if base is None else base, 0)
     wanted = {code: max(wanted.get(code, -1), more.get(code, -1)) for code in (*wanted, *more)}
     return frozenset(code for code, weight in wanted.items() if weight > unwanted.get(code, -1))
 

@@ -23,7 +23,7 @@ from kubectl_spread.text.wording import safe
 _MOST_PODS = 4
 
 
-class Entry(NamedTuple):
+class WorkloadLine(NamedTuple):
     """One line about a workload that runs; is_failure: else it is only told."""
 
     label: str
@@ -36,15 +36,15 @@ class Entry(NamedTuple):
         return f"{self.label}: {self.told}"
 
 
-def entries(running: Running) -> list[Entry]:
+def entries(running: Running) -> list[WorkloadLine]:
     """Return what is to be told, in the order it is told."""
     under_way = sorted(running.under_way, key=lambda item: not item.is_stuck)
     return [
-        *(Entry("Pending", _name(item), _waiting(item)) for item in running.waiting),
-        *(Entry("Lost", _name(item), _lost(item)) for item in running.lost),
-        *(Entry("Not created", _name(item), _uncreated(item)) for item in running.uncreated),
-        *(Entry("Rollout", _name(item), _under_way(item), item.is_stuck) for item in under_way),
-        *(Entry("Rollout", safe(item.workload.key), _stuck(item)) for item in running.stuck),
+        *(WorkloadLine("Pending", _name(item), _waiting(item)) for item in running.waiting),
+        *(WorkloadLine("Lost", _name(item), _lost(item)) for item in running.lost),
+        *(WorkloadLine("Not created", _name(item), _uncreated(item)) for item in running.uncreated),
+        *(WorkloadLine("Rollout", _name(item), _under_way(item), item.is_stuck) for item in under_way),
+        *(WorkloadLine("Rollout", safe(item.workload.key), _stuck(item)) for item in running.stuck),
     ]
 
 

@@ -11,7 +11,7 @@ from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.constraints.report import DomainReport
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.requirements.decisive import Cause
-from kubectl_spread.explain.requirements.decisive import Refusal
+from kubectl_spread.explain.requirements.decisive import UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.labels import HOSTNAME
@@ -151,14 +151,14 @@ def _reasons(found: Cause, *, is_alone: bool = False) -> str:
     return " and by ".join(told) + (f" and for {counted(more, 'more reason')}" if more else "")
 
 
-def _several(refusals: Sequence[Refusal]) -> str:
+def _several(refusals: Sequence[UnmetRequirement]) -> str:
     """`taint a:NoSchedule, taint b:NoSchedule`: reasons of which each node has another."""
     more = len(refusals) - _MOST_REFUSALS
     told = ", ".join(_with_numbers(item) for item in refusals[:_MOST_REFUSALS])
     return told + (f" and {counted(more, 'more reason')}" if more > 0 else "")
 
 
-def _with_numbers(refusal: Refusal) -> str:
+def _with_numbers(refusal: UnmetRequirement) -> str:
     """`the cpu request (needs 2; n1 has 1 of 4 free)`: also why, where the name does not say it."""
     item = refusal.requirement
     is_evident = item.kind in _SELF_EVIDENT

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 from typing import Optional
 
-from kubectl_spread.explain.preemption import Choice
 from kubectl_spread.explain.preemption import Criterion
 from kubectl_spread.explain.preemption import Elsewhere
+from kubectl_spread.explain.preemption import PreemptionCandidate
 from kubectl_spread.explain.preemption import PreemptionReport
 from kubectl_spread.explain.preemption import Unhelpful
 from kubectl_spread.explain.preemption import Victim
@@ -77,7 +77,7 @@ def _choice(found: PreemptionReport) -> list[Block]:
     return out
 
 
-def _row(choice: Choice) -> tuple[str, str, str, str, str, str]:
+def _row(choice: PreemptionCandidate) -> tuple[str, str, str, str, str, str]:
     violations, highest = str(choice.violations), str(choice.highest)
     return (choice.node, violations, highest, str(choice.priorities), str(choice.victims), choice.earliest or "-")
 

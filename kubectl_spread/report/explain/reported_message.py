@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kubectl_spread.explain.reported_message import Limit
+from kubectl_spread.explain.reported_message import Doubt
 from kubectl_spread.explain.reported_message import MessageComparison
 from kubectl_spread.explain.reported_message import MessageStatus
 from kubectl_spread.explain.reported_message import ReportedMessage
@@ -14,7 +14,7 @@ from kubectl_spread.text.wording import safe
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.messages.compare import Comparison
     from kubectl_spread.messages.compare import CountChange
-    from kubectl_spread.messages.message import Era
+    from kubectl_spread.messages.message import MinorRange
 
 
 def sentences(reported: ReportedMessage, comparison: MessageComparison) -> list[str]:
@@ -70,8 +70,8 @@ def limits(comparison: MessageComparison) -> list[str]:
     return [_limit(item, comparison) for item in comparison.limits]
 
 
-def _limit(item: Limit, comparison: MessageComparison) -> str:
-    if item is Limit.OTHER_RELEASE and comparison.era is not None:
+def _limit(item: Doubt, comparison: MessageComparison) -> str:
+    if item is Doubt.OTHER_RELEASE and comparison.era is not None:
         return (
             f"the message is written as {releases(comparison.era)} writes it, and the rules of "
             f"1.{comparison.minor} are followed here (--kubernetes-version)"
@@ -80,11 +80,11 @@ def _limit(item: Limit, comparison: MessageComparison) -> str:
 
 
 _LIMITS = {
-    Limit.OTHER_RELEASE: "another release wrote the message",
-    Limit.NO_STORAGE: "the pod has volumes, but the facts contain no claims and no volumes",
-    Limit.NOMINATED_PODS: "pods are nominated to nodes, which counts only while the scheduler remembers it",
-    Limit.CONFIGURATION: "the scheduler's configuration or plugins differ from those assumed (--scheduler-config)",
-    Limit.UNTRACED_PODS: "pods that were placed and deleted in the meantime leave no trace in the facts",
+    Doubt.OTHER_RELEASE: "another release wrote the message",
+    Doubt.NO_STORAGE: "the pod has volumes, but the facts contain no claims and no volumes",
+    Doubt.NOMINATED_PODS: "pods are nominated to nodes, which counts only while the scheduler remembers it",
+    Doubt.CONFIGURATION: "the scheduler's configuration or plugins differ from those assumed (--scheduler-config)",
+    Doubt.UNTRACED_PODS: "pods that were placed and deleted in the meantime leave no trace in the facts",
 }
 
 
@@ -119,7 +119,7 @@ def _nodes(total: int | None) -> str:
     return "1 node" if total == 1 else f"{total} nodes"
 
 
-def releases(era: Era) -> str:
+def releases(era: MinorRange) -> str:
     """Return `1.24 to 1.33`, or `1.34` for a single release."""
     return f"1.{era.first}" if era.first == era.last else f"1.{era.first} to 1.{era.last}"
 

@@ -7,8 +7,8 @@ from typing import Optional
 
 from kubectl_spread.explain.bound_pod import Again
 from kubectl_spread.explain.bound_pod import BoundPodReport
+from kubectl_spread.explain.bound_pod import NotComparable
 from kubectl_spread.explain.bound_pod import SkewNow
-from kubectl_spread.explain.bound_pod import Unknown
 from kubectl_spread.explain.bound_pod import UnknownReason
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.scores import Because
@@ -200,7 +200,7 @@ def because_words(item: Because) -> str:
     return f"preferred terms of weight {weight} match {item.better}, of weight {lesser} {item.worse}"
 
 
-def unknown_words(item: Unknown) -> str:
+def unknown_words(item: NotComparable) -> str:
     """Return why the scheduler's decision today is unknown."""
     names = " and ".join(item.names)
     return {

@@ -12,7 +12,7 @@ from kubectl_spread.suggest.arrange import ALL
 from kubectl_spread.suggest.managed import Manager
 from kubectl_spread.suggest.suggestion import Effect
 from kubectl_spread.suggest.suggestion import Rollout
-from kubectl_spread.suggest.suggestion import Spread
+from kubectl_spread.suggest.suggestion import SpreadChange
 from kubectl_spread.suggest.suggestion import Suggestion
 from kubectl_spread.suggest.suggestion import Suggestions
 from kubectl_spread.text.wording import counted
@@ -144,7 +144,7 @@ def managed_sentence(item: Suggestion) -> str:
     return f"{safe(manager.tool)}{name}{where} manages this object: change it there, or the command is undone"
 
 
-def spread_sentence(spread: Spread) -> str:
+def spread_sentence(spread: SpreadChange) -> str:
     """Return `zone: a=2 b=1 c=1, skew 2 -> 1`; one number if the skew does not change."""
     key = safe(spread.topology_key)
     if spread.skew_after is None:
@@ -159,13 +159,13 @@ def spread_sentence(spread: Spread) -> str:
     return f"{key}: {counts}{more}, skew {change}"
 
 
-def _range(spread: Spread, value: str, count: int) -> str:
+def _range(spread: SpreadChange, value: str, count: int) -> str:
     """`2`, or `1-2` where outcomes differ."""
     least, most = spread.ranges.get(value, (count, count))
     return str(least) if least == most else f"{least}-{most}"
 
 
-def _skew(spread: Spread) -> str:
+def _skew(spread: SpreadChange) -> str:
     """`1`, or `0-2` where outcomes differ."""
     least, most = spread.skews or (spread.skew_after, spread.skew_after)
     return str(least) if least == most else f"{least}-{most}"

@@ -12,12 +12,12 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation import story
 from kubectl_spread.report.unread import document as unread_document
-from kubectl_spread.timeline.answer import Event
+from kubectl_spread.timeline.answer import TraceEvent
 from kubectl_spread.timeline.summary import Ending
 from kubectl_spread.timeline.summary import Played
 from kubectl_spread.timeline.summary import Range
 from kubectl_spread.timeline.summary import Simulation
-from kubectl_spread.timeline.summary import Spread
+from kubectl_spread.timeline.summary import WorkloadSpread
 from kubectl_spread.timeline.summary import WorkloadSummary
 
 Plain = dict[str, Any]
@@ -102,7 +102,7 @@ def _workload(item: WorkloadSummary) -> Plain:
     }
 
 
-def _spread(spread: Spread) -> Plain:
+def _spread(spread: WorkloadSpread) -> Plain:
     return {
         "topologyKey": spread.topology_key,
         "skew": {"before": _range(spread.before), "after": _range(spread.after), "worst": spread.on_the_way},
@@ -153,7 +153,7 @@ def _witness(played: Played, before: tuple[Played, ...]) -> Optional[Plain]:
     }
 
 
-def _event(event: Event) -> Plain:
+def _event(event: TraceEvent) -> Plain:
     return {
         "event": event.kind.value,
         "object": _key(event.owner),

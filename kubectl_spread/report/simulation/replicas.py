@@ -22,7 +22,7 @@ from kubectl_spread.timeline.summary import WorkloadSummary
 Plain = dict[str, Any]
 
 
-class Row(NamedTuple):
+class ReplicaCountRow(NamedTuple):
     """One number of replicas: what scaling to it leads to, then what each command does."""
 
     replicas: int
@@ -40,7 +40,7 @@ class ReplicaTable(NamedTuple):
 
     key: OwnerKey
     steps: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ReplicaCountRow, ...]
     errors: tuple[SourceError, ...] = ()
     is_interrupted: bool = False
 
@@ -61,7 +61,7 @@ def text(found: ReplicaTable, *, width: int) -> list[str]:
     return [*lines, "", *table([head, *(_row(row, key, keys) for row in found.rows)], width, indent="  ")]
 
 
-def _row(row: Row, key: OwnerKey, keys: list[str]) -> tuple[str, ...]:
+def _row(row: ReplicaCountRow, key: OwnerKey, keys: list[str]) -> tuple[str, ...]:
     item = _workload(row, key)
     last = (row.start, *row.steps)[-1].summary
     spreads = {spread.topology_key: spread.after for spread in _spreads(row, key)}
@@ -78,18 +78,18 @@ def _row(row: Row, key: OwnerKey, keys: list[str]) -> tuple[str, ...]:
     )
 
 
-def verdict(row: Row) -> Verdict:
+def verdict(row: ReplicaCountRow) -> Verdict:
     """Return the worst verdict of a row."""
     order = (Verdict.COMPLETES, Verdict.MAY_GET_STUCK, Verdict.GETS_STUCK)
     return max((step.summary.verdict for step in (row.start, *row.steps)), key=order.index)
 
 
-def _workload(row: Row, key: OwnerKey) -> Optional[WorkloadSummary]:
+def _workload(row: ReplicaCountRow, key: OwnerKey) -> Optional[WorkloadSummary]:
     last = (row.start, *row.steps)[-1].summary
     return next((item for item in last.workloads if item.key == key), None)
 
 
-def _spreads(row: Row, key: OwnerKey) -> tuple[Any, ...]:
+def _spreads(row: ReplicaCountRow, key: OwnerKey) -> tuple[Any, ...]:
     item = _workload(row, key)
     return () if item is None else item.spreads
 
@@ -110,7 +110,7 @@ def document(found: ReplicaTable) -> Plain:
     }
 
 
-def _row_document(row: Row, key: OwnerKey) -> Plain:
+def _row_document(row: ReplicaCountRow, key: OwnerKey) -> Plain:
     item = _workload(row, key)
     every = [step.summary for step in (row.start, *row.steps)]
     return {

@@ -22,7 +22,7 @@ from kubectl_spread.timeline.summary import Simulation
 Plain = dict[str, Any]
 
 
-class Failure(NamedTuple):
+class UnmetExpectation(NamedTuple):
     """An expectation that is not met.
 
     step: as it is written; line, column: of the expectation. what: its field, with the topology key and the domain.
@@ -43,7 +43,7 @@ class ScenarioResult(NamedTuple):
     file: str
     name: str
     simulation: Simulation
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[UnmetExpectation, ...] = ()
     errors: tuple[SpreadError, ...] = ()
     expectations: int = 0
 
@@ -70,7 +70,7 @@ def lines(result: ScenarioResult, *, width: int, colour: bool) -> list[str]:
     return told
 
 
-def sentence(result: ScenarioResult, failure: Failure) -> str:
+def sentence(result: ScenarioResult, failure: UnmetExpectation) -> str:
     """Return what is not as expected, with its place."""
     place = f"{result.file}:{failure.line}:{failure.column}"
     return f"{place}: after `{failure.step}`: {failure.what}: expected {failure.wanted}, found {failure.found}"

@@ -10,8 +10,8 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.report.simulation.words import name
 from kubectl_spread.report.simulation.words import plural
-from kubectl_spread.timeline.answer import Event
-from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.answer import TraceEvent
+from kubectl_spread.timeline.state import EventKind
 from kubectl_spread.timeline.summary import Played
 
 _MOST_PLACES = 12
@@ -65,17 +65,17 @@ def beginning(played: Played) -> str:
 class _Names:
     """What pods are called; a revision is named only where there are several."""
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    def __init__(self, events: Iterable[TraceEvent]) -> None:
         revisions: dict[Optional[OwnerKey], set[int]] = {}
         for event in events:
             revisions.setdefault(event.owner, set()).add(event.revision)
         self._mixed = {owner for owner, found in revisions.items() if len(found - {0}) > 1}
 
-    def sentences(self, events: Iterable[Event], text: str) -> list[str]:
+    def sentences(self, events: Iterable[TraceEvent], text: str) -> list[str]:
         """Return one sentence for each thing that happened; equal ones that follow each other are one."""
         found = [(f"`{text}` is accepted.", 1)]
         for event in events:
-            if event.kind is Kind.DONE:
+            if event.kind is EventKind.DONE:
                 continue
             sentence = self._sentence(event)
             if found[-1][0] == sentence:
@@ -84,11 +84,11 @@ class _Names:
                 found.append((sentence, 1))
         return [sentence if times == 1 else f"{sentence[:-1]}; {times} times." for sentence, times in found]
 
-    def _sentence(self, event: Event) -> str:
+    def _sentence(self, event: TraceEvent) -> str:
         sentence = _SENTENCES[event.kind](event, self._pod(event))
         return f"{sentence[0].upper()}{sentence[1:]}" if sentence.startswith(("a pod of ", "pod ")) else sentence
 
-    def _pod(self, event: Event) -> str:
+    def _pod(self, event: TraceEvent) -> str:
         owner = event.owner
         if owner is None:
             return f"pod {event.pod}"
@@ -96,52 +96,52 @@ class _Names:
         return f"{f'a pod of {owner.name}' if event.pod.endswith('-*') else event.pod}{revision}"
 
 
-def _created(event: Event, pod: str) -> str:
+def _created(event: TraceEvent, pod: str) -> str:
     return f"{pod} is created." if event.owner is None else f"{name(event.owner)} creates {pod}."
 
 
-def _scheduled(event: Event, pod: str) -> str:
+def _scheduled(event: TraceEvent, pod: str) -> str:
     if not event.others:
         return f"{pod} goes to {event.node}."
     return f"{pod} goes to {event.node}, tied with {plural(event.others, 'other node')}."
 
 
-def _ready(event: Event, pod: str) -> str:
+def _ready(event: TraceEvent, pod: str) -> str:
     return f"{pod} on {event.node} becomes ready."
 
 
-def _deleted(event: Event, pod: str) -> str:
+def _deleted(event: TraceEvent, pod: str) -> str:
     return f"{pod} on {event.node} is deleted." if event.node else f"{pod}, which is Pending, is deleted."
 
 
-def _gone(event: Event, pod: str) -> str:
+def _gone(event: TraceEvent, pod: str) -> str:
     return f"{pod} on {event.node} is gone."
 
 
-def _scaled(event: Event, _pod: str) -> str:
+def _scaled(event: TraceEvent, _pod: str) -> str:
     return f"{name(event.owner)} scales revision {event.revision} to {plural(event.size, 'pod')}."
 
 
-def _evicted(event: Event, pod: str) -> str:
+def _evicted(event: TraceEvent, pod: str) -> str:
     return f"{pod} is evicted from {event.node}."
 
 
-def _refused(event: Event, pod: str) -> str:
+def _refused(event: TraceEvent, pod: str) -> str:
     return f"The eviction of {pod} on {event.node} is refused for ever: {event.text}."
 
 
-def _preempted(event: Event, pod: str) -> str:
+def _preempted(event: TraceEvent, pod: str) -> str:
     return f"{pod} on {event.node} is preempted by a pod of higher priority."
 
 
 _SENTENCES = {
-    Kind.CREATED: _created,
-    Kind.SCHEDULED: _scheduled,
-    Kind.READY: _ready,
-    Kind.DELETED: _deleted,
-    Kind.GONE: _gone,
-    Kind.SCALED: _scaled,
-    Kind.EVICTED: _evicted,
-    Kind.REFUSED: _refused,
-    Kind.PREEMPTED: _preempted,
+    EventKind.CREATED: _created,
+    EventKind.SCHEDULED: _scheduled,
+    EventKind.READY: _ready,
+    EventKind.DELETED: _deleted,
+    EventKind.GONE: _gone,
+    EventKind.SCALED: _scaled,
+    EventKind.EVICTED: _evicted,
+    EventKind.REFUSED: _refused,
+    EventKind.PREEMPTED: _preempted,
 }

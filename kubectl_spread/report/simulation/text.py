@@ -16,13 +16,13 @@ from kubectl_spread.report.simulation.words import VERDICTS
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.table import table
 from kubectl_spread.report.table import wrapped
-from kubectl_spread.timeline.summary import Domain
+from kubectl_spread.timeline.summary import DomainPods
 from kubectl_spread.timeline.summary import Played
 from kubectl_spread.timeline.summary import Range
 from kubectl_spread.timeline.summary import Simulation
-from kubectl_spread.timeline.summary import Spread
 from kubectl_spread.timeline.summary import StepSummary
 from kubectl_spread.timeline.summary import Verdict
+from kubectl_spread.timeline.summary import WorkloadSpread
 from kubectl_spread.timeline.summary import WorkloadSummary
 
 _STYLES = {Verdict.COMPLETES: "green", Verdict.MAY_GET_STUCK: "yellow", Verdict.GETS_STUCK: "red"}
@@ -130,7 +130,7 @@ class _Step:
             parts.append(f"{span(item.not_created)} not created")
         return ", ".join(parts)
 
-    def _spread(self, spread: Spread, revision: int = 0) -> list[str]:
+    def _spread(self, spread: WorkloadSpread, revision: int = 0) -> list[str]:
         """Return a table; with a revision also how many pods are of it, where some outcome has others."""
         old = bool(revision) and _is_mixed(spread, revision)
         head = (spread.topology_key, "before", "after", *(("old", "new") if old else ()))
@@ -201,20 +201,20 @@ class _Step:
             yield from wrapped(line, self.width, indent="  ", hanging="   ")
 
 
-def _is_mixed(spread: Spread, revision: int) -> bool:
+def _is_mixed(spread: WorkloadSpread, revision: int) -> bool:
     """Return whether some outcome has pods of an earlier revision."""
     return any(
         number != revision and found.most for domain in spread.domains for number, found in domain.revisions.items()
     )
 
 
-def _revisions(domain: Domain, revision: int) -> tuple[str, str]:
+def _revisions(domain: DomainPods, revision: int) -> tuple[str, str]:
     old = [found for number, found in domain.revisions.items() if number != revision]
     new = domain.revisions.get(revision, Range(0, 0))
     return span(Range(sum(found.least for found in old), sum(found.most for found in old))), span(new)
 
 
-def _skew(spread: Spread) -> str:
+def _skew(spread: WorkloadSpread) -> str:
     parts = [f"{span(spread.before)} before", f"{span(spread.after)} at the end"]
     if spread.on_the_way is not None:
         parts.insert(1, f"at most {spread.on_the_way} on the way")

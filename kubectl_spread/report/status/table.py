@@ -54,7 +54,7 @@ def rows(statuses: Iterable[WorkloadStatus], *, has_namespace: bool, is_wide: bo
     return found
 
 
-class Columns:
+class ColumnWidths:
     """Lines of a table that is continued: columns get wider, and never narrower.
 
     With a `width`, the first rows begin with the header and wrap if they are wider.

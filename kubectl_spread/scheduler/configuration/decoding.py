@@ -140,18 +140,18 @@ def problem(plain: Plain, *, strict: bool) -> Optional[decode.Problem]:
     """Why the file does not decode, in one sentence, at the first place; unknown fields only where it is `strict`."""
     found = decode.problems(plain, _CONFIGURATION)
     for item in found:
-        if item.kind is decode.Kind.TYPE:
+        if item.kind is decode.ProblemKind.TYPE:
             return item
     nested = list(_nested(plain))
     for inner in nested:
         if not inner.is_strict:
-            return decode.Problem(decode.Kind.TYPE, inner.route, inner.message)
+            return decode.Problem(decode.ProblemKind.TYPE, inner.route, inner.message)
     unknown = [(item.route, item.message.removeprefix(_STRICT)) for item in found]
     unknown += [(inner.route, inner.message) for inner in nested]
     if not strict or not unknown:
         return None
     return decode.Problem(
-        decode.Kind.UNKNOWN, unknown[0][0], _STRICT + ", ".join(dict.fromkeys(message for _, message in unknown))
+        decode.ProblemKind.UNKNOWN, unknown[0][0], _STRICT + ", ".join(dict.fromkeys(message for _, message in unknown))
     )
 
 
@@ -169,7 +169,7 @@ def _nested(plain: Plain) -> Iterator[_Nested]:
 def _of_plugin(found: list[decode.Problem], name: str, place: Route, where: str) -> _Nested:
     what = f"decoding args for plugin {name}: "
     for item in found:
-        if item.kind is decode.Kind.TYPE:
+        if item.kind is decode.ProblemKind.TYPE:
             return _Nested((*place, *item.route), f"{where}{what}{item.message}", is_strict=False)
     fields = ", ".join(item.message.removeprefix(_STRICT) for item in found)
     return _Nested((*place, *found[0].route), f"{where}{_STRICT}{what}{_STRICT}{fields}", is_strict=True)

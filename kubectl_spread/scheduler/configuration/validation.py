@@ -16,7 +16,7 @@ from kubectl_spread.objects import decode
 from kubectl_spread.objects import go_format
 from kubectl_spread.objects import spread_args
 from kubectl_spread.objects.field_errors import At
-from kubectl_spread.objects.field_errors import Problem
+from kubectl_spread.objects.field_errors import LocatedError
 from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.labels import value_errors
 from kubectl_spread.objects.selector import parse_int64
@@ -33,7 +33,7 @@ _FIELD_OPERATORS = ("In", "NotIn")
 _REQUIRED, _PREFERRED = (f"{kind}DuringSchedulingIgnoredDuringExecution" for kind in ("required", "preferred"))
 
 
-def problems(plain: Plain, api_version: str) -> Iterator[Problem]:
+def problems(plain: Plain, api_version: str) -> Iterator[LocatedError]:
     """Yield the reasons why the scheduler does not start, in its order; `api_version` is the file's."""
     yield from _connection(plain)
     profiles = [profile or {} for profile in plain.get("profiles") or ()]
@@ -60,7 +60,7 @@ def _scheduler_name(profile: Plain, *, alone: bool) -> str:
     return "default-scheduler" if name is None and alone else name or ""
 
 
-def _connection(plain: Plain) -> Iterator[Problem]:
+def _connection(plain: Plain) -> Iterator[LocatedError]:
     burst = (plain.get("clientConnection") or {}).get("burst") or 0
     if burst < 0:
         yield At(("clientConnection", "burst")).invalid(burst, "must be non-negative")
@@ -70,19 +70,19 @@ def _connection(plain: Plain) -> Iterator[Problem]:
         yield At(("leaderElection", "resourceLock")).invalid(lock, 'resourceLock value must be "leases"')
 
 
-def _positive(plain: Plain, field: str, detail: str) -> Iterator[Problem]:
+def _positive(plain: Plain, field: str, detail: str) -> Iterator[LocatedError]:
     value = plain.get(field)
     if value is not None and value <= 0:
         yield At((field,)).invalid(value, detail)
 
 
-def _percentage(plain: Plain, here: At) -> Iterator[Problem]:
+def _percentage(plain: Plain, here: At) -> Iterator[LocatedError]:
     value = plain.get("percentageOfNodesToScore")
     if value is not None and not 0 <= value <= 100:
         yield here.child("percentageOfNodesToScore").invalid(value, "not in valid range [0-100]")
 
 
-def _backoff(plain: Plain) -> Iterator[Problem]:
+def _backoff(plain: Plain) -> Iterator[LocatedError]:
     yield from _positive(plain, "podInitialBackoffSeconds", "must be greater than 0")
     first, most = plain.get("podInitialBackoffSeconds"), plain.get("podMaxBackoffSeconds")
     first, most = 1 if first is None else first, 10 if most is None else most
@@ -91,7 +91,7 @@ def _backoff(plain: Plain) -> Iterator[Problem]:
         yield At(("podMaxBackoffSeconds",)).invalid(most, detail)
 
 
-def _queue_sort(profiles: list[Plain]) -> Iterator[Problem]:
+def _queue_sort(profiles: list[Plain]) -> Iterator[LocatedError]:
     """Check that all profiles order the one queue they share in the same way."""
     first = _enabled(profiles[0], "queueSort") if profiles else []
     if len(first) > 1:
@@ -127,7 +127,7 @@ def _enabled(profile: Plain, point: str) -> list[Plain]:
     return [entry or {} for entry in plugins.get("enabled") or ()]
 
 
-def _plugins(profile: Plain, here: At, api_version: str) -> Iterator[Problem]:
+def _plugins(profile: Plain, here: At, api_version: str) -> Iterator[LocatedError]:
     removed = f'was invalid in version "v1" (KubeSchedulerConfiguration is version {go_format.quote(api_version)})'
     is_current = api_version.endswith("/v1")  # in older versions these are the scheduler's own
     for point in POINTS:
@@ -147,7 +147,7 @@ def _plugins(profile: Plain, here: At, api_version: str) -> Iterator[Problem]:
     yield from _when_it_starts(profile, here)
 
 
-def _when_it_starts(profile: Plain, here: At) -> Iterator[Problem]:
+def _when_it_starts(profile: Plain, here: At) -> Iterator[LocatedError]:
     """Yield problems that plugins find when the profile is created."""
     for at, item in enumerate(profile.get("pluginConfig") or ()):
         if (item or {}).get("name") == names.NODE_RESOURCES_FIT:
@@ -160,11 +160,11 @@ def _when_it_starts(profile: Plain, here: At) -> Iterator[Problem]:
             name = entry.get("name") or ""
             if name in seen:
                 route = here.child("plugins", point, "enabled", at).route
-                yield Problem(route, f'plugin "{name}" already registered as "{name}"')
+                yield LocatedError(route, f'plugin "{name}" already registered as "{name}"')
             seen.add(name)
 
 
-def _preemption(args: Plain, here: At) -> Iterator[Problem]:
+def _preemption(args: Plain, here: At) -> Iterator[LocatedError]:
     """Check the arguments (ValidateDefaultPreemptionArgs)."""
     percentage, absolute = here.child("minCandidateNodesPercentage"), here.child("minCandidateNodesAbsolute")
     part, number = args.get("minCandidateNodesPercentage"), args.get("minCandidateNodesAbsolute")
@@ -178,14 +178,14 @@ def _preemption(args: Plain, here: At) -> Iterator[Problem]:
         yield absolute.invalid(0, "cannot be zero at the same time as minCandidateNodesPercentage")
 
 
-def _pod_affinity(args: Plain, here: At) -> Iterator[Problem]:
+def _pod_affinity(args: Plain, here: At) -> Iterator[LocatedError]:
     """Check the arguments (ValidateInterPodAffinityArgs)."""
     weight = args.get("hardPodAffinityWeight")
     if weight is not None and not 0 <= weight <= 100:
         yield here.child("hardPodAffinityWeight").invalid(weight, "not in valid range [0, 100]")
 
 
-def _balanced(args: Plain, here: At) -> Iterator[Problem]:
+def _balanced(args: Plain, here: At) -> Iterator[LocatedError]:
     """Check the arguments (ValidateNodeResourcesBalancedAllocationArgs)."""
     seen: set[str] = set()
     for at, resource in enumerate(args.get("resources") or ()):
@@ -197,7 +197,7 @@ def _balanced(args: Plain, here: At) -> Iterator[Problem]:
             yield here.child("resources", at, "weight").invalid(weight, "must be 1")
 
 
-def _volume_binding(args: Plain, here: At) -> Iterator[Problem]:
+def _volume_binding(args: Plain, here: At) -> Iterator[LocatedError]:
     """Check the arguments (ValidateVolumeBindingArgs, with StorageCapacityScoring off)."""
     timeout_s = args.get("bindTimeoutSeconds") or 0
     if timeout_s < 0:
@@ -213,7 +213,7 @@ def _volume_binding(args: Plain, here: At) -> Iterator[Problem]:
         )
 
 
-def _fit(args: Plain, here: At) -> Iterator[Problem]:
+def _fit(args: Plain, here: At) -> Iterator[LocatedError]:
     """Check the arguments (ValidateNodeResourcesFitArgs)."""
     for at, resource in enumerate(args.get("ignoredResources") or ()):
         yield from here.child("ignoredResources", at).label_key(resource or "")
@@ -226,7 +226,7 @@ def _fit(args: Plain, here: At) -> Iterator[Problem]:
         yield from _strategy(args["scoringStrategy"], here.child("scoringStrategy"))
 
 
-def _strategy(strategy: Plain, here: At) -> Iterator[Problem]:
+def _strategy(strategy: Plain, here: At) -> Iterator[LocatedError]:
     kind, ratio = strategy.get("type") or "", strategy.get("requestedToCapacityRatio")
     if kind not in _STRATEGIES:
         yield here.child("type").unsupported(kind, _STRATEGIES)
@@ -245,7 +245,7 @@ def _strategy(strategy: Plain, here: At) -> Iterator[Problem]:
         yield from _shape(ratio.get("shape") or [], field.child("shape"))
 
 
-def _shape(points: list[Plain], here: At) -> Iterator[Problem]:
+def _shape(points: list[Plain], here: At) -> Iterator[LocatedError]:
     """Check the points of a score function (validateFunctionShape)."""
     if not points:
         yield here.problem("Required value", "at least one point must be specified")
@@ -263,7 +263,7 @@ def _shape(points: list[Plain], here: At) -> Iterator[Problem]:
             yield here.child(at, "score").invalid(score, "not in valid range [0, 10]")
 
 
-def _node_affinity(args: Plain, here: At) -> Iterator[Problem]:
+def _node_affinity(args: Plain, here: At) -> Iterator[LocatedError]:
     """Check that terms parse (ValidateNodeAffinityArgs); empty terms and preferences of weight 0 are ignored."""
     affinity, field = args.get("addedAffinity") or {}, here.child("addedAffinity")
     terms = (affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()
@@ -275,7 +275,7 @@ def _node_affinity(args: Plain, here: At) -> Iterator[Problem]:
             yield from _term(item.get("preference") or {}, field.child(_PREFERRED, at), ("preference",))
 
 
-def _term(term: Plain, here: At, step: Route) -> Iterator[Problem]:
+def _term(term: Plain, here: At, step: Route) -> Iterator[LocatedError]:
     for field, check in (("matchExpressions", _expression), ("matchFields", _field_requirement)):
         for at, item in enumerate(term.get(field) or ()):
             shown = here.child(field, at)
@@ -284,7 +284,7 @@ def _term(term: Plain, here: At, step: Route) -> Iterator[Problem]:
                 yield found._replace(route=(*here.route, *step, *rest))
 
 
-def _field_requirement(item: Plain, here: At) -> Iterator[Problem]:
+def _field_requirement(item: Plain, here: At) -> Iterator[LocatedError]:
     operator, values = item.get("operator") or "", item.get("values")
     if operator not in _FIELD_OPERATORS:
         yield here.child("operator").unsupported(operator, _FIELD_OPERATORS)
@@ -292,7 +292,7 @@ def _field_requirement(item: Plain, here: At) -> Iterator[Problem]:
         yield here.child("values").invalid(values, "must have one element")
 
 
-def _expression(item: Plain, here: At) -> Iterator[Problem]:
+def _expression(item: Plain, here: At) -> Iterator[LocatedError]:
     """Source: staging/src/k8s.io/apimachinery/pkg/labels/selector.go, NewRequirement (v1.36.2)."""
     key, operator, values = item.get("key") or "", item.get("operator") or "", item.get("values")
     if operator not in _OPERATORS:
@@ -310,7 +310,7 @@ def _expression(item: Plain, here: At) -> Iterator[Problem]:
             yield field.invalid(value or "", "; ".join(wrong), path=path)
 
 
-def _values(operator: str, values: Optional[list[str]], field: At) -> Iterator[Problem]:
+def _values(operator: str, values: Optional[list[str]], field: At) -> Iterator[LocatedError]:
     """Check how many values an operator takes."""
     count = len(values or ())
     if operator in ("In", "NotIn") and not count:
@@ -325,12 +325,12 @@ def _values(operator: str, values: Optional[list[str]], field: At) -> Iterator[P
                 yield field.child(at).invalid(value, "for 'Gt', 'Lt' operators, the value must be an integer")
 
 
-def _spread(args: Plain, here: At) -> Iterator[Problem]:
+def _spread(args: Plain, here: At) -> Iterator[LocatedError]:
     """Check the arguments (ValidatePodTopologySpreadArgs)."""
     return (error.problem for error in spread_args.errors(args, here))
 
 
-def _extenders(extenders: Any) -> Iterator[Problem]:
+def _extenders(extenders: Any) -> Iterator[LocatedError]:
     managed: set[str] = set()
     for at, extender in enumerate(extenders):
         here = At(("extenders", at))
@@ -349,7 +349,7 @@ def _extenders(extenders: Any) -> Iterator[Problem]:
         yield At(("extenders",)).invalid(counted, "only one extender can implement bind")
 
 
-def _extended_resource(name: str, here: At) -> Iterator[Problem]:
+def _extended_resource(name: str, here: At) -> Iterator[LocatedError]:
     wrong = key_errors(name)
     for detail in wrong:
         yield here.invalid(name, detail.replace("a valid label key must", "a qualified name must"))
@@ -358,7 +358,7 @@ def _extended_resource(name: str, here: At) -> Iterator[Problem]:
         yield here.invalid(name, "is an invalid extended resource name")
 
 
-_CHECKS: dict[str, Callable[[Plain, At], Iterator[Problem]]] = {
+_CHECKS: dict[str, Callable[[Plain, At], Iterator[LocatedError]]] = {
     names.DEFAULT_PREEMPTION: _preemption,
     names.INTER_POD_AFFINITY: _pod_affinity,
     names.NODE_AFFINITY: _node_affinity,

@@ -42,7 +42,7 @@ class Rejection(NamedTuple):
     message: str
 
 
-class Failure(NamedTuple):
+class CycleFailure(NamedTuple):
     """The cycle fails for the pod, without a status for any node."""
 
     message: str

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.sources.live.kubeconfig import Target
+from kubectl_spread.sources.live.kubeconfig import ApiServer
 
 # What the client raises where a plugin's answer or a file is not what it expects.
 _CLIENT_ERRORS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, OSError)
@@ -59,7 +59,7 @@ class Credentials(NamedTuple):
         return self.authorization() != before
 
 
-def credentials(target: Target, *, connections: int) -> Credentials:
+def credentials(target: ApiServer, *, connections: int) -> Credentials:
     """Load what the client needs, and run the exec plugin where there is one.
 
     Args:
@@ -98,7 +98,7 @@ def credentials(target: Target, *, connections: int) -> Credentials:
     return Credentials(pool, configuration, str(configuration.host).rstrip("/"), target.sends_credentials)
 
 
-def _load(target: Target, configuration: Any, folder: str) -> None:
+def _load(target: ApiServer, configuration: Any, folder: str) -> None:
     from kubernetes.config import load_incluster_config
     from kubernetes.config import load_kube_config_from_dict
 
@@ -116,13 +116,13 @@ def _load(target: Target, configuration: Any, folder: str) -> None:
         raise ClusterError(f"exec credential plugin `{target.exec_command}` failed{why}{hint}")
 
 
-def _unusable(target: Target) -> str:
+def _unusable(target: ApiServer) -> str:
     if target.exec_command:
         return f"exec credential plugin `{target.exec_command}` answered with what is no ExecCredential"
     return "the credentials cannot be used"
 
 
-def _choose_proxy(target: Target, configuration: Any) -> None:
+def _choose_proxy(target: ApiServer, configuration: Any) -> None:
     """That of the cluster, else of the environment; versions of the client differ in what they know of it."""
     of_cluster = ((target.config or {}).get("clusters") or [{}])[0].get("cluster", {}).get("proxy-url")
     proxies = {} if of_cluster else getproxies()

@@ -111,7 +111,7 @@ class Impersonation(NamedTuple):
     extra: tuple[tuple[str, str], ...] = ()
 
 
-class Target(NamedTuple):
+class ApiServer(NamedTuple):
     """An API server, and who asks it.
 
     `config` is what the client loads: a kubeconfig with one context; None inside of a cluster, where the service
@@ -163,7 +163,7 @@ class _Merged(NamedTuple):
         return found.get(name)
 
 
-def load(flags: Flags) -> Target:
+def load(flags: Flags) -> ApiServer:
     """The API server that the flags, the kubeconfig files or the pod that we run in name.
 
     Raises:
@@ -188,7 +188,7 @@ def load(flags: Flags) -> Target:
         # Source: k8s.io/client-go/tools/clientcmd/client_config.go, ClientConfig (v0.36.2): only TLS gets credentials.
         plain_user = {key: value for key, value in plain_user.items() if key.startswith("as")}
     command = (plain_user.get("exec") or {}).get("command") or ""
-    return Target(
+    return ApiServer(
         name=name or host_of(server),
         sends_credentials=is_secure,
         server=server,
@@ -260,7 +260,7 @@ def _read(path: str) -> Optional[_File]:
         if not isinstance(plain, dict):
             raise file.error((), "not a kubeconfig: it is no mapping")
         for problem in decode.problems(plain, _CONFIG):
-            if problem.kind is decode.Kind.TYPE:
+            if problem.kind is decode.ProblemKind.TYPE:
                 raise file.error(problem.route, f"{decode.path_text(problem.route)}: {problem.message}")
         return file
     return None
@@ -432,7 +432,7 @@ def _impersonation(flags: Flags, user: Plain) -> Impersonation:
     return found
 
 
-def _in_cluster(flags: Flags, merged: _Merged) -> Target:
+def _in_cluster(flags: Flags, merged: _Merged) -> ApiServer:
     """The cluster of the pod that we run in.
 
     Raises:
@@ -452,4 +452,4 @@ def _in_cluster(flags: Flags, merged: _Merged) -> Target:
     except SourceError:
         namespace = ""
     server = f"https://{f'[{host}]' if ':' in host else host}:{port}"
-    return Target("in-cluster", server, namespace or "default", None, _impersonation(flags, {}))
+    return ApiServer("in-cluster", server, namespace or "default", None, _impersonation(flags, {}))

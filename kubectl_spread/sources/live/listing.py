@@ -10,7 +10,7 @@ from typing import Optional
 
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.tasks import Task
-from kubectl_spread.sources.live.transport import Answer
+from kubectl_spread.sources.live.transport import Response
 from kubectl_spread.sources.live.transport import Transport
 from kubectl_spread.text import json_stream
 
@@ -30,10 +30,10 @@ class Take(NamedTuple):
     scan: Optional[json_stream.Scan] = None
 
 
-class Refused(Exception):  # noqa: N818 (an answer, not a failure)
+class RefusedList(Exception):  # noqa: N818 (an answer, not a failure)
     """The API server has no such list, or not for us."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: Response) -> None:
         super().__init__(answer)
         self.answer = answer
 
@@ -73,7 +73,7 @@ def _pages(transport: Transport, path: str, query: dict[str, str], take: Take) -
         if answer.status == 410:
             return False
         if answer.status != 200:
-            raise Refused(answer)
+            raise RefusedList(answer)
         told = _CONTINUE.match(answer.body)
         ahead = None
         token = told[1].decode() if told is not None else ""
@@ -99,7 +99,7 @@ class _Page(NamedTuple):
     following: str
 
 
-def _page(transport: Transport, path: str, answer: Answer, take: Take) -> _Page:
+def _page(transport: Transport, path: str, answer: Response, take: Take) -> _Page:
     """Hand over the items of one page.
 
     Raises:

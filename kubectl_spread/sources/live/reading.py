@@ -68,13 +68,13 @@ class Version(NamedTuple):
         return self.release.minor
 
 
-class Facts(NamedTuple):
+class LiveFacts(NamedTuple):
     """A cluster, what of it does not decode, what might not be read, and its scheduler's configuration."""
 
     cluster: Cluster
     errors: tuple[SourceError, ...]
-    unread: tuple[rights.Unread, ...]
-    scheduler: scheduler.Found
+    unread: tuple[rights.ForbiddenKind, ...]
+    scheduler: scheduler.ConfigurationText
     objects: tuple[Plain, ...] = ()  # as a snapshot keeps them, where they are asked for
 
 
@@ -82,7 +82,7 @@ class _Collected(NamedTuple):
     assembler: ClusterBuilder
     errors: list[SourceError]
     objects: list[Plain]
-    unread: Optional[rights.Unread] = None
+    unread: Optional[rights.ForbiddenKind] = None
 
 
 class Session:
@@ -129,7 +129,7 @@ class Session:
             self._version = _version(self.transport)
         return self._version
 
-    def read(self, question: Question, *, minor: int, finds_scheduler: bool) -> Facts:
+    def read(self, question: Question, *, minor: int, finds_scheduler: bool) -> LiveFacts:
         """Read what a question needs.
 
         Args:
@@ -185,7 +185,7 @@ def _switching() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _read(transport: Transport, question: Question, *, minor: int, finds_scheduler: bool) -> Facts:
+def _read(transport: Transport, question: Question, *, minor: int, finds_scheduler: bool) -> LiveFacts:
     found = Task(lambda: scheduler.find(transport)) if finds_scheduler else None
     wanted = question.resources(minor)
     collected = _side_by_side(transport, question, wanted)
@@ -204,14 +204,14 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
         raise unreadable[0]
     errors = tuple(error for part in collected for error in part.errors)
     unread = tuple(part.unread for part in collected if part.unread is not None)
-    is_default = scheduler.Found(None, "as given")
+    is_default = scheduler.ConfigurationText(None, "as given")
     objects = tuple(plain for part in collected for plain in part.objects)
     missing = {part.resource.kind for part in unread}
     cluster = assembler.cluster()._replace(
         unread=tuple(part.fact for part in unread),
         complete=frozenset(item.kind for item in asked if item.kind not in missing),
     )
-    return Facts(cluster, errors, unread, is_default if found is None else found.result(), objects)
+    return LiveFacts(cluster, errors, unread, is_default if found is None else found.result(), objects)
 
 
 def _side_by_side(transport: Transport, question: Question, wanted: tuple[Resource, ...]) -> list[_Collected]:
@@ -235,7 +235,7 @@ def _collect(transport: Transport, question: Question, resource: Resource) -> _C
     try:
         everywhere = resource.path(question.namespace if resource.is_local else "")
         listing.read(transport, everywhere, dict(query), reader.start)
-    except listing.Refused as refused:
+    except listing.RefusedList as refused:
         answer = refused.answer
         if answer.status == 404:
             return reader.collected()  # of a group that this server does not have
@@ -245,19 +245,19 @@ def _collect(transport: Transport, question: Question, resource: Resource) -> _C
         if resource is NODES or (resource is PODS and not only):
             raise rights.without(resource, answer.message) from None
         if not resource.is_namespaced or not only or (resource.is_local and only == question.namespace):
-            return reader.collected()._replace(unread=rights.Unread(resource))
+            return reader.collected()._replace(unread=rights.ForbiddenKind(resource))
     else:
         return reader.collected()
     try:
         listing.read(transport, resource.path(only), dict(query), reader.start)
-    except listing.Refused as refused:
+    except listing.RefusedList as refused:
         if refused.answer.status != 403:
             answer = refused.answer
             raise _unexpected(transport, resource, answer.status, answer.message) from None
         if resource is PODS:
             raise rights.without(resource, refused.answer.message) from None
-        return reader.collected()._replace(unread=rights.Unread(resource))
-    return reader.collected()._replace(unread=rights.Unread(resource, only))
+        return reader.collected()._replace(unread=rights.ForbiddenKind(resource))
+    return reader.collected()._replace(unread=rights.ForbiddenKind(resource, only))
 
 
 def _unexpected(transport: Transport, resource: Resource, status: int, message: str) -> ClusterError:
@@ -307,7 +307,7 @@ class _Reader:
         metadata = item.get("metadata")
         name = metadata.get("name", "?") if isinstance(metadata, dict) else "?"
         for problem in decode.problems(item, SHAPES[self._resource.kind]):
-            if problem.kind is decode.Kind.TYPE:
+            if problem.kind is decode.ProblemKind.TYPE:
                 what = f"{self._resource.kind} {name} is left out: {decode.path_text(problem.route)}: {problem.message}"
                 self._errors.append(SourceError(self._host, what))
 

@@ -11,7 +11,7 @@ from kubectl_spread.sources.live.resources import PODS
 from kubectl_spread.sources.live.resources import Resource
 
 
-class Unread(NamedTuple):
+class ForbiddenKind(NamedTuple):
     """A kind that is forbidden; `namespace`: the only one in which it could be read."""
 
     resource: Resource

@@ -25,7 +25,7 @@ _PODS = f"/api/v1/namespaces/{_NAMESPACE}/pods"
 _SELECTOR = "component=kube-scheduler"  # as kubeadm labels it, and those who follow it
 
 
-class Found(NamedTuple):
+class ConfigurationText(NamedTuple):
     """The text of the configuration, where there is one to be read, and what to say of it."""
 
     source: Optional[SourceFile]
@@ -33,7 +33,7 @@ class Found(NamedTuple):
     is_certain: bool = True
 
 
-def find(transport: Transport) -> Found:
+def find(transport: Transport) -> ConfigurationText:
     """What configuration the cluster's scheduler runs with."""
     answer = transport.get(_PODS, {"labelSelector": _SELECTOR, "limit": "10"})
     if answer.status == 403:
@@ -46,12 +46,12 @@ def find(transport: Transport) -> Found:
         path = _config_path(pod)
         if path is not None:
             return _mounted(transport, pod, path)
-    return Found(None, "default (the scheduler runs without --config)")
+    return ConfigurationText(None, "default (the scheduler runs without --config)")
 
 
-def _default(why: str) -> Found:
+def _default(why: str) -> ConfigurationText:
     told = f"not known, default assumed ({why})" if why else "not known, default assumed"
-    return Found(None, f"{told}; --scheduler-config names it", is_certain=False)
+    return ConfigurationText(None, f"{told}; --scheduler-config names it", is_certain=False)
 
 
 def _items(body: bytes) -> list[Plain]:
@@ -89,7 +89,7 @@ def _config_path(pod: Plain) -> Optional[str]:
     return found or None
 
 
-def _mounted(transport: Transport, pod: Plain, path: str) -> Found:
+def _mounted(transport: Transport, pod: Plain, path: str) -> ConfigurationText:
     """The configuration at a path of a scheduler's container, where a ConfigMap is mounted there."""
     for container in _containers(pod):
         for mount in _mappings(container.get("volumeMounts")):
@@ -105,7 +105,7 @@ def _mounted(transport: Transport, pod: Plain, path: str) -> Found:
     return _default(f"pod {_NAMESPACE}/{name} reads it from {path} on its node's disk")
 
 
-def _of_config_map(transport: Transport, volume: Plain, inside: str) -> Found:
+def _of_config_map(transport: Transport, volume: Plain, inside: str) -> ConfigurationText:
     name = str(volume["name"])
     items = _mappings(volume.get("items"))
     key = next((str(item["key"]) for item in items if item.get("path") == inside and item.get("key")), inside)
@@ -119,4 +119,4 @@ def _of_config_map(transport: Transport, volume: Plain, inside: str) -> Found:
         text = None
     if answer.status != 200 or not isinstance(text, str):
         return _default(f"{where} has no `{key}`")
-    return Found(SourceFile(f"{where}, {key}", text), f"{where}, {key}")
+    return ConfigurationText(SourceFile(f"{where}, {key}", text), f"{where}, {key}")

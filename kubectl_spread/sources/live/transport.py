@@ -33,7 +33,7 @@ _CHUNK_BYTES = 1 << 18
 _LONGEST_CHAIN = 8
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """What the API server said; `body` is JSON where the status is 200."""
 
     status: int
@@ -88,7 +88,7 @@ class Transport:
         self._refreshing = threading.Lock()
         self.host = host_of(credentials.server)
 
-    def get(self, path: str, query: Optional[Mapping[str, str]] = None) -> Answer:
+    def get(self, path: str, query: Optional[Mapping[str, str]] = None) -> Response:
         """Ask for one path, again where the server has too much to do or an answer breaks off.
 
         Raises:
@@ -125,7 +125,7 @@ class Transport:
         if self._stopped.wait(seconds):
             raise ClusterError("interrupted")
 
-    def _checked(self, answer: Answer, path: str) -> Answer:
+    def _checked(self, answer: Response, path: str) -> Response:
         if answer.status == 401:
             why = "the credentials of the kubeconfig are missing, wrong or expired"
             if not self._credentials.sends:
@@ -141,7 +141,7 @@ class Transport:
             raise ClusterError(f"the server {self.host} is no API server: it sends us elsewhere ({answer.status})")
         return answer
 
-    def _answer(self, target: str, *, is_last: bool) -> tuple[Optional[Answer], Optional[float]]:
+    def _answer(self, target: str, *, is_last: bool) -> tuple[Optional[Response], Optional[float]]:
         """Return an answer and how long it asks us to wait; no answer if it broke off before the last attempt."""
         import urllib3
 
@@ -158,7 +158,7 @@ class Transport:
         kind = str(response.headers.get("Content-Type") or "")
         if response.status == 200 and not kind.startswith("application/json"):
             raise ClusterError(f"the server {self.host} is no API server: it answered with {kind or 'no type'}")
-        return Answer(response.status, body), _retry_after_s(response.headers.get("Retry-After"))
+        return Response(response.status, body), _retry_after_s(response.headers.get("Retry-After"))
 
     def _within_time(self, target: str) -> tuple[Any, bytes]:
         """Send a request and read the whole answer, within the timeout if there is one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from typing import Protocol
 
-from kubectl_spread.suggest.hypothetical import Scene
+from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.plan import Plan
 
 Plain = dict[str, Any]
@@ -18,19 +18,19 @@ class Action(Protocol):
     def is_of_manifest(self) -> bool:
         """Whether it is done to the pod's manifest; else to the cluster."""
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         """The scene once it is done."""
 
-    def plan(self, plan: Plan, scene: Scene) -> None:
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
         """Add what it does over time to a plan; `scene` is the one after the whole change."""
 
-    def lines(self, scene: Scene) -> list[str]:
+    def lines(self, scene: HypotheticalCluster) -> list[str]:
         """What changes, a line each, in terms of the object's fields."""
 
-    def commands(self, scene: Scene) -> list[str]:
+    def commands(self, scene: HypotheticalCluster) -> list[str]:
         """The command lines that do it, if some do."""
 
-    def documents(self, scene: Scene) -> list[Plain]:
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:
         """What a program needs to do it, an entry for each object."""
 
 

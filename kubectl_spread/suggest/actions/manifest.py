@@ -9,7 +9,7 @@ from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.actions.action import object_of
-from kubectl_spread.suggest.hypothetical import Scene
+from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.plan import Plan
 from kubectl_spread.suggest.target import command
@@ -26,13 +26,13 @@ class EditSpec(NamedTuple):
     def is_of_manifest(self) -> bool:
         return True
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.with_spec(self.ops)
 
-    def plan(self, plan: Plan, scene: Scene) -> None:
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
         plan.edit_template(self.ops, scene.recreation().pod)
 
-    def lines(self, scene: Scene) -> list[str]:
+    def lines(self, scene: HypotheticalCluster) -> list[str]:
         prefix = scene.problem.target.spec
         found = []
         for op in self.ops:
@@ -42,11 +42,11 @@ class EditSpec(NamedTuple):
                 found.append(f"{path_text((*prefix, *op.path))}: removed")
         return found
 
-    def commands(self, scene: Scene) -> list[str]:
+    def commands(self, scene: HypotheticalCluster) -> list[str]:
         problem = scene.problem
         return problem.target.commands(self.ops, problem.given.own)
 
-    def documents(self, scene: Scene) -> list[Plain]:
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:
         problem = scene.problem
         return problem.target.document(self.ops, problem.given.own)
 
@@ -63,17 +63,17 @@ class SetRollout(NamedTuple):
     def is_of_manifest(self) -> bool:
         return True
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         settings = scene.problem.rollout._replace(surge=0, unavailable=1)
         return scene.without_pods(self.deleted, replaced=False)._replace(rollout=settings)
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.edit_strategy({"maxSurge": 0, "maxUnavailable": 1})
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return ["spec.strategy.rollingUpdate.maxSurge: 0", "spec.strategy.rollingUpdate.maxUnavailable: 1"]
 
-    def commands(self, scene: Scene) -> list[str]:
+    def commands(self, scene: HypotheticalCluster) -> list[str]:
         target = scene.problem.target
         if not target.is_live:
             return []
@@ -81,7 +81,7 @@ class SetRollout(NamedTuple):
         rest = ("--type=merge", "-p", merge)
         return [command("patch", target.resource, target.name, namespace=target.namespace, rest=rest)]
 
-    def documents(self, scene: Scene) -> list[Plain]:
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:
         target = scene.problem.target
         path = ("spec", "strategy", "rollingUpdate")
         ops = [patch.put((*path, "maxSurge"), 0), patch.put((*path, "maxUnavailable"), 1)]

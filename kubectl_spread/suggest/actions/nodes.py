@@ -10,7 +10,7 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import UNSCHEDULABLE
-from kubectl_spread.suggest.hypothetical import Scene
+from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.plan import Plan
 from kubectl_spread.suggest.target import command
 
@@ -30,7 +30,7 @@ class EditNode(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         node = next(node for node in scene.cluster.nodes if node.name == self.node)
         return scene.with_nodes([self._changed(node)])
 
@@ -50,13 +50,13 @@ class EditNode(NamedTuple):
         taints = tuple(taint for taint in taints if taint != self.untainted)
         return node._replace(labels=labels, taints=taints)
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.change_node(self.node, self._changed)
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         found = []
         if self.labels:
             words = [f"{key}-" if value is None else f"{key}={value}" for key, value in self.labels]
@@ -69,7 +69,7 @@ class EditNode(NamedTuple):
             found.append(command("taint", "node", self.node, f"{self.untainted}-"))
         return found
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         document: Plain = {"kind": "Node", "name": self.node}
         if self.labels:
             document["labels"] = dict(self.labels)
@@ -91,19 +91,19 @@ class DeleteNode(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.with_nodes((), without=[self.node])
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.delete_node(self.node)
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return [command("delete", "node", self.node)]
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         return [{"kind": "Node", "name": self.node, "deleted": [self.node]}]
 
 
@@ -116,17 +116,17 @@ class AddNodes(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.with_nodes([self.node(plain) for plain in self.nodes])
 
     @staticmethod
     def node(plain: Plain) -> Node:
         return read.node(plain)
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.add_nodes(self.node(plain) for plain in self.nodes)
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         labels = self.nodes[0]["metadata"]["labels"]
         room = self.nodes[0]["status"]["allocatable"]
         return [
@@ -134,10 +134,10 @@ class AddNodes(NamedTuple):
             "allocatable: " + ", ".join(f"{key} {value}" for key, value in room.items()),
         ]
 
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         return [{"kind": "Node", "name": self.nodes[0]["metadata"]["name"], "added": list(self.nodes)}]
 
 
@@ -151,23 +151,23 @@ class AwaitNode(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         node = next(node for node in scene.cluster.nodes if node.name == self.node)
         return scene.with_nodes([self._ready(node)])
 
     def _ready(self, node: Node) -> Node:
         return node._replace(taints=tuple(taint for taint in node.taints if taint not in self.taints))
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.change_node(self.node, self._ready)
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         taints = [str(taint) for taint in self.taints]
         return [{"kind": "Node", "name": self.node, "awaited": "Ready", "taintsRemoved": taints}]
 
@@ -181,23 +181,23 @@ class AwaitRemoval(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         problem = scene.problem
         pods = problem.columns.pods[problem.columns.index[self.node]]
         ending = [pod for pod in pods if not (pod.owner is not None and pod.owner.kind in _BOUND_TO_NODES)]
         scene = scene.without_pods([pod for pod in ending if not pod.terminating], replaced=True)
         return scene.with_nodes((), without=[self.node])
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.delete_node(self.node)
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         return [{"kind": "Node", "name": self.node, "awaited": "Deleted", "deleted": [self.node]}]
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.suggest.actions.action import object_of
-from kubectl_spread.suggest.hypothetical import Scene
+from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.plan import Plan
 from kubectl_spread.suggest.target import command
 
@@ -24,19 +24,19 @@ class DeletePods(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.without_pods(self.pods, replaced=any(pod.owner is not None for pod in self.pods))
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.delete_pods(self.pods)
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return [command("delete", "pod", pod.name, namespace=pod.namespace) for pod in self.pods]
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         pod = self.pods[0]
         return [{**object_of("Pod", pod.namespace, pod.name), "deleted": [pod.name for pod in self.pods]}]
 
@@ -54,20 +54,20 @@ class AwaitPods(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.without_pods(self.pods, replaced=self.is_replaced)
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         if not self.is_replaced:  # the scheduler evicts the others by itself
             plan.end_pods(self.pods)
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         pod = self.pods[0]
         names = [pod.name for pod in self.pods]
         awaited = "Preempted" if self.is_replaced else "Deleted"
@@ -83,16 +83,16 @@ class FinishDeletion(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.without_pods([self.pod], replaced=False)
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.end_pods([self.pod])
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         pod = self.pod
         force = ("--grace-period=0", "--force", "--wait=false")
         lines = [command("delete", "pod", pod.name, namespace=pod.namespace, rest=force)]
@@ -101,7 +101,7 @@ class FinishDeletion(NamedTuple):
             lines.append(command("patch", "pod", pod.name, namespace=pod.namespace, rest=merge))
         return lines
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         return [{**object_of("Pod", self.pod.namespace, self.pod.name), "deleted": [self.pod.name]}]
 
 
@@ -118,20 +118,20 @@ class ScaleDown(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.without_pods(self.deleted, replaced=False)
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.scale(OwnerKey(self.kind, self.namespace, self.name), self.replicas)
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         called = f"{self.kind.lower()}/{self.name}"
         return [command("scale", called, namespace=self.namespace, rest=(f"--replicas={self.replicas}",))]
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         return [
             {
                 **object_of(self.kind, self.namespace, self.name),

@@ -13,7 +13,7 @@ from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.storage import StorageClass
 from kubectl_spread.suggest.actions.action import object_of
-from kubectl_spread.suggest.hypothetical import Scene
+from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.plan import Plan
 from kubectl_spread.suggest.target import command
@@ -31,17 +31,17 @@ class CreateClaims(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene._replace(cluster=scene.cluster._replace(storage=self._with_claims(scene.cluster.storage)))
 
     def _with_claims(self, storage: Storage) -> Storage:
         made = [read_claim(plain) for plain in self.claims]
         return storage._replace(claims={**storage.claims, **{claim.key: claim for claim in made}})
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.change_storage(self._with_claims)
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         found = []
         for plain in self.claims:
             spec = plain["spec"]
@@ -51,7 +51,7 @@ class CreateClaims(NamedTuple):
             found.append(f"PersistentVolumeClaim {plain['metadata']['name']}: {size}, {modes}{in_class}")
         return found
 
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         import json
 
         found = []
@@ -60,7 +60,7 @@ class CreateClaims(NamedTuple):
             found.append(f"echo {text} | kubectl create -f -")
         return found
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         metadata = self.claims[0]["metadata"]
         named = object_of("PersistentVolumeClaim", metadata["namespace"], metadata["name"])
         return [{**named, "added": list(self.claims)}]
@@ -77,25 +77,25 @@ class EditClass(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene._replace(cluster=scene.cluster._replace(storage=self._with_class(scene.cluster.storage)))
 
     def _with_class(self, storage: Storage) -> Storage:
         return storage._replace(classes={**storage.classes, self.after.name: self.after})
 
-    def plan(self, plan: Plan, scene: Scene) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.change_storage(self._with_class)
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def commands(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         get = command("get", "storageclass", self.before.name, rest=("-o", "json"))
         ops = patch_text(self.ops)
         edit = command("patch", "--local", "-f", "-", "--type=json", "-o", "json", "-p", ops)
         return [f"{get} | {edit} | kubectl replace --force -f -"]
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         return [{"kind": "StorageClass", "name": self.before.name, "patch": [op.document() for op in self.ops]}]
 
 
@@ -108,7 +108,7 @@ class DeleteClaims(NamedTuple):
     def is_of_manifest(self) -> bool:
         return False
 
-    def apply(self, scene: Scene) -> Scene:
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene._replace(cluster=scene.cluster._replace(storage=self._without_claims(scene.cluster.storage)))
 
     def _without_claims(self, storage: Storage) -> Storage:
@@ -121,7 +121,7 @@ class DeleteClaims(NamedTuple):
             )
         return storage._replace(claims=claims, volumes=volumes)
 
-    def plan(self, plan: Plan, scene: Scene) -> None:
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
         plan.change_storage(self._without_claims)
         wanted = set(self.claims)
         own = scene.problem.given.own
@@ -131,10 +131,10 @@ class DeleteClaims(NamedTuple):
             pod for pod in own if any(ObjectKey(pod.namespace, volume.claim) in wanted for volume in pod.cls.volumes)
         )
 
-    def lines(self, scene: Scene) -> list[str]:  # noqa: ARG002
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         return []
 
-    def commands(self, scene: Scene) -> list[str]:
+    def commands(self, scene: HypotheticalCluster) -> list[str]:
         """The claims go once the pods that wait with them are deleted; those that nobody makes are created again."""
         found = [
             command("delete", "pvc", key.name, namespace=key.namespace, rest=("--wait=false",))
@@ -153,13 +153,13 @@ class DeleteClaims(NamedTuple):
             found.append(target.anew() if target.kind == "Pod" else _deleted(pods))
         return found
 
-    def documents(self, scene: Scene) -> list[Plain]:  # noqa: ARG002
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         key = self.claims[0]
         deleted = [claim.name for claim in self.claims]
         return [{**object_of("PersistentVolumeClaim", key.namespace, key.name), "deleted": deleted}]
 
 
-def _is_made_again(key: ObjectKey, scene: Scene) -> bool:
+def _is_made_again(key: ObjectKey, scene: HypotheticalCluster) -> bool:
     """Whether the claim is named as a claim template of a StatefulSet names those of its pods."""
     problem = scene.problem
     pods = (*problem.given.own, *problem.given.running)

@@ -21,9 +21,9 @@ from kubectl_spread.suggest.moves import selectors
 from kubectl_spread.suggest.moves import stale
 from kubectl_spread.suggest.moves import storage
 from kubectl_spread.suggest.moves import waiting
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 
-Move = Callable[[Problem], Iterator[Ladder]]
+Move = Callable[[PendingPodProblem], Iterator[Ladder]]
 
 MOVES: tuple[Move, ...] = (
     waiting.propose,

@@ -29,7 +29,7 @@ from kubectl_spread.suggest.patch import put
 from kubectl_spread.suggest.patch import test
 from kubectl_spread.suggest.pod_spec import PREFERRED
 from kubectl_spread.suggest.pod_spec import REQUIRED
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.system_taints import is_of_system
 from kubectl_spread.text.node import Route
 
@@ -39,7 +39,7 @@ _MOST_TAINTS = 5
 _RISKY = ("node-role.kubernetes.io/",)
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Rules about nodes and pods made weaker, or right."""
     refusing = {item.plugin for item in problem.explanation.requirements}
     if names.INTER_POD_AFFINITY in refusing:
@@ -54,7 +54,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
         yield from _tolerations(problem)
 
 
-def _pods(problem: Problem, field: str) -> Iterator[Ladder]:
+def _pods(problem: PendingPodProblem, field: str) -> Iterator[Ladder]:
     rules = fields(fields(problem.spec.get("affinity")).get(field))
     terms = mappings(rules.get(REQUIRED))
     for at, term in enumerate(terms):
@@ -86,7 +86,7 @@ def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
     )
 
 
-def _of_revision(problem: Problem, at: int, term: Plain) -> Iterator[Ladder]:
+def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[Ladder]:
     """Keep pods apart from those of their own revision only, so that a rollout finds room beside the old ones.
 
     Where old pods run that keep all others away themselves, the first rollout must take one of them away first.
@@ -116,7 +116,7 @@ def _of_revision(problem: Problem, at: int, term: Plain) -> Iterator[Ladder]:
         yield single(Change(title, actions, "matchLabelKeys", Rank.ROLLOUT, weight=1, gives_up=gives_up))
 
 
-def _node_selector(problem: Problem) -> Iterator[Ladder]:
+def _node_selector(problem: PendingPodProblem) -> Iterator[Ladder]:
     selector = fields(problem.spec.get("nodeSelector"))
     relaxes = of_plugin(problem, names.NODE_AFFINITY)
     for key, value in selector.items():
@@ -140,7 +140,7 @@ def _node_selector(problem: Problem) -> Iterator[Ladder]:
         )
 
 
-def _meant(problem: Problem, key: str, value: str) -> tuple[str, str]:
+def _meant(problem: PendingPodProblem, key: str, value: str) -> tuple[str, str]:
     """The label that nodes have and that another one, which none has, is meant to be; the same where none is near."""
     nodes = problem.cluster.nodes
     values = {node.labels[key] for node in nodes if key in node.labels}
@@ -159,7 +159,7 @@ def _meant(problem: Problem, key: str, value: str) -> tuple[str, str]:
     return (key, near) if near else (key, value)
 
 
-def _node_affinity(problem: Problem) -> Iterator[Ladder]:
+def _node_affinity(problem: PendingPodProblem) -> Iterator[Ladder]:
     rules = fields(fields(problem.spec.get("affinity")).get("nodeAffinity"))
     if not rules.get(REQUIRED):
         return
@@ -184,7 +184,7 @@ def _node_affinity(problem: Problem) -> Iterator[Ladder]:
     )
 
 
-def _corrected(problem: Problem, where: Route, expression: Plain) -> Iterator[Ladder]:
+def _corrected(problem: PendingPodProblem, where: Route, expression: Plain) -> Iterator[Ladder]:
     """A condition on a label that no node has, where some have another spelling of it."""
     key, values = expression.get("key") or "", strings(expression.get("values"))
     if expression.get("operator") not in ("In", "Exists"):
@@ -220,7 +220,7 @@ def _without_condition(where: Route, expression: Plain) -> Change:
     )
 
 
-def _tolerations(problem: Problem) -> Iterator[Ladder]:
+def _tolerations(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Let the pod tolerate the taints of nodes, those that say the node is unfit last."""
     untolerated = problem.columns.untolerated(problem.pod.cls.tolerations)
     taints = [taint for taint in dict.fromkeys(untolerated) if taint is not None and not is_of_system(taint)]

@@ -23,7 +23,7 @@ from kubectl_spread.suggest.patch import drop
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.patch import put
 from kubectl_spread.suggest.patch import test
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.text.node import Route
 
 FIELD = "topologySpreadConstraints"
@@ -33,7 +33,7 @@ _MOST_SKEW = 1_000
 _TIGHT = 3  # a maxSkew up to this still spreads pods, however few they are
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Changes of each hard constraint of the pod."""
     reports = problem.reports
     if problem.owner.kind == "DaemonSet" and reports:
@@ -59,14 +59,14 @@ def guarded(report: ConstraintReport, *ops: Op) -> tuple[Op, ...]:
     return (test(route(report, "topologyKey"), report.constraint.topology_key), *ops)
 
 
-def named(problem: Problem, report: ConstraintReport) -> str:
+def named(problem: PendingPodProblem, report: ConstraintReport) -> str:
     """A constraint in a sentence: by its key, and by its place where several have that key."""
     key = report.constraint.topology_key
     same = [item for item in problem.pod.cls.constraints if item.topology_key == key]
     return f"the constraint on {key}" if len(same) == 1 else f"{FIELD}[{report.constraint.position}]"
 
 
-def _max_skew(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+def _max_skew(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
     """From the smallest skew that lets this pod into some domain it can use, up to what all pods could need."""
     usable = {domain.skew_if_placed for domain in report.domains if domain.usable and domain.skew_if_placed is not None}
     if not usable:
@@ -92,7 +92,7 @@ def _max_skew(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
     yield Ladder(max(1, most - least + 1), step)
 
 
-def _softened(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
     constraint = report.constraint
     pairs = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
     relaxes = of_constraint(problem, constraint.position)
@@ -136,7 +136,7 @@ def _of_daemons() -> Change:
     )
 
 
-def _defaults(problem: Problem) -> Iterator[Ladder]:
+def _defaults(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Constraints of the pod's own, which take the place of hard ones that the scheduler's configuration has."""
     defaults = [item for item in problem.explanation.constraints if item.constraint.is_hard and item.is_default]
     if not defaults or problem.pod.cls.constraints or not problem.own_labels:
@@ -162,7 +162,7 @@ def _defaults(problem: Problem) -> Iterator[Ladder]:
     )
 
 
-def _min_domains(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+def _min_domains(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
     if not report.is_below_min_domains:
         return
     there = report.eligible_domains
@@ -190,7 +190,7 @@ def _min_domains(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]
     yield single(change)
 
 
-def _policies(problem: Problem, reports: list[ConstraintReport]) -> Iterator[Ladder]:
+def _policies(problem: PendingPodProblem, reports: list[ConstraintReport]) -> Iterator[Ladder]:
     """Let constraints count only nodes that the pod may use: of taints, of affinity, of both."""
     taints = [item for item in reports if item.constraint.node_taints_policy != HONOR]
     affinity = [item for item in reports if item.constraint.node_affinity_policy == IGNORE]
@@ -246,12 +246,12 @@ def _policies(problem: Problem, reports: list[ConstraintReport]) -> Iterator[Lad
         )
 
 
-def _has_tainted(problem: Problem) -> bool:
+def _has_tainted(problem: PendingPodProblem) -> bool:
     untolerated = problem.columns.untolerated(problem.pod.cls.tolerations)
     return any(taint is not None for taint in untolerated)
 
 
-def _keys(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+def _keys(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
     """Another key, where no node has this one."""
     key = report.constraint.topology_key
     nodes = problem.cluster.nodes
@@ -269,12 +269,12 @@ def _keys(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
         yield single(_with_key(report, HOSTNAME, rank=Rank.OTHER_KEY, gives_up=gives_up))
 
 
-def has_meant_key(problem: Problem, report: ConstraintReport) -> bool:
+def has_meant_key(problem: PendingPodProblem, report: ConstraintReport) -> bool:
     """Whether no node has the key of a constraint, and the nodes have one that was meant."""
     return len(report.without_key) == problem.columns.n and bool(_known_as(problem, report.constraint.topology_key))
 
 
-def _known_as(problem: Problem, key: str) -> str:
+def _known_as(problem: PendingPodProblem, key: str) -> str:
     """The label of some node that a key, which no node has, is meant to be; empty where there is none."""
     nodes = problem.cluster.nodes
     present = {label for node in nodes for label in node.labels}

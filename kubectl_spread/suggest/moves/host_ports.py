@@ -15,12 +15,12 @@ from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.patch import drop
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.patch import test
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 
 Plain = dict[str, Any]
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Drop the host ports; a Service reaches the pods by their container ports."""
     refused = of_kind(problem, RequirementKind.PORT)
     if not refused or not problem.given.is_template_known or problem.spec.get("hostNetwork"):

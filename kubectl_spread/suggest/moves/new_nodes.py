@@ -25,7 +25,7 @@ from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.moves.constraints import has_meant_key
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.system_taints import is_unfit
 
 Plain = dict[str, Any]
@@ -41,7 +41,7 @@ _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes
 _ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Nodes for a domain that holds a minimum, for a new one where domains are missing, or for any."""
     places = [] if problem.owner.kind == "DaemonSet" else _places(problem)  # each of its pods has its node
     for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
@@ -50,7 +50,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
             yield _ladder(problem, place, labels, weight=number)
 
 
-def _is_open(problem: Problem, place: dict[str, str]) -> bool:
+def _is_open(problem: PendingPodProblem, place: dict[str, str]) -> bool:
     """Return whether a node belongs there.
 
     None belongs in a domain that is down or about to go, whose value is misspelt, or whose nodes all have another
@@ -66,12 +66,12 @@ def _is_open(problem: Problem, place: dict[str, str]) -> bool:
     return not (is_unfit(there) or is_misspelt or is_other_system)
 
 
-def _nodes_at(problem: Problem, place: dict[str, str]) -> list[Node]:
+def _nodes_at(problem: PendingPodProblem, place: dict[str, str]) -> list[Node]:
     nodes = problem.cluster.nodes
     return [node for node in nodes if all(node.labels.get(key) == value for key, value in place.items())]
 
 
-def _lacks_capacity(problem: Problem, place: dict[str, str]) -> bool:
+def _lacks_capacity(problem: PendingPodProblem, place: dict[str, str]) -> bool:
     """Return whether some node at a place refuses the pod for want of room alone: it is full, or others are there."""
     full = (names.NODE_RESOURCES_FIT, names.NODE_PORTS, names.INTER_POD_AFFINITY, names.NODE_VOLUME_LIMITS)
     for node in _nodes_at(problem, place):
@@ -91,7 +91,7 @@ def is_control_plane(node: Node) -> bool:
     )
 
 
-def _places(problem: Problem) -> list[dict[str, str]]:
+def _places(problem: PendingPodProblem) -> list[dict[str, str]]:
     """Labels that tell where a node is wanted."""
     places = [place for place in _of_volumes(problem) if place]
     for report in problem.reports:
@@ -108,7 +108,7 @@ def _places(problem: Problem) -> list[dict[str, str]]:
     return [*places, {}]
 
 
-def _volumes(problem: Problem) -> list[Volume]:
+def _volumes(problem: PendingPodProblem) -> list[Volume]:
     """The volumes that the pod has already."""
     storage, pod = problem.cluster.storage, problem.pod
     claims = [storage.claims.get(ObjectKey(pod.namespace, volume.claim)) for volume in pod.cls.volumes if volume.claim]
@@ -116,7 +116,7 @@ def _volumes(problem: Problem) -> list[Volume]:
     return [storage.volumes[name] for name in names if name in storage.volumes]
 
 
-def _of_volumes(problem: Problem) -> Iterator[dict[str, str]]:
+def _of_volumes(problem: PendingPodProblem) -> Iterator[dict[str, str]]:
     """Where volumes can be reached from and no node is that the pod may use."""
     for volume in _volumes(problem):
         for term in (volume.terms or ())[:_MOST_PLACES]:
@@ -134,14 +134,14 @@ def _met(term: NodeSelectorTerm) -> dict[str, str]:
     }
 
 
-def _new_value(problem: Problem, key: str) -> str:
+def _new_value(problem: PendingPodProblem, key: str) -> str:
     """A value of a label that no node has."""
     values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
     names = ("new", *(f"new-{number}" for number in range(1, len(values) + 2)))
     return next(name for name in names if name not in values)
 
 
-def _labels(problem: Problem, place: dict[str, str]) -> Optional[dict[str, str]]:
+def _labels(problem: PendingPodProblem, place: dict[str, str]) -> Optional[dict[str, str]]:
     """Those of a node to be like, with the place's; None where the pod could not use any such node.
 
     Like one of the domain, else one that the pod could use, else any that it may; where it may use none, one that has
@@ -173,14 +173,14 @@ def _moved(labels: Labels, place: dict[str, str]) -> dict[str, str]:
     return {**kept, **place}
 
 
-def _is_allowed(problem: Problem, labels: Labels) -> bool:
+def _is_allowed(problem: PendingPodProblem, labels: Labels) -> bool:
     """Whether the pod may use a node with these labels, and reaches its volumes from there."""
     return problem.pod.cls.node_requirement.matches(labels, "") and all(
         volume.matches_node(labels) for volume in _volumes(problem)
     )
 
 
-def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
+def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
     """One node with room for one pod; then for two, and so on; then more nodes with room for all."""
     rank = _rank(problem, place)
     waiting = problem.given.pending + problem.missing
@@ -208,14 +208,14 @@ def _ladder(problem: Problem, place: dict[str, str], labels: dict[str, str], *, 
     return Ladder(len(sizes) * (2 if problem.rivals else 1), step)
 
 
-def _rank(problem: Problem, place: dict[str, str]) -> Rank:
+def _rank(problem: PendingPodProblem, place: dict[str, str]) -> Rank:
     if _lacks_capacity(problem, place):
         return Rank.CAPACITY
     there = _nodes_at(problem, place)
     return Rank.FIRST_NODE if there and all(map(is_control_plane, there)) else Rank.NEW_NODE
 
 
-def _pods_on_a_usual_node(problem: Problem) -> int:
+def _pods_on_a_usual_node(problem: PendingPodProblem) -> int:
     """How many of the pods an empty node of the cluster takes: the middle one of those that take any; at least 1."""
     requests = [(name, amount) for name, amount in problem.pod.cls.requests if amount and name != PODS]
     fitting = sorted(
@@ -227,7 +227,7 @@ def _pods_on_a_usual_node(problem: Problem) -> int:
     return fitting[len(fitting) // 2] if fitting else 1
 
 
-def _room(problem: Problem, pods: int, *, with_rivals: bool) -> dict[str, str]:
+def _room(problem: PendingPodProblem, pods: int, *, with_rivals: bool) -> dict[str, str]:
     """Allocatable for so many pods of the problem, in whole cores and in gibibytes where it is about that much."""
     room: dict[str, str] = {}
     wanted = Counter({name: amount * pods for name, amount in problem.pod.cls.requests})
@@ -251,7 +251,7 @@ def _size(room: dict[str, str]) -> str:
     return ", ".join(f"{name} {amount}" for name, amount in told.items())
 
 
-def _node(problem: Problem, labels: dict[str, str], room: dict[str, str], number: int) -> Plain:
+def _node(problem: PendingPodProblem, labels: dict[str, str], room: dict[str, str], number: int) -> Plain:
     name = f"new-node-{number}"
     while name in problem.columns.index:
         name = f"{name}-x"

@@ -24,13 +24,13 @@ from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.patch import put
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 
 _OF_EVERY_NODE = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE, PODS})
 _MOST_LABELLED = 20
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """A nodeSelector for the nodes that can run the pods, so that no other node counts as a domain."""
     if not problem.reports or problem.owner.kind == "DaemonSet":
         return
@@ -38,7 +38,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
     yield from _device(problem)
 
 
-def _system(problem: Problem) -> Iterator[Ladder]:
+def _system(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Ask for the operating system of the pods, where the cluster has nodes of several."""
     systems = {node.labels[OS] for node in problem.cluster.nodes if OS in node.labels}
     wanted = problem.operating_system
@@ -56,7 +56,7 @@ def _system(problem: Problem) -> Iterator[Ladder]:
     )
 
 
-def _device(problem: Problem) -> Iterator[Ladder]:
+def _device(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Ask for the nodes that have a resource, where only some have it at all."""
     lacking = (item.key for item in problem.explanation.requirements if item.kind is RequirementKind.RESOURCE)
     for resource in dict.fromkeys(lacking):
@@ -70,7 +70,7 @@ def _device(problem: Problem) -> Iterator[Ladder]:
             yield single(_with_device(problem, resource, key, value, unlabelled))
 
 
-def _with_device(problem: Problem, resource: str, key: str, value: str, unlabelled: Sequence[Node]) -> Change:
+def _with_device(problem: PendingPodProblem, resource: str, key: str, value: str, unlabelled: Sequence[Node]) -> Change:
     actions: list[Action] = [EditNode(node.name, ((key, value),)) for node in unlabelled]
     labels = f", and label {', '.join(node.name for node in unlabelled)} so" if unlabelled else ""
     return Change(
@@ -95,13 +95,13 @@ def _label_of(having: Iterable[Node], others: Iterable[Node]) -> tuple[str, str]
     return min(telling, key=lambda item: ("gpu" not in item[0] and "accelerator" not in item[0], item), default=None)
 
 
-def _asks_for(problem: Problem, key: str) -> bool:
+def _asks_for(problem: PendingPodProblem, key: str) -> bool:
     cls = problem.pod.cls
     terms = cls.node_affinity.required or ()
     return key in dict(cls.node_selector) or any(item.key == key for term in terms for item in term.match_expressions)
 
 
-def _selecting(problem: Problem, key: str, value: str) -> tuple[Op, ...]:
+def _selecting(problem: PendingPodProblem, key: str, value: str) -> tuple[Op, ...]:
     if fields(problem.spec.get("nodeSelector")):
         return (put(("nodeSelector", key), value),)
     return (put(("nodeSelector",), {key: value}),)

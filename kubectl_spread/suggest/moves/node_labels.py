@@ -19,7 +19,7 @@ from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.moves.constraints import has_meant_key
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 
 _MOST = 4  # values that are each proposed, and nodes
 _MOST_LABELLED = 20  # nodes that are labelled one by one
@@ -31,7 +31,7 @@ _SAME_PLACE = {
 _Pairs = list[tuple[Node, str]]
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Labels that are right, or that are there at all."""
     for report in problem.reports:
         yield from _misspelt(problem, report)
@@ -40,7 +40,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
         yield from _missing(problem, report)
 
 
-def _misspelt(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+def _misspelt(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
     """A value that is another one in a spelling of its own: us-east1b for us-east-1b."""
     key = report.constraint.topology_key
     for wrong, right in misspelt.values(problem.cluster.nodes, key).items():
@@ -60,7 +60,7 @@ def _misspelt(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
         )
 
 
-def _empty(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+def _empty(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
     key = report.constraint.topology_key
     empty = [node for node in problem.cluster.nodes if node.labels.get(key) == ""]
     if empty and len(empty) <= _MOST:
@@ -75,7 +75,7 @@ def _empty(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
         )
 
 
-def _shared(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+def _shared(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
     """One host name for several nodes."""
     key = report.constraint.topology_key
     if key != HOSTNAME:
@@ -95,7 +95,7 @@ def _shared(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
         )
 
 
-def _missing(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+def _missing(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
     """A label for nodes that lack it."""
     key = report.constraint.topology_key
     missing = [node for node in problem.cluster.nodes if key not in node.labels]
@@ -114,7 +114,7 @@ def _known(node: Node, key: str) -> str:
     return same or node.labels.get(misspelt.spelling_of(key, node.labels), "")
 
 
-def _unknown(problem: Problem, report: ConstraintReport, missing: list[Node]) -> Iterator[Ladder]:
+def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list[Node]) -> Iterator[Ladder]:
     """Nodes whose value nobody tells: all of them that would take the pod, then one by one."""
     key = report.constraint.topology_key
     note = (f"write the value of {key} that is true of each node; these were simulated",)
@@ -135,7 +135,7 @@ def _unknown(problem: Problem, report: ConstraintReport, missing: list[Node]) ->
             yield single(_labelled([(node, value)], key, rank=Rank.NEW_LABEL, notes=note, fold=fold, weight=99))
 
 
-def _would_take(problem: Problem, node: Node) -> bool:
+def _would_take(problem: PendingPodProblem, node: Node) -> bool:
     at = problem.columns.index[node.name]
     others = [item for item in problem.filtered.plugin_results if item.plugin != names.POD_TOPOLOGY_SPREAD]
     return all(not item.bits[at] for item in others)

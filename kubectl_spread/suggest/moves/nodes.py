@@ -22,7 +22,7 @@ from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.moves import equal_nodes
 from kubectl_spread.suggest.moves.new_nodes import is_control_plane
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.system_taints import is_down
 from kubectl_spread.suggest.system_taints import is_leaving
 from kubectl_spread.suggest.system_taints import is_of_system
@@ -30,7 +30,7 @@ from kubectl_spread.suggest.system_taints import is_of_system
 _MOST = 4  # nodes that are each proposed for one kind of change
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Changes of nodes that hold a minimum down, or that would take the pod."""
     yield from _uncordoned(problem)
     yield from _untainted(problem)
@@ -39,7 +39,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
     yield from _selected(problem)
 
 
-def _by_minimum(problem: Problem, nodes: Iterable[Node]) -> list[Node]:
+def _by_minimum(problem: PendingPodProblem, nodes: Iterable[Node]) -> list[Node]:
     """Nodes, first those whose domain holds a minimum: that is where a pod is missing."""
     held = {(report.constraint.topology_key, value) for report in problem.reports for value in report.minimum_in}
     return sorted(
@@ -47,11 +47,11 @@ def _by_minimum(problem: Problem, nodes: Iterable[Node]) -> list[Node]:
     )
 
 
-def _keys(problem: Problem) -> list[str]:
+def _keys(problem: PendingPodProblem) -> list[str]:
     return list(dict.fromkeys(report.constraint.topology_key for report in problem.reports))
 
 
-def _uncordoned(problem: Problem) -> Iterator[Ladder]:
+def _uncordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
     cordoned = (node for node in problem.cluster.nodes if node.unschedulable and not is_leaving(node))
     relaxes = of_kind(problem, RequirementKind.CORDON)
 
@@ -71,7 +71,7 @@ def _uncordoned(problem: Problem) -> Iterator[Ladder]:
         yield equal_nodes.ladder(group, change)
 
 
-def _untainted(problem: Problem) -> Iterator[Ladder]:
+def _untainted(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Remove a taint that somebody put on nodes; those that a component of the cluster sets stay."""
     tolerations = problem.pod.cls.tolerations
     chosen = (
@@ -99,7 +99,7 @@ def _without_taint(taint: Taint, nodes: Sequence[Node], named: str) -> Change:
     )
 
 
-def _recordoned(problem: Problem) -> Iterator[Ladder]:
+def _recordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Cordons without the taint that comes with them: a constraint that honours taints counts such nodes."""
     nodes = [node for node in problem.cluster.nodes if node.unschedulable and UNSCHEDULABLE not in node.taints]
     if nodes:
@@ -115,7 +115,7 @@ def _recordoned(problem: Problem) -> Iterator[Ladder]:
         )
 
 
-def _deleted(problem: Problem) -> Iterator[Ladder]:
+def _deleted(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Nodes that nobody may use and nobody does: those of one domain that holds a minimum, all at once."""
     idle = {node.name for node in problem.cluster.nodes if _is_idle(problem, node)}
     for report in problem.reports if idle else ():
@@ -139,7 +139,7 @@ def _deleted(problem: Problem) -> Iterator[Ladder]:
                 )
 
 
-def _is_idle(problem: Problem, node: Node) -> bool:
+def _is_idle(problem: PendingPodProblem, node: Node) -> bool:
     """Whether a node is cordoned, or down, and runs nothing but pods of its own."""
     if not (node.unschedulable or is_down(node)) or is_control_plane(node) or is_leaving(node):
         return False
@@ -147,7 +147,7 @@ def _is_idle(problem: Problem, node: Node) -> bool:
     return all(pod.owner is not None and pod.owner.kind in ("DaemonSet", "Node") for pod in pods)
 
 
-def _selected(problem: Problem) -> Iterator[Ladder]:
+def _selected(problem: PendingPodProblem) -> Iterator[Ladder]:
     """A label that nodeSelector asks for, on nodes that have everything else; none that a node is born with."""
     asked = dict(problem.pod.cls.node_selector)
     missing = {key: value for key, value in asked.items() if not key.startswith(_BORN_WITH)}

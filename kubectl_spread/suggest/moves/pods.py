@@ -18,7 +18,7 @@ from kubectl_spread.suggest.change import Damage
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 
 _CREATED_AGAIN = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
 _MOST_ASKED = 400  # pods of which it is asked whether the node fits without them
@@ -27,7 +27,7 @@ _MOST_OWN = 8
 _MOST_SCALED = 3
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Pods whose absence lets the pod in."""
     found = in_the_way(problem)
     for pod in found[:_MOST]:
@@ -36,12 +36,12 @@ def propose(problem: Problem) -> Iterator[Ladder]:
     yield from _scaled(problem, found)
 
 
-def in_the_way(problem: Problem) -> list[Pod]:
+def in_the_way(problem: PendingPodProblem) -> list[Pod]:
     """Return the pods without any one of which their node would take the pod."""
     return list(_in_the_way(problem))
 
 
-def _in_the_way(problem: Problem) -> Iterator[Pod]:
+def _in_the_way(problem: PendingPodProblem) -> Iterator[Pod]:
     filtered, columns = problem.filtered, problem.columns
     asked = 0
     for at in range(columns.n):
@@ -60,7 +60,7 @@ def _is_replaced(pod: Pod) -> bool:
     return pod.owner is not None and pod.owner.kind in _CREATED_AGAIN and not pod.terminating
 
 
-def _without(problem: Problem, pod: Pod) -> Iterator[Ladder]:
+def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Ladder]:
     if pod.terminating:
         why = f", whose finalizers hold it: {', '.join(pod.finalizers)}" if pod.finalizers else ""
         yield single(
@@ -91,7 +91,7 @@ def _without(problem: Problem, pod: Pod) -> Iterator[Ladder]:
     )
 
 
-def _budget(problem: Problem, pod: Pod) -> Iterator[str]:
+def _budget(problem: PendingPodProblem, pod: Pod) -> Iterator[str]:
     """What a PodDisruptionBudget would say, if anybody asked it."""
     labels = dict(pod.cls.labels)
     for budget in problem.cluster.budgets:
@@ -100,7 +100,7 @@ def _budget(problem: Problem, pod: Pod) -> Iterator[str]:
             yield f"the PodDisruptionBudget {budget.name} allows no eviction now, which kubectl delete does not ask"
 
 
-def _siblings(problem: Problem) -> Iterator[Ladder]:
+def _siblings(problem: PendingPodProblem) -> Iterator[Ladder]:
     """The youngest pod of the workload in each domain that is full, as one less there lets another in."""
     columns = problem.columns
     proposed = 0
@@ -121,7 +121,7 @@ def _siblings(problem: Problem) -> Iterator[Ladder]:
                 yield from _without(problem, pod)
 
 
-def _scaled(problem: Problem, in_the_way: list[Pod]) -> Iterator[Ladder]:
+def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Ladder]:
     """Fewer replicas of another workload, down to one, as its controller would choose them."""
     owners = Counter(
         owner

@@ -16,12 +16,12 @@ from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.patch import put
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 
 _NODE_AGENT = "system-node-critical"
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Let a DaemonSet's pods preempt those that fill their nodes."""
     full = (RequirementKind.RESOURCE, RequirementKind.PODS, RequirementKind.PORT)
     if problem.owner.kind != "DaemonSet" or not any(item.kind in full for item in problem.explanation.requirements):
@@ -34,7 +34,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
             return
 
 
-def _classes(problem: Problem) -> list[tuple[str, int]]:
+def _classes(problem: PendingPodProblem) -> list[tuple[str, int]]:
     """The cluster's own classes above the pod's priority, the lowest first; then that of node agents."""
     classes = problem.cluster.priority_classes
     own = [
@@ -47,7 +47,7 @@ def _classes(problem: Problem) -> list[tuple[str, int]]:
     return [*sorted(own, key=lambda item: item[1]), (_NODE_AGENT, classes[_NODE_AGENT].value)]
 
 
-def _victims(problem: Problem, pod: Pod) -> tuple[Pod, ...]:
+def _victims(problem: PendingPodProblem, pod: Pod) -> tuple[Pod, ...]:
     scheduler = Scheduler(problem.columns.changed(problem.cluster), problem.profiles)
     filtered = scheduler.filter(pod)
     return () if filtered.feasible.any() else post_filter(pod, filtered, scheduler).victims

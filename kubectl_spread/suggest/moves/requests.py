@@ -18,13 +18,13 @@ from kubectl_spread.suggest.change import of_spec
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.patch import put
 from kubectl_spread.suggest.patch import test
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 
 _MEBI = 1024 * 1024
 _LEAST_PART = 4  # no request is lowered to less than a quarter
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Lower the largest container's request of what nodes lack; only where the containers are known."""
     if not problem.given.is_template_known:
         return
@@ -38,7 +38,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
             yield from _lowered(problem, resource, requirement)
 
 
-def _lowered(problem: Problem, resource: str, requirement: Requirement) -> Iterator[Ladder]:
+def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement) -> Iterator[Ladder]:
     container = _largest(problem, resource)
     if container is None:
         return
@@ -68,7 +68,7 @@ def _lowered(problem: Problem, resource: str, requirement: Requirement) -> Itera
         yield Ladder(len(steps), step)
 
 
-def _largest(problem: Problem, resource: str) -> Optional[tuple[int, int]]:
+def _largest(problem: PendingPodProblem, resource: str) -> Optional[tuple[int, int]]:
     """The container that asks for the most, and how much: milli-CPU or bytes; None where that is not said in it."""
     found = []
     for at, container in enumerate(mappings(problem.spec.get("containers"))):

@@ -11,25 +11,25 @@ from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 
 TITLE = "set maxSurge: 0 and maxUnavailable: 1, so that an old pod goes before a new one comes"
 GIVES_UP = "one replica less than asked for is there while a rollout lasts"
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Let an old pod go before a new one comes."""
     for deleted in first_deleted(problem):
         yield single(Change(TITLE, (SetRollout((deleted,)),), "rollout", Rank.ROLLOUT, gives_up=GIVES_UP))
 
 
-def is_stuck_for_room(problem: Problem, change: Change) -> bool:
+def is_stuck_for_room(problem: PendingPodProblem, change: Change) -> bool:
     """Return whether a change of a Deployment's template could fail because new pods come beside the old ones."""
     is_rolled_out = problem.owner.kind == "Deployment" and change.edits_template and problem.target.is_live
     return is_rolled_out and change.family not in ("rollout", "matchLabelKeys") and problem.rollout.may_surge
 
 
-def first_deleted(problem: Problem) -> Iterator[Pod]:
+def first_deleted(problem: PendingPodProblem) -> Iterator[Pod]:
     """The pod that the controller of the old revision would delete first; none where no other revision runs.
 
     Of pods that are ready those go first that share their node with most others, and of these the youngest.

@@ -15,10 +15,10 @@ from kubectl_spread.suggest.moves.constraints import named
 from kubectl_spread.suggest.moves.constraints import route
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.patch import put
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Selectors that match the pods of the workload, and no others."""
     for report in problem.reports:
         if not report.self_match:
@@ -29,7 +29,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
     yield from _revisions(problem)
 
 
-def _own(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+def _own(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
     """A selector that leaves out the pod itself, so that the count does not change when it is placed."""
     labels = _stable(problem, report)
     if labels:
@@ -45,7 +45,7 @@ def _own(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
         )
 
 
-def _stable(problem: Problem, report: ConstraintReport) -> dict[str, str]:
+def _stable(problem: PendingPodProblem, report: ConstraintReport) -> dict[str, str]:
     """What the controller selects by, else all labels of the pod; the API server refuses those in matchLabelKeys."""
     own = problem.own_labels
     chosen = (problem.owner.selector or {}).get("matchLabels") or own
@@ -53,7 +53,7 @@ def _stable(problem: Problem, report: ConstraintReport) -> dict[str, str]:
     return {key: value for key, value in chosen.items() if key not in taken and own.get(key) == value}
 
 
-def _narrowed(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
     """One more label, or all of them, where pods of other workloads are counted."""
     labels_of_all = [dict(group.labels) for group in problem.counted(report.selector)]
     others = [labels for labels in labels_of_all if not problem.is_own(labels)]
@@ -86,7 +86,7 @@ def _narrowed(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
     )
 
 
-def _revision(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
+def _revision(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
     ops = _revision_ops(problem, report)
     if ops:
         yield single(
@@ -104,7 +104,7 @@ def _revision(problem: Problem, report: ConstraintReport) -> Iterator[Ladder]:
 _BY_REVISION = "each revision is spread by itself: while a rollout lasts, old and new pods together may be uneven"
 
 
-def _revisions(problem: Problem) -> Iterator[Ladder]:
+def _revisions(problem: PendingPodProblem) -> Iterator[Ladder]:
     """The same for all constraints at once."""
     found = [(report, ops) for report in problem.reports if (ops := _revision_ops(problem, report))]
     if len(found) > 1:
@@ -120,7 +120,7 @@ def _revisions(problem: Problem) -> Iterator[Ladder]:
         )
 
 
-def _revision_ops(problem: Problem, report: ConstraintReport) -> list[Op]:
+def _revision_ops(problem: PendingPodProblem, report: ConstraintReport) -> list[Op]:
     """Count the pod's own revision only, where pods of another are counted."""
     label, constraint = problem.revision_label, report.constraint
     if not label or label in constraint.match_label_keys or label in constraint.selected_keys:

@@ -9,7 +9,7 @@ from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Ladder
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.recreate import current_class
 from kubectl_spread.suggest.recreate import differences
 
@@ -24,7 +24,7 @@ _WORDS = {
 }
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Delete the pods that wait: their controller creates them from its present template."""
     pods = [pod for pod in problem.given.own if pod.owner is not None and pod.created is not None]
     if not problem.target.is_live or not pods:
@@ -44,7 +44,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
     )
 
 
-def _what(problem: Problem) -> str:
+def _what(problem: PendingPodProblem) -> str:
     pod = problem.pod
     now = current_class(pod, problem.cluster)
     fields = differences(pod.cls, now)

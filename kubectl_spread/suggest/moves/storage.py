@@ -35,13 +35,13 @@ from kubectl_spread.suggest.patch import drop
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.patch import put
 from kubectl_spread.suggest.patch import test
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 
 _LOST = "all data in the volumes is lost, unless their reclaim policy keeps them"
 _SIZE = "1Gi"
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Changes of the claims of the pods that wait, and of their classes."""
     yield from _missing(problem)
     yield from _held(problem)
@@ -53,7 +53,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
             yield from _of_class(problem, found, [claim for claim in claims if claim.storage_class == name])
 
 
-def _claims(problem: Problem) -> list[Claim]:
+def _claims(problem: PendingPodProblem) -> list[Claim]:
     """The claims of the pods that wait, without those that a pod with a node uses: they stay as long as it does."""
     keys = _named(problem.given.own)
     used = _named(problem.columns.bound_pods) if keys else {}
@@ -71,7 +71,7 @@ def _named(pods: Iterable[Pod]) -> dict[ObjectKey, None]:
     )
 
 
-def _of_class(problem: Problem, found: StorageClass, claims: list[Claim]) -> Iterator[Ladder]:
+def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Claim]) -> Iterator[Ladder]:
     settled = [claim for claim in claims if claim.volume_name or claim.selected_node is not None]
     missing = [
         value for report in problem.reports for value in _left_out(problem, found, report.constraint.topology_key)
@@ -84,14 +84,14 @@ def _of_class(problem: Problem, found: StorageClass, claims: list[Claim]) -> Ite
         yield single(_anywhere(found, settled, problem))
 
 
-def _left_out(problem: Problem, found: StorageClass, key: str) -> list[str]:
+def _left_out(problem: PendingPodProblem, found: StorageClass, key: str) -> list[str]:
     """Domains that the class makes no volumes in."""
     allowed = found.allowed_values(key)
     values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
     return [] if allowed is None else sorted(values - allowed)
 
 
-def _made_anew(problem: Problem, settled: list[Claim]) -> Iterator[Ladder]:
+def _made_anew(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Ladder]:
     """Delete the claims of the pod, and of all pods that wait: they are made again where the pods are put."""
     own = {ObjectKey(problem.pod.namespace, volume.claim) for volume in problem.pod.cls.volumes}
     groups = [[claim for claim in settled if claim.key in own], settled]
@@ -111,13 +111,13 @@ def _made_anew(problem: Problem, settled: list[Claim]) -> Iterator[Ladder]:
         )
 
 
-def _holds_data(problem: Problem, keys: Sequence[ObjectKey]) -> bool:
+def _holds_data(problem: PendingPodProblem, keys: Sequence[ObjectKey]) -> bool:
     """Whether any of the claims has a volume; what was never bound holds nothing."""
     claims = problem.cluster.storage.claims
     return any(claims[key].volume_name for key in keys if key in claims)
 
 
-def _missing(problem: Problem) -> Iterator[Ladder]:
+def _missing(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Claims that the pod names and that nobody has created."""
     storage, pod = problem.cluster.storage, problem.pod
     named = [volume.claim for volume in pod.cls.volumes if volume.claim and not volume.is_ephemeral]
@@ -143,7 +143,7 @@ def _missing(problem: Problem) -> Iterator[Ladder]:
     )
 
 
-def _other_claim(problem: Problem, name: str, near: str) -> Iterator[Ladder]:
+def _other_claim(problem: PendingPodProblem, name: str, near: str) -> Iterator[Ladder]:
     for at, volume in enumerate(mappings(problem.spec.get("volumes"))):
         if fields(volume.get("persistentVolumeClaim")).get("claimName") == name:
             path = ("volumes", at, "persistentVolumeClaim", "claimName")
@@ -161,7 +161,7 @@ def _claim_written(namespace: str, name: str, storage_class: str) -> dict[str, A
     }
 
 
-def _held(problem: Problem) -> Iterator[Ladder]:
+def _held(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Stop the pods that hold a claim which one pod at a time may use."""
     claims = {item.key for item in problem.explanation.requirements if item.kind is RequirementKind.CLAIM_IN_USE}
     own = {ObjectKey(problem.pod.namespace, name) for name in claims}
@@ -175,7 +175,7 @@ def _held(problem: Problem) -> Iterator[Ladder]:
         yield single(_stopped(problem, pod, ", ".join(sorted(claims))))
 
 
-def _stopped(problem: Problem, pod: Pod, claims: str) -> Change:
+def _stopped(problem: PendingPodProblem, pod: Pod, claims: str) -> Change:
     owner = workload_of(pod, problem.cluster)
     title = f"stop pod {pod.name} on {pod.node_name}, which holds claim {claims}: one pod at a time may use it"
     if pod.owner is None or owner.kind not in SCALED_KINDS:
@@ -188,7 +188,7 @@ def _stopped(problem: Problem, pod: Pod, claims: str) -> Change:
     return Change(title, (action,), "holder", Rank.HOLDER, gives_up=gives_up, damage=Damage.KILLS)
 
 
-def _waiting(found: StorageClass, claims: list[Claim], problem: Problem) -> Change:
+def _waiting(found: StorageClass, claims: list[Claim], problem: PendingPodProblem) -> Change:
     after = found._replace(waits=True)
     op = put(("volumeBindingMode",), WAIT_FOR_FIRST_CONSUMER)
     title = f"let the StorageClass {found.name} wait: {WAIT_FOR_FIRST_CONSUMER}"
@@ -196,7 +196,7 @@ def _waiting(found: StorageClass, claims: list[Claim], problem: Problem) -> Chan
     return _with_class(found, after, [op], claims=claims, title=title, gives_up=gives_up, problem=problem)
 
 
-def _anywhere(found: StorageClass, settled: list[Claim], problem: Problem) -> Change:
+def _anywhere(found: StorageClass, settled: list[Claim], problem: PendingPodProblem) -> Change:
     after = found._replace(allowed=None)
     title = f"remove allowedTopologies from the StorageClass {found.name}, so that volumes may be made in every domain"
     gives_up = f"StorageClass {found.name} is deleted and created again; its volumes may be in any domain then"
@@ -212,7 +212,7 @@ def _with_class(
     claims: list[Claim],
     title: str,
     gives_up: str,
-    problem: Problem,
+    problem: PendingPodProblem,
 ) -> Change:
     actions: tuple[Action, ...] = (EditClass(found, after, tuple(ops)),)
     if claims:

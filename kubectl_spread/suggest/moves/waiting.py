@@ -16,7 +16,7 @@ from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.moves import equal_nodes
 from kubectl_spread.suggest.moves.pods import in_the_way
-from kubectl_spread.suggest.problem import Problem
+from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.system_taints import is_down
 from kubectl_spread.suggest.system_taints import is_leaving
 from kubectl_spread.suggest.system_taints import waited_for
@@ -24,7 +24,7 @@ from kubectl_spread.suggest.system_taints import waited_for
 _MOST = 4
 
 
-def propose(problem: Problem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Nothing but patience."""
     yield from _preemption(problem)
     yield from _terminating(problem)
@@ -32,7 +32,7 @@ def propose(problem: Problem) -> Iterator[Ladder]:
     yield from _leaving(problem)
 
 
-def _preemption(problem: Problem) -> Iterator[Ladder]:
+def _preemption(problem: PendingPodProblem) -> Iterator[Ladder]:
     """The scheduler evicts pods for this one by itself."""
     item = problem.explanation
     victims = [pod for pod in item.victims if pod.node_name]
@@ -50,7 +50,7 @@ def _preemption(problem: Problem) -> Iterator[Ladder]:
     )
 
 
-def _terminating(problem: Problem) -> Iterator[Ladder]:
+def _terminating(problem: PendingPodProblem) -> Iterator[Ladder]:
     """A pod that has been deleted still holds its place."""
     ending = [pod for pod in in_the_way(problem) if pod.terminating]
     for pod in ending[:_MOST]:
@@ -59,7 +59,7 @@ def _terminating(problem: Problem) -> Iterator[Ladder]:
         yield single(_after(problem, ending))
 
 
-def _after(problem: Problem, pods: Sequence[Pod]) -> Change:
+def _after(problem: PendingPodProblem, pods: Sequence[Pod]) -> Change:
     names = _listed([pod.name for pod in pods])
     since = f" (terminating since {pods[0].deleted})" if len(pods) == 1 and pods[0].deleted else ""
     held = sorted({name for pod in pods for name in pod.finalizers})
@@ -77,12 +77,12 @@ def _after(problem: Problem, pods: Sequence[Pod]) -> Change:
     )
 
 
-def _is_on_dead_node(problem: Problem, pod: Pod) -> bool:
+def _is_on_dead_node(problem: PendingPodProblem, pod: Pod) -> bool:
     at = problem.columns.index.get(pod.node_name)
     return at is not None and is_down(problem.columns.nodes[at])
 
 
-def _starting(problem: Problem) -> Iterator[Ladder]:
+def _starting(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Nodes that are not Ready yet, or not any more."""
     nodes = [node for node in problem.cluster.nodes if waited_for(node)]
     for group in equal_nodes.groups(nodes)[:_MOST]:
@@ -106,7 +106,7 @@ def _once_ready(nodes: Sequence[Node], named: str) -> Change:
     )
 
 
-def _leaving(problem: Problem) -> Iterator[Ladder]:
+def _leaving(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Nodes that count as domains until an autoscaler has removed them."""
     nodes = [node for node in problem.cluster.nodes if is_leaving(node)]
     if nodes and len(nodes) <= _MOST * _MOST:

@@ -12,12 +12,12 @@ from kubectl_spread.timeline.commands import rollout
 from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.situation import Situation
-from kubectl_spread.timeline.commands.targets import Target
+from kubectl_spread.timeline.commands.targets import CommandTarget
 
 
-def delete(command: Command, situation: Situation) -> Effect:
+def delete(command: Command, situation: Situation) -> CommandEffect:
     """Delete pods, nodes, workloads and budgets."""
     if command.value("cascade", "background") not in ("background", "foreground", "true"):
         raise StepError(f"--cascade={command.value('cascade')} of `delete` is not simulated")
@@ -28,7 +28,7 @@ def delete(command: Command, situation: Situation) -> Effect:
     return _deleted(targets.named(command, situation).targets, situation, is_forced=is_forced)
 
 
-def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -> Effect | None:
+def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -> CommandEffect | None:
     """Return the effect on all pods with some labels; None where something else is deleted."""
     words = command.arguments
     if len(words) != 1 or "/" in words[0] or not (command.has("selector") or command.has("all")):
@@ -44,31 +44,31 @@ def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -
         if namespace in ("", pod.namespace) and selector.matches(dict(pod.cls.labels))
     }
     op = steps.DeleteSelected(namespace, selector, is_forced)
-    return Effect((op,), frozenset(key for key in keys if key is not None))
+    return CommandEffect((op,), frozenset(key for key in keys if key is not None))
 
 
-def _deleted(found: tuple[Target, ...], situation: Situation, *, is_forced: bool) -> Effect:
+def _deleted(found: tuple[CommandTarget, ...], situation: Situation, *, is_forced: bool) -> CommandEffect:
     pods = [target for target in found if target.kind == "Pod"]
-    done = _pods(pods, situation, is_forced=is_forced) if pods else Effect()
+    done = _pods(pods, situation, is_forced=is_forced) if pods else CommandEffect()
     names = tuple(target.name for target in found if target.kind == "Node")
     if names:
         situation.remove_nodes(names)
-        done += Effect((steps.DeleteNodes(names),), notes=())
+        done += CommandEffect((steps.DeleteNodes(names),), notes=())
     budgets = {(target.namespace, target.name) for target in found if target.kind == "PodDisruptionBudget"}
     if budgets:
         cluster = situation.cluster
         left = tuple(item for item in cluster.budgets if (item.namespace, item.name) not in budgets)
         situation.cluster = cluster._replace(budgets=left)
-        done += Effect((steps.ChangeFacts(situation.cluster),))
+        done += CommandEffect((steps.ChangeFacts(situation.cluster),))
     for target in found:
         if target.kind not in ("Pod", "Node", "PodDisruptionBudget"):
             rollout.known(target, situation)
             situation.remove(target.key)
-            done += Effect((steps.Delete(target.key),), frozenset([target.key]))
+            done += CommandEffect((steps.Delete(target.key),), frozenset([target.key]))
     return done
 
 
-def _pods(found: list[Target], situation: Situation, *, is_forced: bool) -> Effect:
+def _pods(found: list[CommandTarget], situation: Situation, *, is_forced: bool) -> CommandEffect:
     cluster = situation.cluster
     wanted = {(target.namespace, target.name) for target in found}
     keys: set[OwnerKey] = set()
@@ -86,5 +86,5 @@ def _pods(found: list[Target], situation: Situation, *, is_forced: bool) -> Effe
             name, _, ordinal = target.name.rpartition("-")
             ordinals.setdefault(OwnerKey("StatefulSet", target.namespace, name), []).append(int(ordinal))
     for key, numbers in ordinals.items():
-        ops.append(steps.DeleteSome(steps.Match(key, ordinals=tuple(numbers)), is_forced=is_forced))
-    return Effect(tuple(ops), frozenset({*keys, *ordinals}))
+        ops.append(steps.DeleteSome(steps.PodMatch(key, ordinals=tuple(numbers)), is_forced=is_forced))
+    return CommandEffect(tuple(ops), frozenset({*keys, *ordinals}))

@@ -22,7 +22,7 @@ from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands.labels import taint_of
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.situation import Situation
 from kubectl_spread.timeline.nodes import cordoned
 
@@ -32,14 +32,14 @@ _NOT_READY = "node.kubernetes.io/not-ready"
 _MOST_NODES = 15_000
 
 
-def lose(command: Command, situation: Situation) -> Effect:
+def lose(command: Command, situation: Situation) -> CommandEffect:
     """Let all nodes with a label stop answering."""
     names = _nodes_of(command, situation)
     situation.lost |= set(names)
-    return Effect((steps.NodesDown(names),))
+    return CommandEffect((steps.NodesDown(names),))
 
 
-def restore(command: Command, situation: Situation) -> Effect:
+def restore(command: Command, situation: Situation) -> CommandEffect:
     """Let lost nodes answer again, and nodes that joined become ready."""
     names = _nodes_of(command, situation)
     situation.lost -= set(names)
@@ -48,7 +48,7 @@ def restore(command: Command, situation: Situation) -> Effect:
     if joined:
         ops.append(steps.Untaint(joined, _NOT_READY))
         situation.put_nodes(_ready(situation.node(name)) for name in joined)
-    return Effect(tuple(ops))
+    return CommandEffect(tuple(ops))
 
 
 def _ready(node: Node) -> Node:
@@ -89,7 +89,7 @@ class _Joining(NamedTuple):
     room: dict[str, str]
 
 
-def add_nodes(command: Command, situation: Situation) -> Effect:
+def add_nodes(command: Command, situation: Situation) -> CommandEffect:
     """Let nodes join."""
     joining = _joining(command, situation)
     model = _model(situation.cluster.nodes, joining.labels)
@@ -102,7 +102,7 @@ def add_nodes(command: Command, situation: Situation) -> Effect:
         node = _made(name, joining, model)._replace(taints=taints)
         made.append(cordoned(node, is_cordoned=True) if command.has("unschedulable") else node)
     situation.put_nodes(made)
-    return Effect((steps.ChangeNodes(tuple(made)),), notes=_notes(joining, model))
+    return CommandEffect((steps.ChangeNodes(tuple(made)),), notes=_notes(joining, model))
 
 
 def _joining(command: Command, situation: Situation) -> _Joining:

@@ -20,7 +20,7 @@ from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import nodes
 from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.situation import Situation
 
 _DAEMON = "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
@@ -28,7 +28,7 @@ _LOCAL = "cannot delete Pods with local storage (use --delete-emptydir-data to o
 _BARE = "cannot delete cannot delete Pods that declare no controller (use --force to override)"  # kubectl's own words
 
 
-class Choice(NamedTuple):
+class DrainOptions(NamedTuple):
     """Which pods a drain takes."""
 
     selector: Optional[Selector]
@@ -37,11 +37,11 @@ class Choice(NamedTuple):
     is_forced: bool
 
 
-def drain(command: Command, situation: Situation) -> Effect:
+def drain(command: Command, situation: Situation) -> CommandEffect:
     """Cordon nodes, then evict their pods; a node with pods that kubectl does not evict unasked stays cordoned."""
     names = nodes.named_nodes(command, situation)
     text = command.value("pod-selector")
-    choice = Choice(
+    choice = DrainOptions(
         targets.selector(text) if text else None,
         command.has("ignore-daemonsets"),
         command.has("delete-emptydir-data") or command.has("delete-local-data"),
@@ -51,16 +51,16 @@ def drain(command: Command, situation: Situation) -> Effect:
     refusals = {name: _refusal(name, choice, situation.cluster) for name in names}
     able = tuple(name for name in names if not refusals[name])
     if able:
-        done += Effect((steps.Drain(able, choice.selector, command.has("disable-eviction")),))
+        done += CommandEffect((steps.Drain(able, choice.selector, command.has("disable-eviction")),))
     said = "\n".join(
         f'error: unable to drain node "{name}" due to error: {why}, continuing command...'
         for name, why in refusals.items()
         if why
     )
-    return done + Effect((), _owners_on(names, situation.cluster), said)
+    return done + CommandEffect((), _owners_on(names, situation.cluster), said)
 
 
-def _refusal(node: str, choice: Choice, cluster: Cluster) -> str:
+def _refusal(node: str, choice: DrainOptions, cluster: Cluster) -> str:
     """Return why kubectl evicts no pod of a node; empty where it begins."""
     found: dict[str, list[str]] = {}
     for pod in cluster.pods:
@@ -72,11 +72,11 @@ def _refusal(node: str, choice: Choice, cluster: Cluster) -> str:
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]" if texts else ""
 
 
-def _is_selected(pod: Pod, choice: Choice) -> bool:
+def _is_selected(pod: Pod, choice: DrainOptions) -> bool:
     return choice.selector is None or choice.selector.matches(dict(pod.cls.labels))
 
 
-def _why_not(pod: Pod, choice: Choice, cluster: Cluster) -> str:
+def _why_not(pod: Pod, choice: DrainOptions, cluster: Cluster) -> str:
     """Return why kubectl does not evict a pod; empty for one that it evicts or passes over."""
     if pod.owner is not None and pod.owner.kind == "Node":  # a mirror pod
         return ""

@@ -14,10 +14,10 @@ from kubectl_spread.timeline.commands import patching
 from kubectl_spread.timeline.commands import rollout
 from kubectl_spread.timeline.commands import workloads
 from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.situation import Situation
 
-Handler = Callable[[Command, Situation], Effect]
+Handler = Callable[[Command, Situation], CommandEffect]
 
 _HANDLERS: dict[str, Handler] = {
     "rollout restart": rollout.restart,
@@ -40,7 +40,7 @@ _HANDLERS: dict[str, Handler] = {
 }
 
 
-def effect(command: Command, situation: Situation) -> Effect:
+def effect(command: Command, situation: Situation) -> CommandEffect:
     """Return what a command does, and let the situation be as it is once the command was accepted.
 
     Args:

@@ -24,20 +24,20 @@ from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.situation import Situation
-from kubectl_spread.timeline.commands.targets import Target
+from kubectl_spread.timeline.commands.targets import CommandTarget
 
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 
 
-def label(command: Command, situation: Situation) -> Effect:
+def label(command: Command, situation: Situation) -> CommandEffect:
     """Change labels of nodes and pods."""
     found = targets.named(command, situation, has_pairs=True)
     changes = _changes(found.rest)
     nodes = tuple(target for target in found.targets if target.kind == "Node")
     pods = [target for target in found.targets if target.kind == "Pod"]
-    done = Effect()
+    done = CommandEffect()
     if nodes:
         done += _nodes(nodes, changes, situation, overwrites=command.has("overwrite"))
     if pods:
@@ -46,7 +46,7 @@ def label(command: Command, situation: Situation) -> Effect:
         done += of_pods(pods, changes, situation)
     others = [target for target in found.targets if target.kind not in ("Node", "Pod")]
     if others:
-        done += Effect(notes=("labels of a workload itself move no pod; those of its pods are in its template",))
+        done += CommandEffect(notes=("labels of a workload itself move no pod; those of its pods are in its template",))
     return done
 
 
@@ -72,8 +72,8 @@ def _check(before: Labels, changes: Mapping[str, Optional[str]], *, overwrites: 
 
 
 def _nodes(
-    found: tuple[Target, ...], changes: dict[str, Optional[str]], situation: Situation, *, overwrites: bool
-) -> Effect:
+    found: tuple[CommandTarget, ...], changes: dict[str, Optional[str]], situation: Situation, *, overwrites: bool
+) -> CommandEffect:
     changed = []
     for target in found:
         node = situation.node(target.name)
@@ -81,10 +81,10 @@ def _nodes(
         labels = {**node.labels, **changes}
         changed.append(node._replace(labels={key: value for key, value in labels.items() if value is not None}))
     situation.put_nodes(changed)
-    return Effect((steps.ChangeNodes(tuple(changed)),))
+    return CommandEffect((steps.ChangeNodes(tuple(changed)),))
 
 
-def of_pod(target: Target, situation: Situation) -> Labels:
+def of_pod(target: CommandTarget, situation: Situation) -> Labels:
     """Return the labels of a pod; none of one that is made only later."""
     for pod in situation.cluster.pods:
         if (pod.namespace, pod.name) == (target.namespace, target.name):
@@ -92,14 +92,16 @@ def of_pod(target: Target, situation: Situation) -> Labels:
     return {}
 
 
-def of_pods(found: Sequence[Target], changes: Mapping[str, Optional[str]], situation: Situation) -> Effect:
+def of_pods(
+    found: Sequence[CommandTarget], changes: Mapping[str, Optional[str]], situation: Situation
+) -> CommandEffect:
     """Return what it means that pods have other labels."""
     cluster = situation.cluster
     wanted = {(target.namespace, target.name) for target in found}
     pods = [pod for pod in cluster.pods if (pod.namespace, pod.name) in wanted]
     keys = {cluster.top_owner(pod) for pod in pods}
     op = steps.LabelPods(tuple(pod.uid for pod in pods), tuple(sorted(changes.items(), key=lambda item: item[0])))
-    return Effect((op,), frozenset(OwnerKey(*key) for key in keys if key is not None))
+    return CommandEffect((op,), frozenset(OwnerKey(*key) for key in keys if key is not None))
 
 
 class _Taints(NamedTuple):
@@ -109,7 +111,7 @@ class _Taints(NamedTuple):
     removed: tuple[tuple[str, str], ...]
 
 
-def taint(command: Command, situation: Situation) -> Effect:
+def taint(command: Command, situation: Situation) -> CommandEffect:
     """Add taints to nodes, or remove them."""
     words = command.arguments
     at = next((at for at, word in enumerate(words) if "=" in word or ":" in word or word.endswith("-")), len(words))
@@ -126,7 +128,7 @@ def taint(command: Command, situation: Situation) -> Effect:
     names = tuple(node.name for node in changed)
     added: list[steps.Op] = [steps.TaintNodes(names, item) for item in written.added]
     removed: list[steps.Op] = [steps.Untaint(names, key, effect) for key, effect in written.removed]
-    return Effect((*removed, *added))
+    return CommandEffect((*removed, *added))
 
 
 def _taints(words: Sequence[str]) -> _Taints:

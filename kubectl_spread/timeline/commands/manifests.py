@@ -23,15 +23,15 @@ from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import StepError
 from kubectl_spread.timeline.commands.rollout import RESTARTED_AT
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.situation import controller_of
-from kubectl_spread.timeline.commands.situation import Effect
 from kubectl_spread.timeline.commands.situation import plain_of
 from kubectl_spread.timeline.commands.situation import Situation
 
 Plain = dict[str, Any]
 
 
-def apply(command: Command, situation: Situation) -> Effect:
+def apply(command: Command, situation: Situation) -> CommandEffect:
     """Create objects, or change them as the manifests say."""
     if command.arguments:
         raise StepError(f"Unexpected args: [{' '.join(command.arguments)}]; name the manifests with -f")
@@ -44,16 +44,16 @@ def apply(command: Command, situation: Situation) -> Effect:
     return applied(objects, situation)
 
 
-def applied(objects: list[Plain], situation: Situation) -> Effect:
+def applied(objects: list[Plain], situation: Situation) -> CommandEffect:
     """Return what it means that objects are applied; those around workloads first."""
     around = [plain for plain in objects if plain.get("kind") in apply_manifests.KINDS]
-    done = _around(around, situation) if around else Effect()
+    done = _around(around, situation) if around else CommandEffect()
     for plain in objects:
         kind = str(plain.get("kind"))
         if kind == "Node":
             node = read.node(plain)
             situation.put_nodes([node])
-            done += Effect((steps.ChangeNodes((node,)),))
+            done += CommandEffect((steps.ChangeNodes((node,)),))
         elif kind == "Pod":
             done += _pod(plain, situation)
         elif kind == "HorizontalPodAutoscaler":
@@ -65,7 +65,7 @@ def applied(objects: list[Plain], situation: Situation) -> Effect:
     return done
 
 
-def _around(objects: list[Plain], situation: Situation) -> Effect:
+def _around(objects: list[Plain], situation: Situation) -> CommandEffect:
     """Apply what is no workload; of budgets the manifest's counts."""
     named = {
         (plain["metadata"].get("namespace"), plain["metadata"].get("name"))
@@ -75,19 +75,19 @@ def _around(objects: list[Plain], situation: Situation) -> Effect:
     cluster = situation.cluster
     budgets = tuple(item for item in cluster.budgets if (item.namespace, item.name) not in named)
     situation.cluster = apply_manifests.applied(cluster._replace(budgets=budgets), objects, situation.namespace)
-    return Effect((steps.ChangeFacts(situation.cluster),))
+    return CommandEffect((steps.ChangeFacts(situation.cluster),))
 
 
-def _pod(plain: Plain, situation: Situation) -> Effect:
+def _pod(plain: Plain, situation: Situation) -> CommandEffect:
     metadata = plain.get("metadata") or {}
     name, namespace = metadata.get("name") or "", metadata.get("namespace") or situation.namespace
     if any((pod.namespace, pod.name) == (namespace, name) for pod in situation.cluster.pods):
-        return Effect(notes=(f"pod {name} exists: a change of it moves nothing",))
+        return CommandEffect(notes=(f"pod {name} exists: a change of it moves nothing",))
     owner = admitted(workload(plain, "Pod", namespace=namespace), situation.cluster)
-    return Effect((steps.CreatePod(name, replica(owner, 0).cls),))
+    return CommandEffect((steps.CreatePod(name, replica(owner, 0).cls),))
 
 
-def workload_applied(plain: Plain, situation: Situation) -> Effect:
+def workload_applied(plain: Plain, situation: Situation) -> CommandEffect:
     """Return what it means that a workload is applied."""
     metadata = plain.get("metadata") or {}
     key = OwnerKey(str(plain["kind"]), metadata.get("namespace") or situation.namespace, metadata.get("name") or "")
@@ -98,7 +98,7 @@ def workload_applied(plain: Plain, situation: Situation) -> Effect:
         refuse_changes(live, plain)
     after = controller_of(plain)
     situation.unknown.discard(key)
-    return Effect((situation.put(after),), frozenset([key]))
+    return CommandEffect((situation.put(after),), frozenset([key]))
 
 
 def _merged(live: Plain, plain: Plain) -> Plain:

@@ -6,9 +6,9 @@ from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.situation import Situation
-from kubectl_spread.timeline.commands.targets import Target
+from kubectl_spread.timeline.commands.targets import CommandTarget
 from kubectl_spread.timeline.nodes import cordoned
 
 
@@ -29,7 +29,7 @@ def named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
         raise StepError(f"name a node: `{command.verb.name} {command.verb.arguments}`")
     names = tuple(_name(word) for word in words)
     for name in names:
-        targets.require(Target("Node", "", name), situation.cluster)
+        targets.require(CommandTarget("Node", "", name), situation.cluster)
     return names
 
 
@@ -40,17 +40,17 @@ def _name(word: str) -> str:
     return name if slash else word
 
 
-def cordon(command: Command, situation: Situation) -> Effect:
+def cordon(command: Command, situation: Situation) -> CommandEffect:
     """Let no further pods be scheduled onto nodes."""
     return cordoning(named_nodes(command, situation), situation, is_cordoned=True)
 
 
-def uncordon(command: Command, situation: Situation) -> Effect:
+def uncordon(command: Command, situation: Situation) -> CommandEffect:
     """Let pods be scheduled onto nodes again."""
     return cordoning(named_nodes(command, situation), situation, is_cordoned=False)
 
 
-def cordoning(names: tuple[str, ...], situation: Situation, *, is_cordoned: bool) -> Effect:
+def cordoning(names: tuple[str, ...], situation: Situation, *, is_cordoned: bool) -> CommandEffect:
     """Return what it means that nodes are cordoned or uncordoned."""
     situation.put_nodes(cordoned(situation.node(name), is_cordoned=is_cordoned) for name in names)
-    return Effect((steps.Cordon(names, is_cordoned),))
+    return CommandEffect((steps.Cordon(names, is_cordoned),))

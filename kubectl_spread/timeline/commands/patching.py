@@ -21,9 +21,9 @@ from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.manifests import refuse_changes
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import Effect
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.situation import Situation
-from kubectl_spread.timeline.commands.targets import Target
+from kubectl_spread.timeline.commands.targets import CommandTarget
 from kubectl_spread.timeline.nodes import cordoned
 
 Plain = dict[str, Any]
@@ -31,7 +31,7 @@ Plain = dict[str, Any]
 _TYPES = ("strategic", "merge", "json")
 
 
-def patch(command: Command, situation: Situation) -> Effect:
+def patch(command: Command, situation: Situation) -> CommandEffect:
     """Change fields of workloads, nodes and budgets."""
     kind = command.value("type", "strategic").lower()
     if kind not in _TYPES:
@@ -42,7 +42,7 @@ def patch(command: Command, situation: Situation) -> Effect:
         return _scale(found, change, situation)
     if command.has("subresource"):
         raise StepError(f"--subresource={command.value('subresource')} of `patch` is not simulated")
-    done = Effect()
+    done = CommandEffect()
     for target in found:
         done += _patched(target, change, kind, situation)
     return done
@@ -56,7 +56,7 @@ def _written(command: Command, situation: Situation) -> Any:
     return situation.read.value(text, "--patch") if text else situation.read.value_of_file(file)
 
 
-def _patched(target: Target, change: Any, kind: str, situation: Situation) -> Effect:
+def _patched(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
     if target.kind == "Node":
         return _node(target, change, kind, situation)
     if target.kind == "PodDisruptionBudget":
@@ -70,7 +70,7 @@ def _patched(target: Target, change: Any, kind: str, situation: Situation) -> Ef
     return rollout.changed(situation, target, after)
 
 
-def _check(after: Plain, target: Target) -> None:
+def _check(after: Plain, target: CommandTarget) -> None:
     """Let a patched object be one that the API server takes.
 
     Raises:
@@ -92,7 +92,7 @@ def _check(after: Plain, target: Target) -> None:
         raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {why}')
 
 
-def _with(plain: Plain, change: Any, kind: str, target: Target) -> Plain:
+def _with(plain: Plain, change: Any, kind: str, target: CommandTarget) -> Plain:
     """Return an object with a patch applied.
 
     Raises:
@@ -106,20 +106,20 @@ def _with(plain: Plain, change: Any, kind: str, target: Target) -> Plain:
     return found
 
 
-def _scale(found: tuple[Target, ...], change: Any, situation: Situation) -> Effect:
+def _scale(found: tuple[CommandTarget, ...], change: Any, situation: Situation) -> CommandEffect:
     from kubectl_spread.timeline.commands import workloads
 
     replicas = (change.get("spec") or {}).get("replicas") if isinstance(change, dict) else None
     if type(replicas) is not int or replicas < 0:
         raise StepError("a patch of the scale subresource has a number in spec.replicas")
-    done = Effect()
+    done = CommandEffect()
     for target in found:
         targets.only([target], workloads.SCALED, "scaling")
         done += workloads.scaled(target, situation, replicas)
     return done
 
 
-def _node(target: Target, change: Any, kind: str, situation: Situation) -> Effect:
+def _node(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
     """Patch what decides about a node: its labels, taints and cordon."""
     node = situation.node(target.name)
     after = _with(_plain_node(node), change, kind, target)
@@ -133,7 +133,7 @@ def _node(target: Target, change: Any, kind: str, situation: Situation) -> Effec
     if bool(spec.get("unschedulable")) != node.unschedulable:
         changed = cordoned(changed, is_cordoned=bool(spec.get("unschedulable")))
     situation.put_nodes([changed])
-    return Effect((steps.ChangeNodes((changed,)),))
+    return CommandEffect((steps.ChangeNodes((changed,)),))
 
 
 def _plain_node(node: Node) -> Plain:
@@ -151,7 +151,7 @@ def _plain_node(node: Node) -> Plain:
     }
 
 
-def _budget(target: Target, change: Any, kind: str, situation: Situation) -> Effect:
+def _budget(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
     """Patch what a budget asks for."""
     cluster = situation.cluster
     known = next(item for item in cluster.budgets if (item.namespace, item.name) == (target.namespace, target.name))
@@ -173,7 +173,7 @@ def _budget(target: Target, change: Any, kind: str, situation: Situation) -> Eff
         unhealthy_policy=str(spec.get("unhealthyPodEvictionPolicy") or ""),
     )
     situation.cluster = cluster._replace(budgets=_replaced(cluster.budgets, known, changed))
-    return Effect((steps.ChangeFacts(situation.cluster),))
+    return CommandEffect((steps.ChangeFacts(situation.cluster),))
 
 
 def _replaced(
@@ -186,7 +186,7 @@ def _number_or_share(value: Any) -> int | str | None:
     return value if isinstance(value, str) or type(value) is int else None
 
 
-def _pod(target: Target, change: Any, kind: str, situation: Situation) -> Effect:
+def _pod(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
     """Patch a pod's labels; nothing else of it moves a pod."""
     from kubectl_spread.timeline.commands import labels
 

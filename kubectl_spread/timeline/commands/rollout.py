@@ -13,12 +13,12 @@ from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.situation import controller_of
-from kubectl_spread.timeline.commands.situation import Effect
 from kubectl_spread.timeline.commands.situation import plain_of
 from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.targets import CommandTarget
 from kubectl_spread.timeline.commands.targets import full_name
-from kubectl_spread.timeline.commands.targets import Target
 
 Plain = dict[str, Any]
 
@@ -26,10 +26,10 @@ RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 _ROLLED = ("Deployment", "StatefulSet", "DaemonSet")
 
 
-def restart(command: Command, situation: Situation) -> Effect:
+def restart(command: Command, situation: Situation) -> CommandEffect:
     """Give templates another annotation, so that all pods are replaced."""
     found = targets.named(command, situation, takes_all=True).targets
-    done = Effect()
+    done = CommandEffect()
     for target in found:
         targets.only([target], _ROLLED, "restarting")
         plain = known(target, situation)
@@ -47,13 +47,13 @@ def _restarted(plain: Plain, times: int) -> Plain:
     return {**template, "metadata": {**metadata, "annotations": annotations}}
 
 
-def undo(command: Command, situation: Situation) -> Effect:
+def undo(command: Command, situation: Situation) -> CommandEffect:
     """Go back to the template before, or to that of a revision."""
     found = targets.named(command, situation, takes_all=True).targets
     text = command.value("to-revision", "0")
     if not text.isdecimal():
         raise StepError(f'invalid argument "{text}" for "--to-revision" flag: it takes a number')
-    done = Effect()
+    done = CommandEffect()
     for target in found:
         targets.only([target], _ROLLED, "rollback")
         plain = known(target, situation)
@@ -67,11 +67,11 @@ def undo(command: Command, situation: Situation) -> Effect:
             done += changed(situation, target, with_template(plain, template))
         else:
             situation.unknown.add(target.key)
-            done += Effect((steps.Undo(target.key),), frozenset([target.key]))
+            done += CommandEffect((steps.Undo(target.key),), frozenset([target.key]))
     return done
 
 
-def _template_before(target: Target, situation: Situation, revision: int) -> Plain:
+def _template_before(target: CommandTarget, situation: Situation, revision: int) -> Plain:
     """Return an earlier template; an empty one where the facts have only its pods."""
     history = situation.history(target.key)
     earlier = history[:-1]
@@ -89,7 +89,7 @@ def _template_before(target: Target, situation: Situation, revision: int) -> Pla
     return found
 
 
-def _numbered(target: Target, situation: Situation, revision: int) -> Plain | None:
+def _numbered(target: CommandTarget, situation: Situation, revision: int) -> Plain | None:
     """Return the template of a revision by its number in the rollout history."""
     cluster = situation.cluster
     for made, owner in cluster.owners.items():
@@ -100,20 +100,20 @@ def _numbered(target: Target, situation: Situation, revision: int) -> Plain | No
     return history[revision - 1] if target.key not in cluster.owners.values() and revision <= len(history) else None
 
 
-def pause(command: Command, situation: Situation) -> Effect:
+def pause(command: Command, situation: Situation) -> CommandEffect:
     """Let a Deployment's template changes wait."""
     return _paused(command, situation, is_paused=True)
 
 
-def resume(command: Command, situation: Situation) -> Effect:
+def resume(command: Command, situation: Situation) -> CommandEffect:
     """Let a paused Deployment go on."""
     return _paused(command, situation, is_paused=False)
 
 
-def _paused(command: Command, situation: Situation, *, is_paused: bool) -> Effect:
+def _paused(command: Command, situation: Situation, *, is_paused: bool) -> CommandEffect:
     found = targets.named(command, situation, takes_all=True).targets
     targets.only(found, ("Deployment",), "pausing" if is_paused else "resuming")
-    done = Effect()
+    done = CommandEffect()
     for target in found:
         plain = known(target, situation)
         if bool(plain["spec"].get("paused")) == is_paused:
@@ -123,7 +123,7 @@ def _paused(command: Command, situation: Situation, *, is_paused: bool) -> Effec
     return done
 
 
-def known(target: Target, situation: Situation) -> Plain:
+def known(target: CommandTarget, situation: Situation) -> Plain:
     """Return a workload as an object of the API.
 
     Raises:
@@ -144,8 +144,8 @@ def with_template(plain: Plain, template: Plain) -> Plain:
     return {**plain, "spec": {**plain["spec"], "template": template}}
 
 
-def changed(situation: Situation, target: Target, plain: Plain) -> Effect:
+def changed(situation: Situation, target: CommandTarget, plain: Plain) -> CommandEffect:
     """Return what it means that a workload is another."""
     before = situation.cluster.controllers[target.key]
     after = controller_of(plain)._replace(conditions=before.conditions, labels=before.labels)
-    return Effect((situation.put(after),), frozenset([OwnerKey(*target)]))
+    return CommandEffect((situation.put(after),), frozenset([OwnerKey(*target)]))

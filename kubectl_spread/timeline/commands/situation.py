@@ -20,7 +20,7 @@ from kubectl_spread.timeline import steps
 Plain = dict[str, Any]
 
 
-class Reader(Protocol):
+class CommandReader(Protocol):
     """Reads what commands name; what is wrong with one object is noted elsewhere, and the others count."""
 
     def objects(
@@ -46,7 +46,7 @@ class Reader(Protocol):
         ...
 
 
-class Effect(NamedTuple):
+class CommandEffect(NamedTuple):
     """What a command does: operations of the engine, and the objects that it is about.
 
     refusal: what kubectl prints where it stops halfway, as a drain that meets pods it may not evict. notes: what the
@@ -58,10 +58,10 @@ class Effect(NamedTuple):
     refusal: str = ""
     notes: tuple[str, ...] = ()
 
-    def __add__(self, other: tuple[Any, ...]) -> Effect:
+    def __add__(self, other: tuple[Any, ...]) -> CommandEffect:
         """Return both, one after the other."""
-        more = Effect(*other)
-        return Effect(
+        more = CommandEffect(*other)
+        return CommandEffect(
             (*self.ops, *more.ops),
             self.concerns | more.concerns,
             self.refusal or more.refusal,
@@ -75,7 +75,7 @@ class Situation:
     namespace: of what the command names; default_namespace: where the command itself names none.
     """
 
-    def __init__(self, cluster: Cluster, read: Reader, namespace: str) -> None:
+    def __init__(self, cluster: Cluster, read: CommandReader, namespace: str) -> None:
         self.cluster = cluster
         self.namespace = self.default_namespace = namespace
         self.read = read

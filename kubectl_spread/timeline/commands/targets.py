@@ -76,7 +76,7 @@ _UNSIMULATED = frozenset(
 )
 
 
-class Target(NamedTuple):
+class CommandTarget(NamedTuple):
     """One object."""
 
     kind: str
@@ -91,7 +91,7 @@ class Target(NamedTuple):
 class Named(NamedTuple):
     """What a command names, and the arguments that are no names: KEY=VALUE and their like."""
 
-    targets: tuple[Target, ...]
+    targets: tuple[CommandTarget, ...]
     rest: tuple[str, ...] = ()
 
 
@@ -104,7 +104,7 @@ def full_name(kind: str) -> str:
     return f"{entry.names[1]}.{group}" if group else entry.names[1]
 
 
-def short_name(target: Target) -> str:
+def short_name(target: CommandTarget) -> str:
     """Return an object as kubectl prints it: `deployment.apps/web`."""
     plural, dot, group = full_name(target.kind).partition(".")
     return f"{plural.removesuffix('s')}{dot}{group}/{target.name}"
@@ -160,11 +160,11 @@ def named(command: Command, situation: Situation, *, has_pairs: bool = False, ta
     is_type = len(words) == 1 and "/" not in words[0]
     if command.has("selector") or command.has("all") or (takes_all and is_type):
         return Named(_selected(command, words, situation, where), rest)
-    targets = tuple(Target(kind, "" if kind == "Node" else namespace, name) for kind, name in _pairs(words))
+    targets = tuple(CommandTarget(kind, "" if kind == "Node" else namespace, name) for kind, name in _pairs(words))
     return Named(_existing(targets, command, situation), rest)
 
 
-def _existing(targets: tuple[Target, ...], command: Command, situation: Situation) -> tuple[Target, ...]:
+def _existing(targets: tuple[CommandTarget, ...], command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
     """Return the targets, all of which must exist; with --ignore-not-found those that do."""
     found = []
     for target in targets:
@@ -204,13 +204,15 @@ def _slashed(word: str) -> tuple[str, str]:
     return kind_of(kind), name
 
 
-def _selected(command: Command, words: Sequence[str], situation: Situation, namespace: str) -> tuple[Target, ...]:
+def _selected(
+    command: Command, words: Sequence[str], situation: Situation, namespace: str
+) -> tuple[CommandTarget, ...]:
     """Return all objects of some kinds that a selector takes."""
     if len(words) > 1 or "/" in words[0]:
         what = "a selector" if command.has("selector") else "--all"
         raise StepError(f"name cannot be provided when {what} is specified")
     wanted = selector(command.value("selector"))
-    found: list[Target] = []
+    found: list[CommandTarget] = []
     for kind in (kind_of(word) for word in words[0].split(",")):
         found += [item for item, labels in existing(kind, situation.cluster, namespace) if wanted.matches(dict(labels))]
     return tuple(found)
@@ -228,23 +230,23 @@ def selector(text: str) -> Selector:
         raise StepError(str(error)) from None
 
 
-def existing(kind: str, cluster: Cluster, namespace: str) -> list[tuple[Target, Labels]]:
+def existing(kind: str, cluster: Cluster, namespace: str) -> list[tuple[CommandTarget, Labels]]:
     """Return the objects of a kind with their labels; of all namespaces where `namespace` is empty."""
     if kind == "Node":
-        return [(Target(kind, "", node.name), node.labels) for node in cluster.nodes]
+        return [(CommandTarget(kind, "", node.name), node.labels) for node in cluster.nodes]
     if kind == "Pod":
         pods = (pod for pod in cluster.pods if namespace in ("", pod.namespace))
-        return [(Target(kind, pod.namespace, pod.name), dict(pod.cls.labels)) for pod in pods]
+        return [(CommandTarget(kind, pod.namespace, pod.name), dict(pod.cls.labels)) for pod in pods]
     if kind == "PodDisruptionBudget":
-        return [(Target(kind, item.namespace, item.name), {}) for item in cluster.budgets]
+        return [(CommandTarget(kind, item.namespace, item.name), {}) for item in cluster.budgets]
     return [
-        (Target(*key), controller.labels)
+        (CommandTarget(*key), controller.labels)
         for key, controller in sorted(cluster.controllers.items())
         if key.kind == kind and namespace in ("", key.namespace)
     ]
 
 
-def require(target: Target, cluster: Cluster) -> None:
+def require(target: CommandTarget, cluster: Cluster) -> None:
     """Let an object exist.
 
     Raises:
@@ -266,7 +268,7 @@ def require(target: Target, cluster: Cluster) -> None:
     raise RefusedError(f'Error from server (NotFound): {full_name(target.kind)} "{target.name}" not found')
 
 
-def _is_of_a_set(target: Target, cluster: Cluster) -> bool:
+def _is_of_a_set(target: CommandTarget, cluster: Cluster) -> bool:
     """Return whether a pod is one that a StatefulSet makes."""
     name, _, ordinal = target.name.rpartition("-")
     found = cluster.controllers.get(OwnerKey("StatefulSet", target.namespace, name))
@@ -286,7 +288,7 @@ def objects_of_files(command: Command, situation: Situation) -> list[dict[str, A
     )
 
 
-def _of_files(command: Command, situation: Situation) -> tuple[Target, ...]:
+def _of_files(command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
     """Return the objects that files name; those that never move a pod are left out."""
     found = []
     for plain in objects_of_files(command, situation):
@@ -295,11 +297,11 @@ def _of_files(command: Command, situation: Situation) -> tuple[Target, ...]:
             continue
         metadata = plain.get("metadata") or {}
         namespace = "" if kind == "Node" else metadata.get("namespace") or situation.namespace
-        found.append(Target(kind, namespace, metadata.get("name") or ""))
+        found.append(CommandTarget(kind, namespace, metadata.get("name") or ""))
     return tuple(found)
 
 
-def only(targets: Iterable[Target], kinds: Iterable[str], verb: str) -> None:
+def only(targets: Iterable[CommandTarget], kinds: Iterable[str], verb: str) -> None:
     """Let all targets be of kinds that a verb takes.
 
     Raises:

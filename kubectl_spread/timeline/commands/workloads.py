@@ -14,11 +14,11 @@ from kubectl_spread.timeline.commands import rollout
 from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.situation import controller_of
-from kubectl_spread.timeline.commands.situation import Effect
 from kubectl_spread.timeline.commands.situation import plain_of
 from kubectl_spread.timeline.commands.situation import Situation
-from kubectl_spread.timeline.commands.targets import Target
+from kubectl_spread.timeline.commands.targets import CommandTarget
 
 Plain = dict[str, Any]
 
@@ -27,11 +27,11 @@ _NO_COUNT = "The --replicas=COUNT flag is required, and COUNT must be greater th
 MOST_REPLICAS = 100_000
 
 
-def scale(command: Command, situation: Situation) -> Effect:
+def scale(command: Command, situation: Situation) -> CommandEffect:
     """Change the number of replicas."""
     replicas = _count(command)
     found = targets.named(command, situation).targets
-    done = Effect()
+    done = CommandEffect()
     for target in found:
         if target.kind not in SCALED:
             raise RefusedError("Error from server (NotFound): the server could not find the requested resource")
@@ -55,21 +55,21 @@ def _count(command: Command) -> int:
     return found
 
 
-def _check_current(command: Command, target: Target, situation: Situation) -> None:
+def _check_current(command: Command, target: CommandTarget, situation: Situation) -> None:
     wanted = command.value("current-replicas", "-1")
     now = situation.cluster.controllers[target.key].workload.replicas
     if wanted != "-1" and wanted != str(now):
         raise RefusedError(f"error: Expected replicas to be {wanted}, was {now}")
 
 
-def scaled(target: Target, situation: Situation, replicas: int) -> Effect:
+def scaled(target: CommandTarget, situation: Situation, replicas: int) -> CommandEffect:
     """Return what it means that a workload has another number of replicas."""
     if target.key in situation.cluster.owners:
         rollout.known(target, situation)
     plain = plain_of(situation.cluster.controllers[target.key])
     after = controller_of({**plain, "spec": {**plain["spec"], "replicas": replicas}})
     situation.put(_like(after, situation.cluster.controllers[target.key]))
-    return Effect((steps.Scale(target.key, replicas),), frozenset([target.key]))
+    return CommandEffect((steps.Scale(target.key, replicas),), frozenset([target.key]))
 
 
 def _like(after: Any, before: Any) -> Any:
@@ -78,16 +78,16 @@ def _like(after: Any, before: Any) -> Any:
     )
 
 
-def set_image(command: Command, situation: Situation) -> Effect:
+def set_image(command: Command, situation: Situation) -> CommandEffect:
     """Change images of containers in pod templates."""
     found = targets.named(command, situation, has_pairs=True)
     images = dict(_pair(word) for word in found.rest)
     if not images:
         raise StepError("at least one image update is required")
-    done = Effect()
+    done = CommandEffect()
     for target in found.targets:
         if target.kind == "Pod":
-            done += Effect(notes=(f"a new image restarts the container of pod {target.name} where it is",))
+            done += CommandEffect(notes=(f"a new image restarts the container of pod {target.name} where it is",))
             continue
         plain = rollout.known(target, situation)
         template = _with_images(plain["spec"].get("template") or {}, images)

@@ -19,14 +19,14 @@ from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Deletion
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import Stage
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.world import World
 
 
-class Spec(NamedTuple):
+class DaemonSetSpec(NamedTuple):
     """What is asked of a DaemonSet; surge and unavailable are numbers or percentages as written."""
 
     rev: int
@@ -35,7 +35,7 @@ class Spec(NamedTuple):
     is_on_delete: bool = False
 
 
-class Own(NamedTuple):
+class DaemonSetState(NamedTuple):
     """What its controller remembers."""
 
     spec: int
@@ -67,7 +67,7 @@ def wanted_on(workload: Workload, node: Node) -> Wanted:
 
 def act(draft: Draft, owner: int) -> bool:
     """Create the pods of nodes that have none, and delete those of nodes that should have none."""
-    spec: Spec = draft.world.specs[draft.sets[owner].spec]
+    spec: DaemonSetSpec = draft.world.specs[draft.sets[owner].spec]
     mine = draft.of(owner)
     covered = {pod.ordinal for pod in mine}
     done = False
@@ -79,7 +79,7 @@ def act(draft: Draft, owner: int) -> bool:
             draft.create(spec.rev, at, node=node.name)
             done = True
         elif not says.stays:
-            gone = [pod for pod in mine if pod.ordinal == at and pod.end == End.ALIVE]
+            gone = [pod for pod in mine if pod.ordinal == at and pod.end == Deletion.ALIVE]
             draft.delete(gone)
             done = done or bool(gone)
     return done
@@ -87,7 +87,7 @@ def act(draft: Draft, owner: int) -> bool:
 
 def updates(world: World, state: State, owner: int) -> list[tuple[tuple[P, ...], tuple[int, ...]]]:
     """Return every choice of old pods that are deleted now, and of nodes that get a new pod beside the old one."""
-    spec: Spec = world.specs[state.sets[owner].spec]
+    spec: DaemonSetSpec = world.specs[state.sets[owner].spec]
     mine = [pod for pod in state.pods if pod.owner == owner]
     if spec.is_on_delete or all(pod.rev == spec.rev for pod in mine):
         return []
@@ -98,7 +98,7 @@ def updates(world: World, state: State, owner: int) -> list[tuple[tuple[P, ...],
     )
     surge = scaled(spec.surge, len(nodes), round_up=True) or 0
     most = scaled(spec.unavailable, len(nodes), round_up=True) or 0
-    alive = [pod for pod in mine if pod.end == End.ALIVE]
+    alive = [pod for pod in mine if pod.end == Deletion.ALIVE]
     new = {pod.ordinal: pod for pod in alive if pod.rev == spec.rev}
     old = {pod.ordinal: pod for pod in alive if pod.rev != spec.rev}
     if surge:
@@ -136,11 +136,11 @@ def _is_available(pod: Optional[P]) -> bool:
 
 def is_complete(world: World, state: State, owner: int) -> bool:
     """Return whether every node that should have a pod has one of this revision that is ready."""
-    spec: Spec = world.specs[state.sets[owner].spec]
+    spec: DaemonSetSpec = world.specs[state.sets[owner].spec]
     ready = {
         pod.ordinal
         for pod in state.pods
-        if pod.owner == owner and pod.rev == spec.rev and pod.end == End.ALIVE and pod.stage == Stage.READY
+        if pod.owner == owner and pod.rev == spec.rev and pod.end == Deletion.ALIVE and pod.stage == Stage.READY
     }
     return all(
         at in ready

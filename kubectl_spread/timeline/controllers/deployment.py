@@ -17,15 +17,15 @@ from typing import Optional
 from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.timeline.controllers import replicaset
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import End
-from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import Deletion
+from kubectl_spread.timeline.state import EventKind
 from kubectl_spread.timeline.state import Move
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import Stage
 from kubectl_spread.timeline.world import World
 
 
-class Spec(NamedTuple):
+class DeploymentSpec(NamedTuple):
     """What is asked of a Deployment; surge and unavailable are numbers or percentages as written."""
 
     replicas: int
@@ -67,7 +67,7 @@ class Set(NamedTuple):
     most: int
 
 
-class Own(NamedTuple):
+class DeploymentState(NamedTuple):
     """What is remembered of a Deployment; `sets` from the oldest to the youngest."""
 
     spec: int
@@ -82,7 +82,7 @@ class Sync(NamedTuple):
     is_scale_down: bool
 
 
-def sync(spec: Spec, own: Own, seen: Seen) -> Optional[Sync]:
+def sync(spec: DeploymentSpec, own: DeploymentState, seen: RevisionPods) -> Optional[Sync]:
     """Return what one reconciliation changes; None where it changes nothing."""
     available = [seen.available.get(item.rev, 0) for item in own.sets]
     if spec.is_paused or any(item.size and item.desired != spec.replicas for item in own.sets):
@@ -92,35 +92,35 @@ def sync(spec: Spec, own: Own, seen: Seen) -> Optional[Sync]:
     return _new_set(spec, own.sets) or _old_sets(spec, own.sets, available)
 
 
-class Seen(NamedTuple):
+class RevisionPods(NamedTuple):
     """What a Deployment's controller sees of pods: by revision how many are available, and which have any at all."""
 
     available: dict[int, int]
     revisions: frozenset[int]
 
 
-def see(pods: Iterable[P], owner: int) -> Seen:
+def see(pods: Iterable[P], owner: int) -> RevisionPods:
     """Return what the controller of a Deployment sees."""
     available: dict[int, int] = {}
     revisions = set()
     for pod in pods:
         if pod.owner == owner:
             revisions.add(pod.rev)
-            if pod.stage == Stage.READY and pod.end == End.ALIVE:
+            if pod.stage == Stage.READY and pod.end == Deletion.ALIVE:
                 available[pod.rev] = available.get(pod.rev, 0) + 1
-    return Seen(available, frozenset(revisions))
+    return RevisionPods(available, frozenset(revisions))
 
 
-def _sized(item: Set, size: int, spec: Spec) -> Set:
+def _sized(item: Set, size: int, spec: DeploymentSpec) -> Set:
     """Return a set with another size; its annotations are written along with it (ScaleReplicaSet)."""
     return Set(item.rev, size, spec.replicas, spec.replicas + spec.max_surge)
 
 
-def _is_new(item: Set, spec: Spec) -> bool:
+def _is_new(item: Set, spec: DeploymentSpec) -> bool:
     return item.rev == spec.rev
 
 
-def _with_new(spec: Spec, sets: tuple[Set, ...], size: int) -> Optional[Sync]:
+def _with_new(spec: DeploymentSpec, sets: tuple[Set, ...], size: int) -> Optional[Sync]:
     """Return the sets once the newest has a size, made where it is missing; None where it has."""
     found = next((item for item in sets if _is_new(item, spec)), None)
     if found is None:
@@ -132,7 +132,7 @@ def _with_new(spec: Spec, sets: tuple[Set, ...], size: int) -> Optional[Sync]:
     return Sync(changed, is_scale_down=False)
 
 
-def _new_set(spec: Spec, sets: tuple[Set, ...]) -> Optional[Sync]:
+def _new_set(spec: DeploymentSpec, sets: tuple[Set, ...]) -> Optional[Sync]:
     """Return the sets once the new one has grown as far as it may (reconcileNewReplicaSet)."""
     size = sum(item.size for item in sets if _is_new(item, spec))
     if size > spec.replicas:
@@ -142,7 +142,7 @@ def _new_set(spec: Spec, sets: tuple[Set, ...]) -> Optional[Sync]:
     return _with_new(spec, sets, size + min(room, spec.replicas - size))
 
 
-def _old_sets(spec: Spec, sets: tuple[Set, ...], available: list[int]) -> Optional[Sync]:
+def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: list[int]) -> Optional[Sync]:
     """Return the sets once old ones have shrunk as far as they may (reconcileOldReplicaSets)."""
     old = [at for at, item in enumerate(sets) if not _is_new(item, spec) and item.size]
     new = [at for at, item in enumerate(sets) if _is_new(item, spec)]
@@ -170,7 +170,7 @@ def _old_sets(spec: Spec, sets: tuple[Set, ...], available: list[int]) -> Option
     return Sync(changed, is_scale_down=True) if changed != sets else None
 
 
-def _recreate(spec: Spec, sets: tuple[Set, ...], seen: Seen) -> Optional[Sync]:
+def _recreate(spec: DeploymentSpec, sets: tuple[Set, ...], seen: RevisionPods) -> Optional[Sync]:
     """Return the sets once all old pods go, or are gone (rolloutRecreate)."""
     if any(item.size and not _is_new(item, spec) for item in sets):
         changed = tuple(item if _is_new(item, spec) else _sized(item, 0, spec) for item in sets)
@@ -180,7 +180,7 @@ def _recreate(spec: Spec, sets: tuple[Set, ...], seen: Seen) -> Optional[Sync]:
     return _with_new(spec, sets, spec.replicas)
 
 
-def _scale(spec: Spec, sets: tuple[Set, ...], available: list[int]) -> Optional[Sync]:
+def _scale(spec: DeploymentSpec, sets: tuple[Set, ...], available: list[int]) -> Optional[Sync]:
     """Return the sets after a scaling event (scale)."""
     alive = [item for item in sets if item.size]
     new = next((item for item in sets if _is_new(item, spec)), None)
@@ -199,11 +199,11 @@ def _scale(spec: Spec, sets: tuple[Set, ...], available: list[int]) -> Optional[
     return Sync(changed, is_scale_down=False) if changed != sets else None
 
 
-def _is_saturated(new: Set, spec: Spec, available: int) -> bool:
+def _is_saturated(new: Set, spec: DeploymentSpec, available: int) -> bool:
     return new.size == spec.replicas == new.desired == available
 
 
-def _proportional(spec: Spec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
+def _proportional(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
     """Return the sets with what is to be added or removed shared among them by size."""
     allowed = spec.replicas + spec.max_surge if spec.replicas else 0
     total = sum(item.size for item in sets)
@@ -220,7 +220,7 @@ def _proportional(spec: Spec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
     return tuple(_sized(item, size, spec) if item.size else item for item, size in zip(sets, sizes, strict=True))
 
 
-def _share(item: Set, spec: Spec, *, total: int, left: int) -> int:
+def _share(item: Set, spec: DeploymentSpec, *, total: int, left: int) -> int:
     """Return what one set gets of all that is added, or loses (GetReplicaSetProportion)."""
     if not spec.replicas:
         share = -item.size
@@ -237,8 +237,8 @@ def _rounded(amount: int, by: int) -> int:
 
 def act(draft: Draft, owner: int) -> bool:
     """Do all that needs no choice: grow, and create missing pods; return whether something changed."""
-    own: Own = draft.sets[owner]
-    spec: Spec = draft.world.specs[own.spec]
+    own: DeploymentState = draft.sets[owner]
+    spec: DeploymentSpec = draft.world.specs[own.spec]
     found = sync(spec, own, see(draft.pods, owner))
     if found is not None and not found.is_scale_down:
         put(draft, owner, found.sets)
@@ -249,15 +249,17 @@ def act(draft: Draft, owner: int) -> bool:
 
 def put(draft: Draft, owner: int, sets: tuple[Set, ...]) -> None:
     """Write the sizes of the ReplicaSets."""
-    own: Own = draft.sets[owner]
+    own: DeploymentState = draft.sets[owner]
     before = {item.rev: item.size for item in own.sets}
     for item in sets:
         if item.size != before.get(item.rev, 0):
-            draft.moves.append(Move(Kind.SCALED, owner=owner, rev=item.rev, number=item.size))
+            draft.moves.append(Move(EventKind.SCALED, owner=owner, rev=item.rev, number=item.size))
     draft.sets[owner] = own._replace(sets=sets)
 
 
-def scale_downs(spec: Spec, own: Own, pods: Sequence[P], owner: int) -> Iterator[tuple[int, tuple[Set, ...]]]:
+def scale_downs(
+    spec: DeploymentSpec, own: DeploymentState, pods: Sequence[P], owner: int
+) -> Iterator[tuple[int, tuple[Set, ...]]]:
     """Yield how many bound pods become ready before old ReplicaSets shrink, and to what sizes."""
     if all(not item.size or _is_new(item, spec) for item in own.sets):
         return
@@ -268,17 +270,17 @@ def scale_downs(spec: Spec, own: Own, pods: Sequence[P], owner: int) -> Iterator
         if count:
             rev = bound[count - 1].rev
             available[rev] = available.get(rev, 0) + 1
-        found = sync(spec, own, Seen(available, seen.revisions))
+        found = sync(spec, own, RevisionPods(available, seen.revisions))
         if found is not None and found.is_scale_down:
             yield count, found.sets
 
 
 def to_be_ready(pods: Iterable[P], owner: int) -> list[P]:
     """Return the bound pods of a workload that are not ready yet."""
-    return [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == End.ALIVE]
+    return [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: Own) -> list[tuple[P, ...]]:  # noqa: ARG001
+def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> list[tuple[P, ...]]:  # noqa: ARG001
     """Return every choice of the pods that one ReplicaSet has to delete now; empty where none has to."""
     for item in own.sets:
         mine = replicaset.active(pods, owner, item.rev)
@@ -288,15 +290,15 @@ def excess(world: World, pods: Sequence[P], owner: int, own: Own) -> list[tuple[
     return []
 
 
-def is_complete(world: World, pods: Sequence[P], owner: int, own: Own) -> bool:
+def is_complete(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> bool:
     """Return whether the rollout is over (DeploymentComplete)."""
-    spec: Spec = world.specs[own.spec]
+    spec: DeploymentSpec = world.specs[own.spec]
     mine = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
     updated = [pod for pod in mine if pod.rev == spec.rev]
     return len(mine) == len(updated) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
 
 
-def previous(own: Own, spec: Spec) -> Optional[int]:
+def previous(own: DeploymentState, spec: DeploymentSpec) -> Optional[int]:
     """Return the revision that an undo goes back to; None where there is none."""
     older = [rev for rev in own.order if rev != spec.rev]
     return older[-1] if older else None

@@ -19,7 +19,7 @@ from kubectl_spread.timeline.world import World
 BACKOFF_S = 10  # after the first failure; it doubles
 
 
-class Spec(NamedTuple):
+class JobSpec(NamedTuple):
     """What is asked of a Job: `replicas` pods at a time."""
 
     replicas: int
@@ -27,7 +27,7 @@ class Spec(NamedTuple):
     is_indexed: bool = False
 
 
-class Own(NamedTuple):
+class JobState(NamedTuple):
     """What its controller remembers."""
 
     spec: int
@@ -35,7 +35,7 @@ class Own(NamedTuple):
 
 def act(draft: Draft, owner: int) -> bool:
     """Create missing pods; return whether there were any."""
-    spec: Spec = draft.world.specs[draft.sets[owner].spec]
+    spec: JobSpec = draft.world.specs[draft.sets[owner].spec]
     mine = [pod for pod in draft.of(owner) if replicaset.is_active(pod)]
     missing = spec.replicas - len(mine)
     if draft.world.patience_s < BACKOFF_S:
@@ -53,9 +53,9 @@ def act(draft: Draft, owner: int) -> bool:
     return True
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: Own) -> list[tuple[P, ...]]:
+def excess(world: World, pods: Sequence[P], owner: int, own: JobState) -> list[tuple[P, ...]]:
     """Return every choice of the pods that have to go now (ActivePods: nodes and costs decide nothing)."""
-    spec: Spec = world.specs[own.spec]
+    spec: JobSpec = world.specs[own.spec]
     mine = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
     count = len(mine) - spec.replicas
     if count <= 0:
@@ -73,8 +73,8 @@ def _rank(pod: P) -> tuple[int, ...]:
     return (pod.node != PENDING, pod.stage, pod.age)
 
 
-def is_complete(world: World, pods: Sequence[P], owner: int, own: Own) -> bool:
+def is_complete(world: World, pods: Sequence[P], owner: int, own: JobState) -> bool:
     """Return whether all pods that may run have a node."""
-    spec: Spec = world.specs[own.spec]
+    spec: JobSpec = world.specs[own.spec]
     counts = Counter(pod.node != PENDING for pod in pods if pod.owner == owner and replicaset.is_active(pod))
     return counts[True] == spec.replicas and not counts[False]

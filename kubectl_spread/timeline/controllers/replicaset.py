@@ -16,7 +16,7 @@ from typing import Any
 from typing import NamedTuple
 
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import End
+from kubectl_spread.timeline.state import Deletion
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.state import Stage
@@ -25,14 +25,14 @@ from kubectl_spread.timeline.world import World
 Plain = dict[str, Any]
 
 
-class Spec(NamedTuple):
+class ReplicaSetSpec(NamedTuple):
     """What is asked of a ReplicaSet that no Deployment owns."""
 
     replicas: int
     rev: int
 
 
-class Own(NamedTuple):
+class ReplicaSetState(NamedTuple):
     """What its controller remembers."""
 
     spec: int
@@ -40,7 +40,7 @@ class Own(NamedTuple):
 
 def is_active(pod: P) -> bool:
     """Return whether a pod counts for its ReplicaSet (IsPodActive)."""
-    return pod.end in (End.ALIVE, End.LOST)
+    return pod.end in (Deletion.ALIVE, Deletion.LOST)
 
 
 def active(pods: Iterable[P], owner: int, rev: int) -> list[P]:
@@ -66,20 +66,20 @@ def _create(draft: Draft, rev: int, missing: int) -> bool:
 
 def act(draft: Draft, owner: int) -> bool:
     """Create missing pods of a ReplicaSet of its own, from its present template."""
-    spec: Spec = draft.world.specs[draft.sets[owner].spec]
+    spec: ReplicaSetSpec = draft.world.specs[draft.sets[owner].spec]
     return _create(draft, spec.rev, spec.replicas - len(_own_active(draft.pods, owner)))
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: Own) -> list[tuple[P, ...]]:
+def excess(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> list[tuple[P, ...]]:
     """Return every choice of the pods that have to go now; empty where none has to."""
-    spec: Spec = world.specs[own.spec]
+    spec: ReplicaSetSpec = world.specs[own.spec]
     mine = _own_active(pods, owner)
     return victims(mine, mine, len(mine) - spec.replicas)
 
 
-def is_complete(world: World, pods: Sequence[P], owner: int, own: Own) -> bool:
+def is_complete(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> bool:
     """Return whether all pods are ready."""
-    spec: Spec = world.specs[own.spec]
+    spec: ReplicaSetSpec = world.specs[own.spec]
     mine = _own_active(pods, owner)
     return len(mine) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
 

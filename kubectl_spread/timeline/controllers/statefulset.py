@@ -12,8 +12,8 @@ from typing import Optional
 
 from kubectl_spread.timeline import claims
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import End
-from kubectl_spread.timeline.state import Kind
+from kubectl_spread.timeline.state import Deletion
+from kubectl_spread.timeline.state import EventKind
 from kubectl_spread.timeline.state import Move
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.state import PENDING
@@ -21,7 +21,7 @@ from kubectl_spread.timeline.state import Stage
 from kubectl_spread.timeline.world import World
 
 
-class Spec(NamedTuple):
+class StatefulSetSpec(NamedTuple):
     """What is asked of a StatefulSet."""
 
     replicas: int
@@ -37,7 +37,7 @@ class Spec(NamedTuple):
         return range(self.start, self.start + self.replicas)
 
 
-class Own(NamedTuple):
+class StatefulSetState(NamedTuple):
     """What is remembered: the revision that pods below the partition get."""
 
     spec: int
@@ -46,8 +46,8 @@ class Own(NamedTuple):
 
 def act(draft: Draft, owner: int) -> bool:
     """Run the controller once; return whether it did something."""
-    own: Own = draft.sets[owner]
-    spec: Spec = draft.world.specs[own.spec]
+    own: StatefulSetState = draft.sets[owner]
+    spec: StatefulSetSpec = draft.world.specs[own.spec]
     by_ordinal = {pod.ordinal: pod for pod in draft.of(owner)}
     if _finish(draft, owner, spec=spec, by_ordinal=by_ordinal):
         return True
@@ -59,9 +59,9 @@ def act(draft: Draft, owner: int) -> bool:
     return bool(done)
 
 
-def _finish(draft: Draft, owner: int, *, spec: Spec, by_ordinal: dict[int, P]) -> bool:
+def _finish(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bool:
     """Let the update revision become the current one once all pods have it and are ready."""
-    own: Own = draft.sets[owner]
+    own: StatefulSetState = draft.sets[owner]
     if own.current == spec.rev or spec.is_on_delete or set(by_ordinal) != set(spec.ordinals):
         return False
     if not all(pod.rev == spec.rev and is_healthy(pod) for pod in by_ordinal.values()):
@@ -72,10 +72,10 @@ def _finish(draft: Draft, owner: int, *, spec: Spec, by_ordinal: dict[int, P]) -
 
 def is_healthy(pod: Optional[P]) -> bool:
     """Return whether a pod runs, is ready and is not on its way out."""
-    return pod is not None and pod.stage == Stage.READY and pod.end in (End.ALIVE, End.LOST)
+    return pod is not None and pod.stage == Stage.READY and pod.end in (Deletion.ALIVE, Deletion.LOST)
 
 
-def _replicas(draft: Draft, owner: int, *, spec: Spec, by_ordinal: dict[int, P]) -> Optional[bool]:
+def _replicas(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:
     """Create what is missing; None where nothing is in the way of what comes next."""
     done = False
     for ordinal in spec.ordinals:
@@ -89,14 +89,14 @@ def _replicas(draft: Draft, owner: int, *, spec: Spec, by_ordinal: dict[int, P])
     return True if done else None
 
 
-def _create(draft: Draft, owner: int, *, spec: Spec, ordinal: int) -> None:
-    own: Own = draft.sets[owner]
+def _create(draft: Draft, owner: int, *, spec: StatefulSetSpec, ordinal: int) -> None:
+    own: StatefulSetState = draft.sets[owner]
     is_below = not spec.is_on_delete and ordinal < spec.start + spec.partition
     claims.ensure(draft, owner, ordinal)
     draft.create(own.current if is_below else spec.rev, ordinal)
 
 
-def _condemned(draft: Draft, spec: Spec, by_ordinal: dict[int, P]) -> Optional[bool]:
+def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:
     """Delete pods out of range from the highest on; None where nothing is in the way of an update."""
     condemned = sorted((ordinal for ordinal in by_ordinal if ordinal not in spec.ordinals), reverse=True)
     in_range = [by_ordinal.get(ordinal) for ordinal in spec.ordinals]
@@ -107,7 +107,7 @@ def _condemned(draft: Draft, spec: Spec, by_ordinal: dict[int, P]) -> Optional[b
     done = False
     for ordinal in condemned:
         pod = by_ordinal[ordinal]
-        if pod.end not in (End.ALIVE, End.LOST):
+        if pod.end not in (Deletion.ALIVE, Deletion.LOST):
             if not spec.is_parallel:
                 return False
             continue
@@ -120,7 +120,7 @@ def _condemned(draft: Draft, spec: Spec, by_ordinal: dict[int, P]) -> Optional[b
     return True if done else None
 
 
-def _update(draft: Draft, spec: Spec, by_ordinal: dict[int, P]) -> bool:
+def _update(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bool:
     """Delete the highest pod of an old revision, unless a higher one is not ready again."""
     if spec.is_on_delete:
         return False
@@ -128,7 +128,7 @@ def _update(draft: Draft, spec: Spec, by_ordinal: dict[int, P]) -> bool:
         if ordinal < spec.start + spec.partition:
             return False
         pod = by_ordinal.get(ordinal)
-        if pod is not None and pod.rev != spec.rev and pod.end in (End.ALIVE, End.LOST):
+        if pod is not None and pod.rev != spec.rev and pod.end in (Deletion.ALIVE, Deletion.LOST):
             draft.delete([pod])
             return True
         if not is_healthy(pod):
@@ -138,20 +138,20 @@ def _update(draft: Draft, spec: Spec, by_ordinal: dict[int, P]) -> bool:
 
 def pod_is_gone(draft: Draft, pod: P) -> None:
     """Delete the claims of an ordinal that was scaled away, where the retention policy says so."""
-    own: Own = draft.sets[pod.owner]
-    spec: Spec = draft.world.specs[own.spec]
+    own: StatefulSetState = draft.sets[pod.owner]
+    spec: StatefulSetSpec = draft.world.specs[own.spec]
     if not spec.deletes_claims or pod.ordinal in spec.ordinals:
         return
     key = draft.world.keys[pod.owner]
     for template in draft.world.claim_templates.get(pod.owner, {}):
         claims.delete(draft, key.namespace, f"{template}-{key.name}-{pod.ordinal}")
-        draft.moves.append(Move(Kind.DELETED, owner=pod.owner, text=f"{template}-{key.name}-{pod.ordinal}"))
+        draft.moves.append(Move(EventKind.DELETED, owner=pod.owner, text=f"{template}-{key.name}-{pod.ordinal}"))
 
 
-def waits_for_ready(world: World, pods: Sequence[P], owner: int, own: Own) -> list[P]:
+def waits_for_ready(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> list[P]:
     """Return the bound pods for whose readiness the controller waits."""
-    spec: Spec = world.specs[own.spec]
-    bound = [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == End.ALIVE]
+    spec: StatefulSetSpec = world.specs[own.spec]
+    bound = [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
     if not spec.is_parallel:
         return bound
     mine = [pod for pod in pods if pod.owner == owner]
@@ -164,10 +164,10 @@ def waits_for_end(pod: P) -> bool:  # noqa: ARG001 (the name is taken until the 
     return True
 
 
-def is_complete(world: World, pods: Sequence[P], owner: int, own: Own) -> bool:
+def is_complete(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> bool:
     """Return whether `kubectl rollout status` is satisfied."""
-    spec: Spec = world.specs[own.spec]
-    mine = [pod for pod in pods if pod.owner == owner and pod.end in (End.ALIVE, End.LOST)]
+    spec: StatefulSetSpec = world.specs[own.spec]
+    mine = [pod for pod in pods if pod.owner == owner and pod.end in (Deletion.ALIVE, Deletion.LOST)]
     ready = [pod for pod in mine if pod.stage == Stage.READY]
     if len(ready) < spec.replicas or len(mine) != spec.replicas:
         return False
@@ -177,8 +177,8 @@ def is_complete(world: World, pods: Sequence[P], owner: int, own: Own) -> bool:
     return updated >= spec.replicas - spec.partition
 
 
-def not_created(world: World, pods: Sequence[P], owner: int, own: Own) -> int:
+def not_created(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> int:
     """Return how many ordinals have no pod."""
-    spec: Spec = world.specs[own.spec]
+    spec: StatefulSetSpec = world.specs[own.spec]
     there = {pod.ordinal for pod in pods if (pod.owner == owner and pod.node != PENDING) or pod.owner == owner}
     return len(set(spec.ordinals) - there)
