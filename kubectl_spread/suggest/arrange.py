@@ -1,8 +1,8 @@
-"""The order in which suggestions are told, and which of them.
+"""Order and selection of the suggestions to show.
 
-What does less damage comes first. Then come changes that restart no pods, and corrections of mistakes; after them
-changes that loosen a rule and restart pods for it. Among these an expert's first choice comes first. Of changes that
-come to the same, as of equal nodes, one is told. The first few are of different kinds.
+Less damage comes first. Then come changes that restart no pods, and corrections of mistakes. Changes that loosen a rule
+and restart pods follow. Ties are ordered by the preference of an expert (`Rank`). Of equivalent changes, such as the
+same edit of equal nodes, only one is shown. The first few suggestions are of different kinds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ALL = 10  # asking for so many tells harmful ones, too
 
 
 def arranged(found: Iterable[Tried]) -> list[Tried]:
-    """Return the suggestions in the order they are told."""
+    """Return the suggestions in the order to show them."""
     ordered = _distinct(sorted(found, key=_order))
     first: list[Tried] = []
     for item in ordered:
@@ -60,6 +60,6 @@ def _distinct(found: list[Tried]) -> list[Tried]:
 
 
 def is_redundant(item: Tried, chosen: Iterable[Tried]) -> bool:
-    """Return whether nobody would pay for a change: a new node where the pod only has to wait a little."""
+    """Return whether a change adds a node although the pod only has to wait a little."""
     is_new_node = any(isinstance(action, AddNodes) for action in item.change.actions)
     return is_new_node and any(one.change.rank is Rank.WAIT and not one.change.notes for one in chosen)

@@ -1,7 +1,7 @@
-"""The end of a change of many pods, found by placing them in batches instead of playing every move.
+"""Outcome of a change of many pods, found by placing them in batches.
 
-A Deployment's new pods come as far as maxSurge and maxUnavailable let them, then as many old pods go as may be missing,
-and so on. It is one of many orders; what it leaves out is told with the suggestion.
+Playing every move would take too long. New pods of a Deployment are created within maxSurge, then old pods are deleted
+within maxUnavailable, and so on. This is one of many possible orders; the suggestion names the others as not simulated.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _settled(
 
 
 def left_out(scene: HypotheticalCluster, found: Reached) -> str:
-    """Return what is not looked at where pods are placed in batches."""
+    """Return a phrase for the outcomes that placing in batches leaves out."""
     words = _REPLACED if scene.is_recreated else _PLACED
     return words.format(pods=len(found.placed))
 
@@ -77,7 +77,7 @@ class _Batches:
         self._bound: list[Pod] = []
 
     def _new_pods(self, problem: PendingPodProblem) -> list[Pod]:
-        """As many pods of the new template as the workload is to have, the waiting ones first."""
+        """Return the wanted number of pods of the new template, the waiting ones first."""
         running = [pod for pod in (anew(pod, problem.cluster) for pod in problem.given.running) if pod is not None]
         wanted = (
             max(problem.replicas, 1) if problem.owner.kind != "DaemonSet" else len(running) + len(problem.given.own)
@@ -122,7 +122,7 @@ class _Batches:
         return bool(found)
 
     def _remove(self, count: int) -> bool:
-        """Delete old pods, those first that share their node with most others; of a StatefulSet the last one."""
+        """Delete old pods, first pods that share a node with most others; the last ordinal of a StatefulSet first."""
         if count <= 0:
             return False
         if self._problem.owner.kind == "StatefulSet":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Damage(IntEnum):
-    """The worst that a change does besides what it is for; suggestions are ordered by it first."""
+    """Worst side effect of a change. Suggestions are ordered by it first."""
 
     NONE = 0
     EVICTS = 1  # the scheduler evicts running pods of a lower priority
@@ -32,7 +32,7 @@ class Damage(IntEnum):
 
 
 class Rank(IntEnum):
-    """The order in which an expert would try changes: what heals by itself, mistakes, then rules that are loosened."""
+    """Order in which an expert would try changes: waiting first, then mistakes, then rules to loosen."""
 
     WAIT = 0
     MISTAKE = 1  # what is written cannot have been meant
@@ -90,13 +90,13 @@ _LARGE = frozenset((Rank.TAINT, Rank.EMPTY_NODE, Rank.FIRST_NODE))
 
 
 class Change(NamedTuple):
-    """Something to do, as far as it can be told beforehand.
+    """A proposed change that has not been simulated yet.
 
-    family: changes of one family are alternatives of one kind, of which few are shown. rank: the lower, the earlier an
-    expert would try it. weight: the same among changes of a rank. relaxes: ids of the requirements
-    (`explain.requirements`) that it loosens; empty where it may loosen any. gives_up: a sentence. parts: how many
-    proposals it is made of. damage: the worst that it does to pods and data. fold: of the changes with one fold, as of
-    equal nodes, only the best is told; empty where it stands alone.
+    family: changes of one family are alternatives, and only a few of them are shown. rank: position in the order in
+    which an expert would try changes. weight: order among changes of one rank. relaxes: ids of the requirements
+    (`explain.requirements`) that it loosens; empty if it may loosen any. gives_up: a sentence about the drawback.
+    parts: number of proposals combined in it. damage: the worst effect on pods and data. fold: group of equivalent
+    changes, such as one per equal node; only the best of a group is shown. Empty if the change is in no group.
     """
 
     title: str
@@ -117,23 +117,26 @@ class Change(NamedTuple):
 
     @property
     def edits_template(self) -> bool:
-        """Whether the workload's pods are made anew."""
+        """Return whether the change edits the pod template, so that the workload's pods are re-created."""
         return any(isinstance(action, EditSpec) for action in self.actions)
 
     @property
     def is_gentle(self) -> bool:
-        """Whether an expert would do it before restarting pods: it repairs, or it is a small change of nodes."""
+        """Return whether an expert would try the change before restarting pods.
+
+        Such a change corrects a mistake, or is a small change of nodes.
+        """
         return self.rank in REPAIRS or not (self.edits_template or self.rank in _LARGE)
 
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        """The scene once all of it is done."""
+        """Return the hypothetical cluster after all actions of the change."""
         for action in self.actions:
             scene = action.apply(scene)
         return scene
 
 
 class Ladder(NamedTuple):
-    """Changes of one kind, each of which does more than the one before: the first that is enough is looked for."""
+    """Changes of one kind in increasing strength. The search looks for the first that is enough."""
 
     size: int
     step: Callable[[int], Optional[Change]]
@@ -148,7 +151,7 @@ Proposals = Iterator[Ladder]
 
 
 def single(change: Change) -> Ladder:
-    """A change that has no degrees."""
+    """Return a ladder with this change as its only step."""
     return Ladder(1, lambda _: change)
 
 
@@ -175,7 +178,7 @@ def of_constraint(problem: PendingPodProblem, position: int) -> frozenset[Requir
 
 
 def of_kind(problem: PendingPodProblem, kind: RequirementKind, key: str = "") -> frozenset[RequirementId]:
-    """Return the ids of the requirements of a kind; with a key, of those that have it."""
+    """Return the ids of the requirements of a kind, limited to one key if it is not empty."""
     found = problem.explanation.requirements
     return frozenset(item.id for item in found if item.kind is kind and key in ("", item.key))
 

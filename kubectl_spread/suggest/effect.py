@@ -1,4 +1,4 @@
-"""What a change comes to, in numbers."""
+"""Effect of a change in numbers: pods per domain and skew."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def merged(actions: Sequence[Action]) -> list[Action]:
 
 
 def spreads(before: Counts, after: Counts, ranges: Ranges, skews: Skews) -> tuple[SpreadChange, ...]:
-    """Return the counts of each key, those after the change with their range over all outcomes."""
+    """Return the counts per topology key before and after the change, with their range over all outcomes."""
     return tuple(
         SpreadChange(
             key,

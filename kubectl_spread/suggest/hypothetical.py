@@ -30,12 +30,12 @@ Plain = dict[str, Any]
 
 
 class HypotheticalCluster(NamedTuple):
-    """What is simulated.
+    """Cluster and pod template after a change.
 
-    cluster: nodes and storage as they are then; its bound pods are those of the problem's cluster, `gone` aside.
-    spec: that of the problem's pods. gone: uids of bound pods that are deleted. evicted: the pods that their
-    controllers create in their place; they must find nodes, too. renewed: keys of the problem's waiting pods that are
-    deleted, and created from the present template of their controller. rollout: other settings than the workload's.
+    cluster: nodes and storage after the change; its bound pods are the problem's, except `gone`. spec: pod spec of the
+    problem's pods. gone: uids of the deleted bound pods. evicted: pods that controllers create as replacements; they
+    need nodes, too. renewed: keys of the problem's waiting pods that are deleted and re-created from their controller's
+    current template. rollout: rollout settings that replace the workload's own.
     """
 
     problem: PendingPodProblem
@@ -48,7 +48,7 @@ class HypotheticalCluster(NamedTuple):
 
     @property
     def is_recreated(self) -> bool:
-        """Whether the problem's pods are created anew, from another template."""
+        """Return whether the problem's pods are re-created from another template."""
         return self.spec is not self.problem.spec
 
     def problem_scene(self) -> HypotheticalCluster:
@@ -78,7 +78,7 @@ class HypotheticalCluster(NamedTuple):
         return tuple(map(recreation.pod, pods))
 
     def recreation(self, *, is_same_revision: bool = False) -> Recreation:
-        """Return what makes pods of the changed template out of those there are."""
+        """Return the function object that re-creates existing pods from the changed template."""
         problem, owner = self.problem, self.new_owner()
         label = "" if is_same_revision else problem.revision_label
         labels = {label: created_labels(owner).get(label, "")} if label else {}
@@ -93,18 +93,18 @@ class HypotheticalCluster(NamedTuple):
         )
 
     def _priority(self) -> Optional[int]:
-        """The priority of another class than the pods had; None where that stays."""
+        """Return the value of the new priority class; None if the class does not change."""
         name = self.spec.get("priorityClassName")
         found = self.problem.cluster.priority_classes.get(name or "")
         return None if found is None or name == self.problem.spec.get("priorityClassName") else found.value
 
     def new_owner(self) -> Workload:
-        """The workload with the changed template: of a new revision."""
+        """Return the workload with the changed template, as a new revision."""
         owner = self.problem.owner
         return owner._replace(template={**owner.template, "spec": self.spec}, known_hash="")
 
     def with_spec(self, ops: Iterable[Op]) -> HypotheticalCluster:
-        """The problem's pods made of another template."""
+        """Return the cluster after editing the template of the problem's pods."""
         changed = self._replace(spec=patch.applied(self.spec, ops))
         return changed._replace(cluster=with_controllers([changed.new_owner()], self.cluster))
 
@@ -118,7 +118,7 @@ class HypotheticalCluster(NamedTuple):
         return self._replace(cluster=self.cluster._replace(nodes=nodes))
 
     def without_pods(self, pods: Sequence[Pod], *, replaced: bool) -> HypotheticalCluster:
-        """Pods deleted; `replaced`: their controllers create others like them."""
+        """Return the cluster without these pods; with `replaced`, their controllers create new ones."""
         own = {pod.key for pod in self.problem.given.own}
         waiting = frozenset(pod.key for pod in pods if pod.key in own and not pod.node_name)
         deleted = tuple(pod for pod in pods if pod.key not in waiting)

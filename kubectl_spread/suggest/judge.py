@@ -1,10 +1,10 @@
-"""What the commands of a change come to: played by the engine over time until nothing moves any more.
+"""Judgement of a change: its commands are simulated over time until the cluster is at rest.
 
     the workload has a pod that waits, in some outcome ── yes ──▶ dropped
     a pod of others waits that would not have waited ── yes ──▶ dropped
 
-The controllers, preemption and the scheduler's ties are those of `kubectl_spread.timeline`. What is compared with is
-the same cluster left alone: preemption that is under way, or a rollout that goes on, is nobody's merit.
+`kubectl_spread.timeline` simulates controllers, preemption and the scheduler's ties. Each change is compared with the
+same cluster left alone. So a change gets no credit for a preemption or a rollout that is already under way.
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ _HUGE = 1000  # nodes of a cluster in which nothing is played move by move
 
 
 class Rested(NamedTuple):
-    """What waits once nothing moves any more: the most in any outcome, by workload; pods without one by name."""
+    """Number of waiting pods at rest, the highest of all outcomes: the workload's own, and others per workload."""
 
     own: int
     others: Counter[Optional[OwnerKey]]
 
 
 class JudgedChange(NamedTuple):
-    """What a change comes to.
+    """Simulated result of a change.
 
-    outcomes: different ends that were found; is_exact: there are no others. restarts: running pods of the workload that
-    are replaced, the most in any outcome. placed: the workload's pods that have a node in the end. node: that of the
-    pod that was asked about, or of one that took its place. counts: of the first outcome, ranges and skews: of all.
-    lost: names of pods that end and that nothing creates again. not_followed: what was not simulated. is_followed: that
-    does not decide whether the change holds.
+    outcomes: number of different outcomes found; is_exact: there are no others. restarts: running pods of the workload
+    that are replaced, the most in any outcome. placed: pods of the workload that end up on a node. node: node of the
+    problem's pod, or of its replacement. counts: from the first outcome. ranges, skews: over all outcomes. lost: names
+    of pods that end and that no controller creates again. not_followed: effects that were not simulated. is_followed:
+    the effects left out do not decide whether the change helps.
     """
 
     outcomes: int
@@ -98,7 +98,7 @@ class Judge:
             self.rested = Rested(self.rested.own, self._fewest())
 
     def _baseline(self) -> StepAnswer:
-        """The cluster left alone; a manifest that is yet to be applied is applied as it is."""
+        """Simulate the cluster without the change; a manifest that is not applied yet is applied unchanged."""
         plan = plans.Plan(self.problem, self._start)
         if not self.problem.exists:
             plan.create_written()
@@ -140,7 +140,7 @@ class Judge:
         return self.judged(change, scene, self._limits)
 
     def _in_batches(self, scene: HypotheticalCluster) -> Optional[JudgedChange]:
-        """The end of a change of many pods."""
+        """Return the result of a change of many pods, placed in batches."""
         problem = self.problem
         found = bounded.reached(scene, [*scene.evicted])
         if found is None:
@@ -181,7 +181,7 @@ class Judge:
 
     @property
     def _limits(self) -> Limits:
-        """How many outcomes there is time for."""
+        """Return the simulation limits that the size of the problem leaves time for."""
         if self.problem.columns.n > _LARGE:
             return QUICK
         if self.problem.columns.n > _SMALL:
@@ -190,7 +190,11 @@ class Judge:
         return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
 
     def _rested(self, outcomes: Iterable[Outcome]) -> Rested:
-        """Count what waits; of pods without a workload all but those of others are the problem's, if it is one."""
+        """Count the waiting pods per workload, the most in any outcome.
+
+        If the problem's pod has no workload, it shares a count with the other bare pods. The count above their number
+        is the problem's.
+        """
         own, others = 0, Counter[Optional[OwnerKey]]()
         for outcome in outcomes:
             waiting = Counter(pod.owner for pod in outcome.pods if not pod.node and not pod.is_terminating)
@@ -207,7 +211,7 @@ class Judge:
 
     @cached_property
     def _alone(self) -> int:
-        """How many pods without a workload wait besides the problem's."""
+        """Return the number of waiting pods without a workload that are not the problem's."""
         own = {pod.key for pod in self.problem.given.own}
         known = self._start.controllers
         pending = (pod for pod in self._start.pending() if not pod.terminating)
@@ -236,13 +240,13 @@ class Judge:
         )
 
     def _own_placed(self, outcome: Outcome, plan: plans.Plan) -> list[PodState]:
-        """The pods of the workload that have a node; of pods without one those that have one now."""
+        """Return the workload's pods with a node; for bare pods, the ones that have got one by now."""
         if self._key is None:
             return self._fresh(outcome, plan)
         return [pod for pod in outcome.pods if pod.owner == self._key and pod.node and not pod.is_terminating]
 
     def _fresh(self, outcome: Outcome, plan: plans.Plan) -> list[PodState]:
-        """Pods without a workload that have a node now and had none in the beginning."""
+        """Return the pods without a workload that have a node now and had none at the start."""
         placed = [pod for pod in outcome.pods if pod.owner is None and pod.node and not pod.is_terminating]
         gone = plan.deleted | {pod.uid for pod in outcome.cluster().pods}  # or took no part
         gone |= plan.ended
@@ -258,7 +262,7 @@ class Judge:
 
     @cached_property
     def _bare(self) -> list[Pod]:
-        """The pods that run and that nothing creates again."""
+        """Return the running pods that no controller would create again."""
         return [pod for pod in self._start.pods if self._is_bare(pod)]
 
     def _is_bare(self, pod: Pod) -> bool:
@@ -267,7 +271,10 @@ class Judge:
         return bool(pod.node_name) and pod.is_visible and is_alone
 
     def _node_of(self, model: Pod, nodes: Sequence[str]) -> str:
-        """The node of the pod that was asked about, as far as it can be told: one that has a pod more than before."""
+        """Return the likely node of the problem's pod; empty if it has none.
+
+        A node that the pod's affinity names comes first, then one that has more pods than before.
+        """
         more = Counter(nodes) - Counter(pod.node_name for pod in self.problem.given.running)
         pinned = [
             term.match_fields[0].values[0]
@@ -278,7 +285,7 @@ class Judge:
         return likely[0] if likely else ""
 
     def _restarts(self, outcome: Outcome, plan: plans.Plan) -> int:
-        """How many of the workload's running pods are not there any more."""
+        """Return how many running pods of the workload are gone in an outcome."""
         if self._key is None:
             return 0
         own = [pod for pod in outcome.pods if pod.owner == self._key]
@@ -288,7 +295,7 @@ class Judge:
         return max(0, gone - (waiting if plan.replaces_waiting else 0))
 
     def _lost(self, outcome: Outcome, plan: plans.Plan) -> tuple[str, ...]:
-        """Pods without a controller that run in the beginning and not in the end."""
+        """Return the names of pods without a controller that run at the start but not at the end."""
         deleted = plan.deleted
         there = Counter(pod.node for pod in outcome.pods if pod.owner is None and not pod.is_terminating)
         there -= plan.daemons
@@ -311,7 +318,7 @@ class Judge:
 
     @cached_property
     def counts_before(self) -> effect.Counts:
-        """Return what the pod's constraints count where nothing is done."""
+        """Return the matching pods per domain of the pod's constraints without any change."""
         if self._is_large:
             columns = self.problem.columns.changed(self.problem.cluster._replace(pods=()))
             return effect.counted(self.problem.pod, Scheduler(columns, self.problem.profiles, all_nodes=True))

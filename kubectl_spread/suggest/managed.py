@@ -1,4 +1,4 @@
-"""Who writes an object, as its labels and annotations tell: a change made by hand is undone there.
+"""Tool that manages an object, read from its labels and annotations. It reverts manual changes.
 
 Sources: helm.sh/helm pkg/action/validate.go; argo-cd common/common.go; fluxcd/kustomize-controller and
 helm-controller, the labels they set; operator-lifecycle-manager pkg/lib/ownerutil.
@@ -21,7 +21,7 @@ _BY_HAND = frozenset({"", "kubectl", "manual", "kustomize"})
 
 
 class Manager(NamedTuple):
-    """What writes an object: a Helm release, an Argo CD Application, an operator's own object."""
+    """Tool that manages an object: a Helm release, an Argo CD Application or an operator's own object."""
 
     tool: str
     name: str = ""
@@ -29,9 +29,9 @@ class Manager(NamedTuple):
 
 
 def manager_of(controller: Optional[Controller]) -> Optional[Manager]:
-    """Return what writes a workload; None where nothing says so.
+    """Return the tool that manages a workload; None if no label or annotation names one.
 
-    Of several tools the one that acts first is told: Flux and Argo CD before the Helm release that they install.
+    Of several tools, return the outermost: Flux and Argo CD come before the Helm release that they install.
     """
     if controller is None:
         return None
@@ -48,7 +48,10 @@ def _flux(labels: Mapping[str, str]) -> Optional[Manager]:
 
 
 def _argo(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Optional[Manager]:
-    """`app:group/Kind:namespace/name`; an application outside Argo's namespace is `namespace_app`."""
+    """Return the Argo CD Application of an object.
+
+    The tracking id is `app:group/Kind:namespace/name`. An application outside Argo's namespace is `namespace_app`.
+    """
     name = annotations.get(_ARGO_ID, "").partition(":")[0] or labels.get(_ARGO_INSTANCE, "")
     namespace, _, app = name.rpartition("_")
     return Manager("Argo CD Application", app, namespace) if app else None

@@ -1,8 +1,8 @@
-"""Two spellings of one label key or value.
+"""Detection of two spellings of one label key or value.
 
-Names of zones differ in one character on purpose (us-east-1a, us-east-1b), so that a small distance alone says nothing.
-Two spellings are the same name if only their case and punctuation differ, or if one has two letters swapped or one
-letter too many or too few.
+Zone names differ in one character on purpose (us-east-1a, us-east-1b), so a small edit distance proves little. Two
+spellings are the same name if only case and punctuation differ. They are also the same if two letters are swapped, or
+one letter is missing or extra.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _plain(name: str) -> str:
 
 
 def _is_swapped(one: str, other: str) -> bool:
-    """Whether two letters that stand side by side have changed places."""
+    """Return whether the names differ only by two adjacent letters that are swapped."""
     if len(one) != len(other):
         return False
     differing = [at for at in range(len(one)) if one[at] != other[at]]
@@ -85,7 +85,7 @@ def _is_swapped(one: str, other: str) -> bool:
 
 
 def _has_one_more(longer: str, shorter: str) -> bool:
-    """Whether one letter, and not the last character, is too many."""
+    """Return whether the longer name has one extra letter that is not its last character."""
     if len(longer) != len(shorter) + 1:
         return False
     at = next((at for at in range(len(shorter)) if longer[at] != shorter[at]), len(shorter))

@@ -1,1 +1,1 @@
-"""What a suggestion can do: to the manifest, to nodes, to pods, to claims."""
+"""Actions of a suggestion: edits of the manifest, of nodes, of pods and of claims."""

@@ -16,22 +16,22 @@ class Action(Protocol):
 
     @property
     def is_of_manifest(self) -> bool:
-        """Whether it is done to the pod's manifest; else to the cluster."""
+        """Return whether the action changes the pod's manifest, not the cluster."""
 
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        """The scene once it is done."""
+        """Return the hypothetical cluster after the action."""
 
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
-        """Add what it does over time to a plan; `scene` is the one after the whole change."""
+        """Add the steps of the action to a plan; `scene` is the cluster after the whole change."""
 
     def lines(self, scene: HypotheticalCluster) -> list[str]:
-        """What changes, a line each, in terms of the object's fields."""
+        """Return the changes in terms of the object's fields, one line each."""
 
     def commands(self, scene: HypotheticalCluster) -> list[str]:
-        """The command lines that do it, if some do."""
+        """Return the command lines that carry out the action; empty if there are none."""
 
     def documents(self, scene: HypotheticalCluster) -> list[Plain]:
-        """What a program needs to do it, an entry for each object."""
+        """Return the action for programs, one entry per object."""
 
 
 def object_of(kind: str, namespace: str, name: str) -> Plain:

@@ -95,7 +95,7 @@ class SetRollout(NamedTuple):
 
 
 def _flow(value: Any) -> str:
-    """A value on one line, as YAML reads it."""
+    """Return a value as YAML on one line."""
     import json
 
     if (

@@ -83,7 +83,7 @@ class EditNode(NamedTuple):
 
 
 class DeleteNode(NamedTuple):
-    """A node that runs nothing of anybody's."""
+    """Deletion of a node that runs no workload pods."""
 
     node: str
 

@@ -106,7 +106,7 @@ class FinishDeletion(NamedTuple):
 
 
 class ScaleDown(NamedTuple):
-    """Another workload with fewer replicas; `deleted` are those that its controller takes away."""
+    """Another workload with fewer replicas; `deleted` are the pods that its controller removes."""
 
     kind: str
     namespace: str

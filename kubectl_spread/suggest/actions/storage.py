@@ -67,7 +67,7 @@ class CreateClaims(NamedTuple):
 
 
 class EditClass(NamedTuple):
-    """A StorageClass made anew, as it cannot be changed, that waits for pods or allows more places."""
+    """Replacement of an immutable StorageClass by one with another binding mode or more topologies."""
 
     before: StorageClass
     after: StorageClass
@@ -100,7 +100,7 @@ class EditClass(NamedTuple):
 
 
 class DeleteClaims(NamedTuple):
-    """Claims made anew, so that they get a volume where their pod is put."""
+    """Deletion and re-creation of claims, so that their volumes are provisioned where the pod is scheduled."""
 
     claims: tuple[ObjectKey, ...]
 
@@ -135,7 +135,10 @@ class DeleteClaims(NamedTuple):
         return []
 
     def commands(self, scene: HypotheticalCluster) -> list[str]:
-        """The claims go once the pods that wait with them are deleted; those that nobody makes are created again."""
+        """Return the commands that replace the claims.
+
+        A claim is deleted only once its waiting pods are deleted. A claim without a controller is created again.
+        """
         found = [
             command("delete", "pvc", key.name, namespace=key.namespace, rest=("--wait=false",))
             if _is_made_again(key, scene)
@@ -160,7 +163,7 @@ class DeleteClaims(NamedTuple):
 
 
 def _is_made_again(key: ObjectKey, scene: HypotheticalCluster) -> bool:
-    """Whether the claim is named as a claim template of a StatefulSet names those of its pods."""
+    """Return whether a StatefulSet creates the claim again: its name ends with the name of a pod."""
     problem = scene.problem
     pods = (*problem.given.own, *problem.given.running)
     return problem.owner.kind == "StatefulSet" and any(key.name.endswith(f"-{pod.name}") for pod in pods)
@@ -188,7 +191,7 @@ def _deleted(pods: Sequence[Pod]) -> str:
 
 
 def patch_text(ops: Sequence[Op]) -> str:
-    """A JSON patch on one line."""
+    """Return a JSON patch on one line."""
     import json
 
     return json.dumps([op.document() for op in ops], separators=(",", ":"))

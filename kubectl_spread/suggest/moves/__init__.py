@@ -1,4 +1,4 @@
-"""Where changes come from: each module proposes those of one kind, and judges none of them."""
+"""Proposals of changes. Each module proposes changes of one kind; `judge` decides whether they help."""
 
 from __future__ import annotations
 

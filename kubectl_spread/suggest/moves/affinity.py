@@ -1,4 +1,4 @@
-"""What a pod asks of nodes and of other pods: affinity, anti-affinity, node selectors, tolerations."""
+"""Changes of a pod's requirements on nodes and other pods: affinity, anti-affinity, node selector, tolerations."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _RISKY = ("node-role.kubernetes.io/",)
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Rules about nodes and pods made weaker, or right."""
+    """Propose to loosen or correct the pod's rules about nodes and other pods."""
     refusing = {item.plugin for item in problem.explanation.requirements}
     if names.INTER_POD_AFFINITY in refusing:
         yield from _pods(problem, "podAntiAffinity")
@@ -87,9 +87,9 @@ def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
 
 
 def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[Ladder]:
-    """Keep pods apart from those of their own revision only, so that a rollout finds room beside the old ones.
+    """Limit anti-affinity to pods of the same revision, so that a rollout has room for both revisions.
 
-    Where old pods run that keep all others away themselves, the first rollout must take one of them away first.
+    Running pods of the old revision may still repel all others. Then the first rollout must delete one of them first.
     """
     label = problem.revision_label
     keys = list(term.get("matchLabelKeys") or ())
@@ -141,7 +141,7 @@ def _node_selector(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _meant(problem: PendingPodProblem, key: str, value: str) -> tuple[str, str]:
-    """The label that nodes have and that another one, which none has, is meant to be; the same where none is near."""
+    """Return the existing label that a misspelt one probably means; the same label if none is similar."""
     nodes = problem.cluster.nodes
     values = {node.labels[key] for node in nodes if key in node.labels}
     if value in values:
@@ -185,7 +185,7 @@ def _node_affinity(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _corrected(problem: PendingPodProblem, where: Route, expression: Plain) -> Iterator[Ladder]:
-    """A condition on a label that no node has, where some have another spelling of it."""
+    """Correct a node affinity condition whose label no node has but some nodes have in another spelling."""
     key, values = expression.get("key") or "", strings(expression.get("values"))
     if expression.get("operator") not in ("In", "Exists"):
         return
@@ -221,7 +221,7 @@ def _without_condition(where: Route, expression: Plain) -> Change:
 
 
 def _tolerations(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Let the pod tolerate the taints of nodes, those that say the node is unfit last."""
+    """Let the pod tolerate taints of nodes; taints of unfit nodes come last."""
     untolerated = problem.columns.untolerated(problem.pod.cls.tolerations)
     taints = [taint for taint in dict.fromkeys(untolerated) if taint is not None and not is_of_system(taint)]
     there = bool(mappings(problem.spec.get("tolerations")))
@@ -239,7 +239,7 @@ def _tolerations(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _toleration(taint: Taint, *, there: bool) -> Op:
-    """Append it to those that are there: of these nobody may know every field."""
+    """Append the toleration to the existing ones, because not all of their fields may be known."""
     value: Plain = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
     toleration = {"key": taint.key, **value, "effect": taint.effect}
     return put(("tolerations", END), toleration) if there else put(("tolerations",), [toleration])

@@ -1,4 +1,4 @@
-"""What can be changed in a constraint itself: its skew, its minimum of domains, its policies, its key, its action."""
+"""Changes of a constraint itself: maxSkew, minDomains, policies, topology key, whenUnsatisfiable."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TIGHT = 3  # a maxSkew up to this still spreads pods, however few they are
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Changes of each hard constraint of the pod."""
+    """Propose changes of each hard constraint of the pod."""
     reports = problem.reports
     if problem.owner.kind == "DaemonSet" and reports:
         yield single(_of_daemons())
@@ -50,24 +50,27 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def route(report: ConstraintReport, *steps: str) -> Route:
-    """A field of a constraint, in the pod spec."""
+    """Return the path of a constraint's field in the pod spec."""
     return (FIELD, report.constraint.position, *steps)
 
 
 def guarded(report: ConstraintReport, *ops: Op) -> tuple[Op, ...]:
-    """Operations that fail where another constraint stands in this one's place."""
+    """Return the operations after a test that the same constraint is still at this position."""
     return (test(route(report, "topologyKey"), report.constraint.topology_key), *ops)
 
 
 def named(problem: PendingPodProblem, report: ConstraintReport) -> str:
-    """A constraint in a sentence: by its key, and by its place where several have that key."""
+    """Return a constraint's name for sentences: its key, or its position if several share the key."""
     key = report.constraint.topology_key
     same = [item for item in problem.pod.cls.constraints if item.topology_key == key]
     return f"the constraint on {key}" if len(same) == 1 else f"{FIELD}[{report.constraint.position}]"
 
 
 def _max_skew(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
-    """From the smallest skew that lets this pod into some domain it can use, up to what all pods could need."""
+    """Raise maxSkew step by step.
+
+    The first value lets this pod into some usable domain. The last is the most that all pods could need.
+    """
     usable = {domain.skew_if_placed for domain in report.domains if domain.usable and domain.skew_if_placed is not None}
     if not usable:
         return
@@ -127,7 +130,10 @@ def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
 
 
 def _of_daemons() -> Change:
-    """No constraints: each pod of a DaemonSet has a node of its own, and all they can do is refuse it."""
+    """Remove all constraints of a DaemonSet.
+
+    Each of its pods is bound to its own node, so a constraint can only keep it Pending.
+    """
     return of_spec(
         f"remove {FIELD}: a DaemonSet has one pod on each node anyway",
         [drop((FIELD,))],
@@ -137,7 +143,7 @@ def _of_daemons() -> Change:
 
 
 def _defaults(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Constraints of the pod's own, which take the place of hard ones that the scheduler's configuration has."""
+    """Give the pod soft constraints of its own, which replace hard default constraints of the scheduler."""
     defaults = [item for item in problem.explanation.constraints if item.constraint.is_hard and item.is_default]
     if not defaults or problem.pod.cls.constraints or not problem.own_labels:
         return
@@ -270,12 +276,12 @@ def _keys(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladd
 
 
 def has_meant_key(problem: PendingPodProblem, report: ConstraintReport) -> bool:
-    """Whether no node has the key of a constraint, and the nodes have one that was meant."""
+    """Return whether no node has the constraint's key, but the nodes have the key that was meant."""
     return len(report.without_key) == problem.columns.n and bool(_known_as(problem, report.constraint.topology_key))
 
 
 def _known_as(problem: PendingPodProblem, key: str) -> str:
-    """The label of some node that a key, which no node has, is meant to be; empty where there is none."""
+    """Return the node label that a key without nodes probably means; empty if there is none."""
     nodes = problem.cluster.nodes
     present = {label for node in nodes for label in node.labels}
     everywhere = sorted(label for label in present if all(label in node.labels for node in nodes))

@@ -1,4 +1,4 @@
-"""Nodes that nothing tells apart for the scheduler: what is proposed for one of them is proposed once."""
+"""Groups of nodes that are equal for the scheduler. A change of one of them is proposed only once."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failur
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Nodes for a domain that holds a minimum, for a new one where domains are missing, or for any."""
+    """Propose nodes for a domain at the global minimum, for a new domain if some are missing, or for any domain."""
     places = [] if problem.owner.kind == "DaemonSet" else _places(problem)  # each of its pods has its node
     for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
         labels = _labels(problem, place) if _is_open(problem, place) else None
@@ -51,10 +51,10 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _is_open(problem: PendingPodProblem, place: dict[str, str]) -> bool:
-    """Return whether a node belongs there.
+    """Return whether a new node makes sense in this domain.
 
-    None belongs in a domain that is down or about to go, whose value is misspelt, or whose nodes all have another
-    operating system than those that the pod's workload can use.
+    It does not if the domain is down or about to be removed, or if its value is misspelt. It does not either if all
+    nodes there have an operating system that the workload cannot use.
     """
     there = _nodes_at(problem, place)
     if not there or not place:
@@ -85,14 +85,14 @@ def _lacks_capacity(problem: PendingPodProblem, place: dict[str, str]) -> bool:
 
 
 def is_control_plane(node: Node) -> bool:
-    """Whether a node is there for the cluster's own sake."""
+    """Return whether a node belongs to the control plane."""
     return any(key in node.labels for key in _CONTROL_PLANE) or any(
         taint.key in _CONTROL_PLANE for taint in node.taints
     )
 
 
 def _places(problem: PendingPodProblem) -> list[dict[str, str]]:
-    """Labels that tell where a node is wanted."""
+    """Return the labels of the domains that need a new node."""
     places = [place for place in _of_volumes(problem) if place]
     for report in problem.reports:
         key = report.constraint.topology_key
@@ -109,7 +109,7 @@ def _places(problem: PendingPodProblem) -> list[dict[str, str]]:
 
 
 def _volumes(problem: PendingPodProblem) -> list[Volume]:
-    """The volumes that the pod has already."""
+    """Return the volumes that are bound to the pod's claims."""
     storage, pod = problem.cluster.storage, problem.pod
     claims = [storage.claims.get(ObjectKey(pod.namespace, volume.claim)) for volume in pod.cls.volumes if volume.claim]
     names = [claim.volume_name for claim in claims if claim is not None and claim.is_bound]
@@ -117,7 +117,7 @@ def _volumes(problem: PendingPodProblem) -> list[Volume]:
 
 
 def _of_volumes(problem: PendingPodProblem) -> Iterator[dict[str, str]]:
-    """Where volumes can be reached from and no node is that the pod may use."""
+    """Yield the labels of places from which a volume is reachable but which have no usable node."""
     for volume in _volumes(problem):
         for term in (volume.terms or ())[:_MOST_PLACES]:
             place = _met(term)
@@ -126,7 +126,7 @@ def _of_volumes(problem: PendingPodProblem) -> Iterator[dict[str, str]]:
 
 
 def _met(term: NodeSelectorTerm) -> dict[str, str]:
-    """Labels that meet the conditions of a term, as far as they ask for labels; none of a node's own name."""
+    """Return labels that meet the label conditions of a term, except conditions on the hostname."""
     return {
         item.key: item.values[0] if item.operator == "In" else "true"
         for item in term.match_expressions
@@ -135,17 +135,17 @@ def _met(term: NodeSelectorTerm) -> dict[str, str]:
 
 
 def _new_value(problem: PendingPodProblem, key: str) -> str:
-    """A value of a label that no node has."""
+    """Return a value of the label that no node has."""
     values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
     names = ("new", *(f"new-{number}" for number in range(1, len(values) + 2)))
     return next(name for name in names if name not in values)
 
 
 def _labels(problem: PendingPodProblem, place: dict[str, str]) -> Optional[dict[str, str]]:
-    """Those of a node to be like, with the place's; None where the pod could not use any such node.
+    """Return the labels of a new node at a place; None if the pod could not use such a node.
 
-    Like one of the domain, else one that the pod could use, else any that it may; where it may use none, one that has
-    what its node selector and affinity ask for.
+    The labels are copied from a node of the domain if possible, else from a node that the pod could use, else from any
+    node. As a last resort they are the ones that the pod's node selector and affinity require.
     """
     usable = {problem.columns.nodes[at].name for at in problem.usable}
 
@@ -167,21 +167,21 @@ def _labels(problem: PendingPodProblem, place: dict[str, str]) -> Optional[dict[
 
 
 def _moved(labels: Labels, place: dict[str, str]) -> dict[str, str]:
-    """Labels at another place: what else says where the old one is, is left out."""
+    """Return labels moved to another place, without other zone labels of the old place."""
     is_there = all(labels.get(key) == value for key, value in place.items())
     kept = {key: value for key, value in labels.items() if is_there or key not in _ZONE_LABELS}
     return {**kept, **place}
 
 
 def _is_allowed(problem: PendingPodProblem, labels: Labels) -> bool:
-    """Whether the pod may use a node with these labels, and reaches its volumes from there."""
+    """Return whether the pod may use a node with these labels and reaches its volumes from there."""
     return problem.pod.cls.node_requirement.matches(labels, "") and all(
         volume.matches_node(labels) for volume in _volumes(problem)
     )
 
 
 def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
-    """One node with room for one pod; then for two, and so on; then more nodes with room for all."""
+    """Return a ladder of new nodes: first one node with room for one, two or more pods, then several nodes."""
     rank = _rank(problem, place)
     waiting = problem.given.pending + problem.missing
     sizes = [(1, count) for count in range(1, min(waiting, _MOST_ON_ONE) + 1)]
@@ -216,7 +216,10 @@ def _rank(problem: PendingPodProblem, place: dict[str, str]) -> Rank:
 
 
 def _pods_on_a_usual_node(problem: PendingPodProblem) -> int:
-    """How many of the pods an empty node of the cluster takes: the middle one of those that take any; at least 1."""
+    """Return how many of the pods an empty node of the cluster takes, at least 1.
+
+    The number is the median of all nodes that take any.
+    """
     requests = [(name, amount) for name, amount in problem.pod.cls.requests if amount and name != PODS]
     fitting = sorted(
         min([node.allocatable.get(PODS, 0), *(node.allocatable.get(name, 0) // amount for name, amount in requests)])

@@ -31,7 +31,7 @@ _MOST_LABELLED = 20
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """A nodeSelector for the nodes that can run the pods, so that no other node counts as a domain."""
+    """Propose a nodeSelector for the nodes that can run the pods, so that other nodes do not count as domains."""
     if not problem.reports or problem.owner.kind == "DaemonSet":
         return
     yield from _system(problem)
@@ -84,7 +84,7 @@ def _with_device(problem: PendingPodProblem, resource: str, key: str, value: str
 
 
 def _label_of(having: Iterable[Node], others: Iterable[Node]) -> tuple[str, str] | None:
-    """The label that all nodes of one kind have and no other has; that of an accelerator first."""
+    """Return the label that all nodes of one kind have and no other node has; an accelerator's label comes first."""
     first, *rest = having
     common = {item for item in first.labels.items() if item[0] != HOSTNAME}
     for node in rest:

@@ -32,7 +32,7 @@ _Pairs = list[tuple[Node, str]]
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Labels that are right, or that are there at all."""
+    """Propose labels that are missing on nodes, or corrections of wrong ones."""
     for report in problem.reports:
         yield from _misspelt(problem, report)
         yield from _empty(problem, report)
@@ -41,7 +41,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _misspelt(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
-    """A value that is another one in a spelling of its own: us-east1b for us-east-1b."""
+    """Correct a value that is a misspelling of another one: us-east1b for us-east-1b."""
     key = report.constraint.topology_key
     for wrong, right in misspelt.values(problem.cluster.nodes, key).items():
         nodes = [node for node in problem.cluster.nodes if node.labels.get(key) == wrong]
@@ -76,7 +76,7 @@ def _empty(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Lad
 
 
 def _shared(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
-    """One host name for several nodes."""
+    """Give each of the nodes that share a hostname label its own."""
     key = report.constraint.topology_key
     if key != HOSTNAME:
         return
@@ -96,7 +96,7 @@ def _shared(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[La
 
 
 def _missing(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
-    """A label for nodes that lack it."""
+    """Label the nodes that lack a constraint's key."""
     key = report.constraint.topology_key
     missing = [node for node in problem.cluster.nodes if key not in node.labels]
     known = [(node, value) for node in missing if (value := _known(node, key))]
@@ -107,7 +107,7 @@ def _missing(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[L
 
 
 def _known(node: Node, key: str) -> str:
-    """The value that other labels of a node tell: of the same place, or under a misspelt key."""
+    """Return the value that other labels of a node imply: a label of the same place or a misspelt key."""
     if key == HOSTNAME:
         return node.name
     same = next((node.labels[other] for other in _SAME_PLACE.get(key, ()) if node.labels.get(other)), "")
@@ -115,7 +115,7 @@ def _known(node: Node, key: str) -> str:
 
 
 def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list[Node]) -> Iterator[Ladder]:
-    """Nodes whose value nobody tells: all of them that would take the pod, then one by one."""
+    """Label nodes whose value is unknown: all that would take the pod at once, then one by one."""
     key = report.constraint.topology_key
     note = (f"write the value of {key} that is true of each node; these were simulated",)
     fold = f"missing label {key}"

@@ -1,4 +1,4 @@
-"""What can be changed about nodes: cordons, taints, labels that pods select by, and how many nodes there are."""
+"""Changes of nodes: cordons, taints, labels that pods select by, and the number of nodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST = 4  # nodes that are each proposed for one kind of change
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Changes of nodes that hold a minimum down, or that would take the pod."""
+    """Propose changes of nodes that hold the global minimum down or that could take the pod."""
     yield from _uncordoned(problem)
     yield from _untainted(problem)
     yield from _recordoned(problem)
@@ -40,7 +40,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _by_minimum(problem: PendingPodProblem, nodes: Iterable[Node]) -> list[Node]:
-    """Nodes, first those whose domain holds a minimum: that is where a pod is missing."""
+    """Return the nodes sorted so that domains at the global minimum come first: they lack a pod."""
     held = {(report.constraint.topology_key, value) for report in problem.reports for value in report.minimum_in}
     return sorted(
         nodes, key=lambda node: (-sum((key, node.labels.get(key)) in held for key in _keys(problem)), node.name)
@@ -72,7 +72,7 @@ def _uncordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _untainted(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Remove a taint that somebody put on nodes; those that a component of the cluster sets stay."""
+    """Remove a taint that a user has put on nodes; taints that cluster components set are left alone."""
     tolerations = problem.pod.cls.tolerations
     chosen = (
         node
@@ -100,7 +100,7 @@ def _without_taint(taint: Taint, nodes: Sequence[Node], named: str) -> Change:
 
 
 def _recordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Cordons without the taint that comes with them: a constraint that honours taints counts such nodes."""
+    """Cordon a node again whose cordon lacks its taint: a constraint that honours taints counts such a node."""
     nodes = [node for node in problem.cluster.nodes if node.unschedulable and UNSCHEDULABLE not in node.taints]
     if nodes:
         listed = ", ".join(node.name for node in nodes[:_MOST])
@@ -116,7 +116,7 @@ def _recordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _deleted(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Nodes that nobody may use and nobody does: those of one domain that holds a minimum, all at once."""
+    """Delete the unusable, empty nodes of one domain at the global minimum, all at once."""
     idle = {node.name for node in problem.cluster.nodes if _is_idle(problem, node)}
     for report in problem.reports if idle else ():
         key = report.constraint.topology_key
@@ -140,7 +140,7 @@ def _deleted(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _is_idle(problem: PendingPodProblem, node: Node) -> bool:
-    """Whether a node is cordoned, or down, and runs nothing but pods of its own."""
+    """Return whether a node is cordoned or down, and runs only DaemonSet and static pods."""
     if not (node.unschedulable or is_down(node)) or is_control_plane(node) or is_leaving(node):
         return False
     pods = problem.columns.pods[problem.columns.index[node.name]]
@@ -148,7 +148,10 @@ def _is_idle(problem: PendingPodProblem, node: Node) -> bool:
 
 
 def _selected(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """A label that nodeSelector asks for, on nodes that have everything else; none that a node is born with."""
+    """Label nodes that lack only a label that nodeSelector requires.
+
+    Labels that a node has from the beginning are not proposed.
+    """
     asked = dict(problem.pod.cls.node_selector)
     missing = {key: value for key, value in asked.items() if not key.startswith(_BORN_WITH)}
     if not missing:

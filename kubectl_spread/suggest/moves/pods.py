@@ -28,7 +28,7 @@ _MOST_SCALED = 3
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Pods whose absence lets the pod in."""
+    """Propose to remove pods whose absence lets the pod in."""
     found = in_the_way(problem)
     for pod in found[:_MOST]:
         yield from _without(problem, pod)
@@ -37,7 +37,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def in_the_way(problem: PendingPodProblem) -> list[Pod]:
-    """Return the pods without any one of which their node would take the pod."""
+    """Return the pods whose absence, each on its own, lets the pod onto their node."""
     return list(_in_the_way(problem))
 
 
@@ -92,7 +92,7 @@ def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Ladder]:
 
 
 def _budget(problem: PendingPodProblem, pod: Pod) -> Iterator[str]:
-    """What a PodDisruptionBudget would say, if anybody asked it."""
+    """Yield a warning for each PodDisruptionBudget that allows no eviction of the pod."""
     labels = dict(pod.cls.labels)
     for budget in problem.cluster.budgets:
         is_its = budget.namespace == pod.namespace and budget.selector.matches(labels)
@@ -101,7 +101,7 @@ def _budget(problem: PendingPodProblem, pod: Pod) -> Iterator[str]:
 
 
 def _siblings(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """The youngest pod of the workload in each domain that is full, as one less there lets another in."""
+    """Delete the youngest pod of the workload in each full domain, to make room for another."""
     columns = problem.columns
     proposed = 0
     seen: set[str] = set()
@@ -145,7 +145,7 @@ def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Ladde
 
 
 def _victims_first(owner: OwnerKey, pods: list[Pod]) -> list[Pod]:
-    """In the order their controller deletes them: of a StatefulSet the last first.
+    """Return the pods in the order in which their controller deletes them; for a StatefulSet the last ordinal first.
 
     Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2), of pods that are ready.
     """

@@ -22,7 +22,7 @@ _NODE_AGENT = "system-node-critical"
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Let a DaemonSet's pods preempt those that fill their nodes."""
+    """Let a DaemonSet's pods preempt the pods that fill their nodes."""
     full = (RequirementKind.RESOURCE, RequirementKind.PODS, RequirementKind.PORT)
     if problem.owner.kind != "DaemonSet" or not any(item.kind in full for item in problem.explanation.requirements):
         return
@@ -35,7 +35,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _classes(problem: PendingPodProblem) -> list[tuple[str, int]]:
-    """The cluster's own classes above the pod's priority, the lowest first; then that of node agents."""
+    """Return the cluster's own priority classes above the pod's, the lowest first; then the one of node agents."""
     classes = problem.cluster.priority_classes
     own = [
         (name, item.value)

@@ -1,4 +1,4 @@
-"""Requests lowered to what fits."""
+"""Requests lowered to the free resources of nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LEAST_PART = 4  # no request is lowered to less than a quarter
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Lower the largest container's request of what nodes lack; only where the containers are known."""
+    """Lower the largest container's request of a lacking resource, if the containers are known."""
     if not problem.given.is_template_known:
         return
     for resource in (CPU, MEMORY):
@@ -69,7 +69,10 @@ def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement
 
 
 def _largest(problem: PendingPodProblem, resource: str) -> Optional[tuple[int, int]]:
-    """The container that asks for the most, and how much: milli-CPU or bytes; None where that is not said in it."""
+    """Return the index and the request of the container with the largest request; None if no container has one.
+
+    The request is in milli-CPU or bytes.
+    """
     found = []
     for at, container in enumerate(mappings(problem.spec.get("containers"))):
         written = fields(fields(container.get("resources")).get("requests")).get(resource)
@@ -80,7 +83,7 @@ def _largest(problem: PendingPodProblem, resource: str) -> Optional[tuple[int, i
 
 
 def _rounded(amount: int, resource: str) -> int:
-    """Down, to what people write."""
+    """Round an amount down to a value that people write: 10 milli-CPU or 1 MiB."""
     if resource == CPU:
         return amount // 10 * 10 if amount >= 10 else amount
     return amount // _MEBI * _MEBI

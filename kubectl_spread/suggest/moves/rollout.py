@@ -1,4 +1,4 @@
-"""How a Deployment replaces its pods: where a new one finds no room beside the old, one of these goes first."""
+"""Rollout settings of a Deployment: deleting an old pod first makes room for a new one."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def is_stuck_for_room(problem: PendingPodProblem, change: Change) -> bool:
-    """Return whether a change of a Deployment's template could fail because new pods come beside the old ones."""
+    """Return whether a rollout of the change could lack room because new pods run next to old ones."""
     is_rolled_out = problem.owner.kind == "Deployment" and change.edits_template and problem.target.is_live
     return is_rolled_out and change.family not in ("rollout", "matchLabelKeys") and problem.rollout.may_surge
 
 
 def first_deleted(problem: PendingPodProblem) -> Iterator[Pod]:
-    """The pod that the controller of the old revision would delete first; none where no other revision runs.
+    """Yield the pod of the old revision that its controller would delete first; none if no old revision runs.
 
-    Of pods that are ready those go first that share their node with most others, and of these the youngest.
+    Of ready pods, the controller deletes first the ones that share a node with most others, and of these the youngest.
     Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2).
     """
     label = problem.revision_label

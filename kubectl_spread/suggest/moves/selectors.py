@@ -1,4 +1,4 @@
-"""Who is counted: constraints that select the wrong pods, or those of an older revision."""
+"""Changes of the pods that a constraint counts, if it selects wrong pods or pods of an old revision."""
 
 from __future__ import annotations
 
