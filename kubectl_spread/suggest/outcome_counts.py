@@ -57,7 +57,7 @@ def ranges_of(found: Sequence[effect.Counts], answer: StepAnswer) -> effect.Rang
 
 
 def key_of(problem: PendingPodProblem, start: Cluster) -> Optional[OwnerKey]:
-    """Return the workload as the engine names it; None for a bare pod, and where nothing is known of the controller."""
+    """Return the workload's key in the simulation; None for a bare pod or an unknown controller."""
     key = _named(problem)
     if not problem.exists:
         return key if key is not None and key.kind in reading.KINDS else None

@@ -1,4 +1,7 @@
-"""Edits of plain values (RFC 6902): what is shown, what is simulated and what kubectl applies is one thing."""
+"""Edits of plain values (RFC 6902).
+
+The same operations are shown, simulated and passed to kubectl.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +25,22 @@ class Op(NamedTuple):
     value: Any = None
 
     def under(self, prefix: Route) -> Op:
-        """The same for an object that has this one somewhere inside."""
+        """Return the operation for an object that contains this one under the prefix."""
         return self._replace(path=(*prefix, *self.path))
 
     def document(self) -> Plain:
-        """The operation as JSON has it."""
+        """Return the operation as a JSON Patch object."""
         document: Plain = {"op": self.op, "path": pointer(self.path)}
         return document if self.op == REMOVE else {**document, "value": self.value}
 
 
 def put(path: Route, value: Any) -> Op:
-    """Write a field, whether it is there or not; what it is in must be there."""
+    """Return the operation that sets a field, whether it exists or not; its parent must exist."""
     return Op(ADD, path, value)
 
 
 def drop(path: Route) -> Op:
-    """Remove what is there."""
+    """Return the operation that removes an existing field."""
     return Op(REMOVE, path)
 
 
@@ -47,12 +50,12 @@ def test(path: Route, value: Any) -> Op:
 
 
 def pointer(path: Route) -> str:
-    """A JSON pointer (RFC 6901)."""
+    """Return the path as a JSON pointer (RFC 6901)."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
 def applied(value: Any, ops: Iterable[Op]) -> Any:
-    """A value with operations done one after another; what they do not touch is shared with the value given.
+    """Return the value after all operations, in order; parts that they do not touch are shared with the original.
 
     Raises:
         KeyError, IndexError, TypeError: an operation does not fit the value.

@@ -1,7 +1,7 @@
-"""What a change does to a cluster, in the steps of the engine over time.
+"""Steps of a change for the simulation over time.
 
-The cluster of the problem is completed first: a workload that the facts do not have is made of its pods, so that its
-controller can act. What only ends by itself, as a terminating pod, is gone from the beginning.
+The problem's cluster is completed first. A controller that the cluster facts lack is built from its pods, so that it
+can act. Terminating pods and the like are removed at the start.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Plan:
 
     @property
     def start(self) -> Cluster:
-        """The cluster in the beginning."""
+        """Return the cluster at the start."""
         start = self._start
         if self._made:
             start = start._replace(controllers={**start.controllers, **self._made})
@@ -67,7 +67,10 @@ class Plan:
         return start
 
     def _is_alone(self, pod: Pod) -> bool:
-        """Whether nothing creates a pod again; a controller that the facts do not have is made of its pods."""
+        """Return whether no controller replaces the pod.
+
+        A controller that the cluster facts lack is built from its pods here.
+        """
         if pod.owner is None:
             return True
         key = OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name)
@@ -135,7 +138,7 @@ class Plan:
         self._start_daemons(daemons.coming(self._start, before, node), name)
 
     def add_nodes(self, nodes: Iterable[Node]) -> None:
-        """Let new nodes join, with room for what DaemonSets put on them."""
+        """Add steps in which new nodes join, with room for their DaemonSet pods."""
         for node in nodes:
             pods = daemons.coming(self._start, None, node)
             self.ops.append(steps.ChangeNodes((daemons.with_room(node, pods),)))
@@ -160,7 +163,7 @@ class Plan:
         self.ops.append(steps.DeletePods(uids))
 
     def end_pods(self, pods: Iterable[Pod]) -> None:
-        """Let pods be gone that end anyway."""
+        """Remove pods from the start that would end anyway."""
         self.ended |= {pod.uid for pod in pods}
 
     def change_storage(self, change: Callable[[Storage], Storage]) -> None:
@@ -199,7 +202,7 @@ class Plan:
             self._apply(known._replace(workload=_patched(known.workload, ops)))
 
     def _replace_waiting(self, made: Callable[[Pod], Pod]) -> None:
-        """Replace the pods that wait, and no others: what their controller does about them is not known."""
+        """Replace only the waiting pods, because their controller's behaviour is unknown."""
         owner, pods = self._problem.owner, self._problem.given.own
         self.delete_pods(pods)
         for pod in pods:
@@ -223,7 +226,7 @@ _REPLACING = ("ReplicaSet", "ReplicationController", "StatefulSet", "Job")
 
 
 def _like(pod: Pod, key: OwnerKey, cluster: Cluster) -> Controller:
-    """A controller that the facts do not have, made of one of its pods."""
+    """Return a controller, missing from the cluster facts, that is built from one of its pods."""
     count = sum(other.is_visible and not other.terminating for other in OwnedPods(cluster).of(key))
     labels = {name: value for name, value in pod.cls.labels if not name.startswith("topology.kubernetes.io/")}
     template = {"metadata": {"labels": labels}, "spec": whole_spec_of(pod.cls)}

@@ -1,7 +1,7 @@
-"""The spec of a pod as it would be written, made of what the scheduler reads of it.
+"""Pod specs reconstructed from the fields that the scheduler reads.
 
-For pods whose manifest is not in the cluster facts. It has what may be changed: the constraints, the affinity, the node
-selector and the tolerations. Reading it gives these as the pod has them.
+They serve pods whose manifest is not in the cluster facts. They contain the fields that a change may edit: constraints,
+affinity, node selector and tolerations. Reading such a spec yields the same values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def spec_of(cls: PodClass) -> Plain:
-    """The spec of a pod of this class, as far as it may be changed."""
+    """Return the editable fields of the spec of a pod of this class."""
     return _without_empty(
         {
             "topologySpreadConstraints": [_constraint(item, dict(cls.labels)) for item in cls.constraints],
@@ -42,7 +42,7 @@ def spec_of(cls: PodClass) -> Plain:
 
 
 def whole_spec_of(cls: PodClass) -> Plain:
-    """Return a spec that reads as the class: what may be changed of it, and its requests, ports and volumes."""
+    """Return a spec that reads as the class: its editable fields, requests, ports and volumes."""
     requests = {name: _quantity(name, amount) for name, amount in cls.requests if name != PODS}
     ports = [
         {"containerPort": port.port, "hostPort": port.port, "protocol": port.protocol, "hostIP": port.ip}
@@ -70,12 +70,12 @@ def _quantity(name: str, amount: int) -> str:
 
 
 def own_tolerations(cls: PodClass) -> list[Any]:
-    """The tolerations without those that every pod gets."""
+    """Return the tolerations except the ones that admission adds to every pod."""
     return [item for item in cls.tolerations if item not in DEFAULT_TOLERATIONS]
 
 
 def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) -> Plain:
-    """Without what the API server adds to the selector of a stored pod for its matchLabelKeys."""
+    """Return a constraint without the selector terms that the API server added for its matchLabelKeys."""
     selector = constraint.label_selector
     if selector is not None:
         added = [LabelRequirement(key, "In", (labels.get(key, ""),)) for key in constraint.match_label_keys]
@@ -128,7 +128,10 @@ def _pod_affinity(cls: PodClass, required: Iterable[PodAffinityTerm], preferred:
 
 
 def _pod_term(term: PodAffinityTerm, cls: PodClass) -> Plain:
-    """A condition on the label of the pod's own revision is what the API server made of matchLabelKeys."""
+    """Return a pod affinity term as it was written.
+
+    The API server turns matchLabelKeys into a condition on the revision label; this restores it.
+    """
     labels = dict(cls.labels)
     own = [LabelRequirement(key, "In", (labels[key],)) for key in REVISION_LABELS if key in labels]
     requirements = term.selector.requirements

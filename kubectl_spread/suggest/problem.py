@@ -40,13 +40,13 @@ _NOT_ITS_OWN = frozenset({*REVISION_LABELS, *PER_POD_LABELS, *RELEASE_LABELS, "c
 
 
 class Given(NamedTuple):
-    """What a problem is made of.
+    """Input of a problem.
 
-    pod: the one that is asked about. owner: whose template is changed; its `template` is what the pod was made of, as
-    far as that is known. own: the pods of the owner that have no node, `pod` among them, in the order they are
-    scheduled. before, after: the pods of other owners that wait as well, and come before or after them. running: the
-    owner's pods that have a node. pending: how many of `own` find no node as things are. is_contended: the pod fits,
-    but there is not room for it and the pods before it; which of them waits is up to the order.
+    pod: the Pending pod to place. owner: workload whose template is changed; its `template` may be incomplete. own: the
+    owner's pods without a node, including `pod`, in scheduling order. before, after: waiting pods of other owners,
+    scheduled before or after them. running: the owner's pods with a node. pending: number of pods in `own` that find no
+    node without a change. is_contended: the pod fits, but there is no room for both it and the pods before it. The
+    order decides which of them waits.
     """
 
     pod: Pod
@@ -66,7 +66,7 @@ class Given(NamedTuple):
 
 
 class PendingPodProblem:
-    """A pod that stays Pending; what is worked out of it is worked out once."""
+    """A pod that stays Pending. Derived values are computed once."""
 
     def __init__(self, given: Given, columns: Optional[Columns] = None) -> None:
         self.given = given
@@ -78,60 +78,60 @@ class PendingPodProblem:
 
     @property
     def spec(self) -> Plain:
-        """The spec that the pod is made of, at least what may be changed of it."""
+        """Return the spec from which the pod is created, with at least its editable fields."""
         found: Plain = self.owner.template.get("spec") or {}
         return found
 
     @property
     def release(self) -> Profile:
-        """Any profile of the scheduler: what they have in common is that of the release."""
+        """Return any profile of the scheduler, for settings that depend on its release only."""
         return next(iter(self.profiles.values()))
 
     @property
     def reports(self) -> list[ConstraintReport]:
-        """The pod's own hard constraints: those that a change of its manifest reaches."""
+        """Return the reports of the pod's own hard constraints, which its manifest can change."""
         return [item for item in self.explanation.constraints if item.constraint.is_hard and not item.is_default]
 
     @cached_property
     def columns(self) -> Columns:
-        """The cluster as it is; nobody may bind anything here."""
+        """Return the columns of the unchanged cluster; callers must not bind pods in them."""
         return self._columns or Columns(self.cluster)
 
     @cached_property
     def sampler(self) -> Sampler:
-        """The order in which a scheduler looks at the nodes."""
+        """Return the order in which the scheduler examines the nodes."""
         return Sampler(self.cluster.nodes)
 
     @cached_property
     def filtered(self) -> FilterResult:
-        """What the plugins say of the pod before any change."""
+        """Return the plugins' verdicts on the pod before any change."""
         return Scheduler(self.columns, self.profiles, sampler=self.sampler.anew()).filter(self.pod)
 
     @cached_property
     def usable(self) -> list[int]:
-        """Nodes that refuse the pod because of nothing but its spread constraints."""
+        """Return the indices of the nodes that only spread constraints rule out."""
         return [int(at) for at in passes_all_but_spread(self.filtered).nonzero()[0]]
 
     @cached_property
     def exists(self) -> bool:
-        """Whether the cluster has the pod; else it is one of a manifest that is yet to be applied."""
+        """Return whether the pod exists in the cluster; else it is from a manifest that is not applied yet."""
         return any(pod is self.pod or pod.uid == self.pod.uid for pod in self.cluster.pending())
 
     @cached_property
     def rollout(self) -> RolloutSettings:
-        """How the workload replaces its pods."""
+        """Return the settings by which the workload replaces its pods."""
         return settings_of(self.controller, self.owner.kind)
 
     @property
     def controller(self) -> Optional[Controller]:
-        """The workload as the cluster has it; None where the facts do not."""
+        """Return the workload's object in the cluster; None if the cluster facts lack it."""
         return self.cluster.controllers.get(OwnerKey(self.owner.kind, self.owner.namespace, self.owner.name))
 
     @cached_property
     def operating_system(self) -> str:
-        """The operating system of the pods: of the nodes that the workload runs on, else of those that fit.
+        """Return the operating system of the pods; empty if no node has its label.
 
-        Empty where no node says its operating system.
+        The pod's node selector decides first, then the nodes of the workload's running pods, then the nodes that fit.
         """
         own = {node.name: node.labels[OS] for node in self.cluster.nodes if OS in node.labels}
         asked = dict(self.pod.cls.node_selector).get(OS, "")
@@ -143,7 +143,7 @@ class PendingPodProblem:
         return asked
 
     def counted(self, selector: Selector) -> list[LabelGroup]:
-        """The labels of pods that run in the pod's namespace and that a selector matches."""
+        """Return the label groups of running pods in the pod's namespace that a selector matches."""
         found = self._counted.get(selector)
         if found is None:
             matching = self.columns.matches(self.pod.namespace, selector, 0)
@@ -153,15 +153,15 @@ class PendingPodProblem:
 
     @cached_property
     def own_labels(self) -> dict[str, str]:
-        """The labels that the owner's pods have for good: no revision's, and none of a single pod."""
+        """Return the labels that all pods of the owner share, without revision labels and per-pod labels."""
         labels = dict(self.pod.cls.labels)
         return {key: value for key, value in labels.items() if key not in _NOT_ITS_OWN and key not in _COPIED}
 
     @property
     def revision_label(self) -> str:
-        """The label that each revision of the template has a value of its own for; empty where there is none.
+        """Return the label whose value differs in each revision of the template; empty if there is none.
 
-        So it is where nobody knows whether the pods that run are of another revision than a manifest.
+        It is also empty if the running pods may or may not be of the manifest's revision.
         """
         found = REVISION_LABEL_OF.get(self.owner.kind, "")
         is_unknown = not self.target.is_live and bool(self.given.running) and not self.owner.known_hash
@@ -169,7 +169,7 @@ class PendingPodProblem:
 
     @property
     def replicas(self) -> int:
-        """How many pods the workload is to have, once no rollout is under way."""
+        """Return how many pods the workload should have once no rollout is under way."""
         given, label = self.given, self.revision_label
         if given.is_template_known and self.owner.replicas is not None:
             return self.owner.replicas
@@ -194,7 +194,7 @@ class PendingPodProblem:
         return is_newest and theirs not in (None, dict(self.pod.cls.labels).get(label))
 
     def _revision_of(self, pod: Pod) -> Optional[int]:
-        """The number of a pod's ReplicaSet among those of its Deployment; None where the facts do not say it."""
+        """Return the revision of a pod's ReplicaSet in its Deployment; None if the cluster facts lack it."""
         owner = pod.owner
         key = None if owner is None else OwnerKey(owner.kind, pod.namespace, owner.name)
         found = None if key is None else self.cluster.controllers.get(key)
@@ -207,13 +207,13 @@ class PendingPodProblem:
 
     @cached_property
     def missing(self) -> int:
-        """How many pods the workload's controller has yet to create."""
+        """Return how many pods the workload's controller has yet to create."""
         if not self.exists or self.controller is None or self.owner.kind not in _CREATING:
             return 0
         return max(0, self.replicas - len(self.given.own) - len(self.given.running))
 
     def is_own(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels are those of the owner's pods, of whichever revision."""
+        """Return whether the labels match the owner's pods of any revision."""
         return all(labels.get(key) == value for key, value in self.own_labels.items())
 
 

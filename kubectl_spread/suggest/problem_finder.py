@@ -1,4 +1,4 @@
-"""What a Pending pod or a placed workload is asked about, as a `PendingPodProblem`."""
+"""Builder of a `PendingPodProblem` from a Pending pod or from placed workloads."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def of_pod(
     columns: Optional[Columns] = None,
     placed_first: frozenset[str] = frozenset(),
 ) -> Optional[PendingPodProblem]:
-    """The problem of a pod of the cluster; None where it is not one that a change could end.
+    """Return the problem of a pod of the cluster; None if no change could make it schedulable.
 
     Args:
         explanation: of the pod; where the order of Pending pods decides, of its last possible turn.
         cluster: with all Pending pods.
         profiles: of the scheduler.
-        all_nodes: as the pod was explained.
-        columns: those of the cluster where somebody made them, and bound nothing.
+        all_nodes: as in the pod's explanation.
+        columns: of the cluster, if they exist already, without bound pods.
         placed_first: keys of the Pending pods that take the room at the pod's last turn.
     """
     if explanation.verdict is not PodVerdict.PENDING:
@@ -91,14 +91,14 @@ def of_placements(
     *,
     all_nodes: bool = False,
 ) -> Optional[PendingPodProblem]:
-    """The problem of a workload that was placed with others and has pods that stay Pending; None where it has none.
+    """Return the problem of a workload with Pending pods after placing it with others; None if no pod is Pending.
 
     Args:
         placements: of `simulate.replicas.place`.
-        at: which of them.
-        cluster: the one they were placed on.
+        at: index of the workload's placement.
+        cluster: the cluster of the placements.
         profiles: of its scheduler.
-        all_nodes: as they were placed.
+        all_nodes: as in the placements.
     """
     placement = placements[at]
     if not placement.pending or placement.pending[0].explanation.verdict is not PodVerdict.PENDING:
@@ -132,25 +132,25 @@ def of_placements(
 
 
 def _not_among(pending: Iterable[Pod], waiting: Iterable[Iterable[Pod]]) -> list[Pod]:
-    """Pods of the cluster that wait, and are none of those that are to be created."""
+    """Return the waiting pods of the cluster that are not among the pods to create."""
     keys = {pod.key for pods in waiting for pod in pods}
     return [pod for pod in pending if pod.key not in keys and _is_queued(pod)]
 
 
 def _is_queued(pod: Pod) -> bool:
-    """Whether the scheduler looks for a node for a pod that has none: not while it is gated, nor once it is deleted."""
+    """Return whether the scheduler tries to place the pod: it is neither gated nor being deleted."""
     return not pod.cls.gates and not pod.terminating
 
 
 def _is_sibling(other: Pod, pod: Pod, cluster: Cluster) -> bool:
-    """Whether two pods are of one workload; a pod that nobody controls stands alone, as no change reaches another."""
+    """Return whether two pods belong to one workload; a pod without a controller only equals itself."""
     if pod.owner is None:
         return other.key == pod.key
     return other.namespace == pod.namespace and workload_of(other, cluster) == workload_of(pod, cluster)
 
 
 def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, TemplateOwner, bool]:
-    """The workload that a pod is of, what to patch, and whether the template is known as it is written."""
+    """Return the workload of a pod, the object to patch, and whether the written template is known."""
     key = workload_of(pod, cluster)
     controller = cluster.controllers.get(key)
     if controller is not None and _is_made_of(pod, controller.workload):
@@ -164,7 +164,7 @@ def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, Te
 
 
 def _is_made_of(pod: Pod, owner: Workload) -> bool:
-    """Whether a pod has the constraints of a template, and so is of its present revision, as far as they go."""
+    """Return whether a pod has the template's constraints, as a sign that it is of the current revision."""
     if owner.kind not in KINDS:
         return False
     labels = dict(pod.cls.labels)

@@ -1,7 +1,7 @@
-"""Pods as they would be created anew from a changed template.
+"""Pods as a controller would create them from a changed template.
 
-Only what the change touches is taken from the template; all else a pod keeps that it has: what admission added, the
-claims of its ordinal, the labels of its controller. So nothing is lost where the template is not known as a whole.
+Only the changed fields are taken from the template. A pod keeps all others: the ones from admission, the claims of its
+ordinal, its controller's labels. So no field is lost if the template is only partly known.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FIELDS = (
 
 
 class Recreation:
-    """A change of a pod spec, done to pods; those of one class are one afterwards, too."""
+    """Change of a pod spec that is applied to pods. Pods of one class stay in one class."""
 
     def __init__(
         self,
@@ -50,14 +50,14 @@ class Recreation:
         owner: Optional[Owner] = None,
         priority: Optional[int] = None,
     ) -> None:
-        """Nothing is read before a pod is asked for.
+        """Store the change without reading it yet.
 
         Args:
-            before: the spec that the pods were made of.
-            after: the one they are to be made of.
-            labels: those of a revision, which the new pods have instead of the old ones.
-            owner: what controls the new pods; None where that is the same.
-            priority: of the new pods; None where that is the same.
+            before: the old pod spec.
+            after: the new pod spec.
+            labels: labels of the new revision, which replace the old ones.
+            owner: controller of the new pods; None if it does not change.
+            priority: of the new pods; None if it does not change.
         """
         self._priority = priority
         self._before, self._after = before, after
@@ -65,7 +65,7 @@ class Recreation:
         self._known: dict[PodClass, PodClass] = {}
 
     def pod(self, pod: Pod) -> Pod:
-        """The pod anew: not nominated to any node, and not refused yet."""
+        """Return the re-created pod, without a nominated node or a message of the scheduler."""
         found = self._known.get(pod.cls)
         if found is None:
             found = self._known[pod.cls] = self._changed(pod.cls)
@@ -91,9 +91,9 @@ def _read(cls: PodClass, labels: dict[str, str], spec: Plain) -> PodClass:
 
 
 def anew(pod: Pod, cluster: Cluster) -> Optional[Pod]:
-    """Return the pod that a controller creates for one that is gone; None for one that nobody controls.
+    """Return the replacement that a controller creates for a deleted pod; None for a pod without a controller.
 
-    It is made of the controller's present template, which need not be that of the old pod.
+    It is created from the controller's current template, which may differ from the old pod's.
     """
     if pod.owner is None or pod.owner.kind in _NEVER_AGAIN:
         return None
@@ -130,9 +130,9 @@ _COMPARED = (
 
 
 def current_class(pod: Pod, cluster: Cluster) -> PodClass:
-    """Return the class of the pods that a pod's controller makes now; the pod's own where the template is the same.
+    """Return the class of the pods that a pod's controller creates now; the pod's own if the template is unchanged.
 
-    What the template does not say, and admission adds, is taken from the pod.
+    Fields that the template lacks, such as fields added by admission, are copied from the pod.
     """
     cls, owner = pod.cls, pod.owner
     known = None if owner is None else cluster.controllers.get(OwnerKey(owner.kind, pod.namespace, owner.name))
@@ -173,11 +173,14 @@ def _changed_fields(cls: PodClass, made: PodClass, *, is_daemon: bool) -> dict[s
 
 
 def _is_other_request(cls: PodClass, made: PodClass) -> bool:
-    """Whether the template asks for another amount of something; what it does not name may be a default."""
+    """Return whether the template requests another amount of a resource.
+
+    Resources that it does not name are ignored, because admission may add defaults.
+    """
     own = dict(cls.requests)
     return any(own.get(name) != amount for name, amount in made.requests if amount)
 
 
 def differences(old: PodClass, new: PodClass) -> list[str]:
-    """Return the names of the fields in which two classes differ, of those that a template decides."""
+    """Return the names of the fields from the template in which two classes differ."""
     return [field for field in _COMPARED if getattr(old, field) != getattr(new, field)]

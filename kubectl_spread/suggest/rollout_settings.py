@@ -1,4 +1,4 @@
-"""How a workload replaces its pods, as its object says it."""
+"""Rollout settings of a workload, read from its object."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _DEFAULT_SHARE = "25%"
 
 
 class RolloutSettings(NamedTuple):
-    """What decides about a rollout; what the facts do not say is the API server's default.
+    """Rollout settings of a workload, with the API server's defaults for missing fields.
 
-    surge, unavailable: as written, a number or a share. partition: of a StatefulSet, the ordinal from which on pods are
-    replaced. is_ordered: pods of a StatefulSet come one after another.
+    surge, unavailable: as written, a number or a percentage. partition: of a StatefulSet, the lowest ordinal that is
+    replaced. is_ordered: pods of a StatefulSet are replaced one after another.
     """
 
     type: str = "RollingUpdate"
@@ -29,7 +29,7 @@ class RolloutSettings(NamedTuple):
     is_paused: bool = False
 
     def limits(self, replicas: int) -> tuple[int, int]:
-        """Return how many pods of a Deployment may come beside the replicas, and how many may be missing.
+        """Return how many pods a Deployment may have above its replicas, and how many may be unavailable.
 
         Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts, MaxUnavailable (v1.36.2).
         """
@@ -41,7 +41,7 @@ class RolloutSettings(NamedTuple):
 
     @property
     def may_surge(self) -> bool:
-        """Whether new pods come beside the old ones: not where an old pod goes first anyway."""
+        """Return whether new pods are created before old ones are deleted."""
         return self.type != RECREATE and not (self.surge in (0, "0", "0%") and self.unavailable not in (0, "0", "0%"))
 
 

@@ -1,12 +1,12 @@
-"""Trying changes, and choosing among those that help.
+"""Search for changes that help.
 
-Every change is first applied to a copy of the cluster as it is at this moment, on which all pods that wait are
-scheduled: that is quick, and most changes help nobody. Of what is left the best are played to their end (`judge`):
+Every change is first applied to a copy of the current cluster, on which all waiting pods are scheduled. This is quick,
+and rules out most changes. The best of the rest are simulated to their end (`judge`):
 
     the pod finds a node at this moment ── no ──▶ dropped
-    a pod waits once nothing moves any more, that need not ── yes ──▶ dropped
+    a pod waits in the end that would not have waited ── yes ──▶ dropped
 
-Changes in pairs are tried where none alone is enough.
+If no single change is enough, pairs are tried.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _PLAYED = 4  # what it takes to play a change, in trials
 
 
 def suggest(problem: PendingPodProblem, *, most: int = MOST, budget_s: float = BUDGET_S) -> Suggestions:
-    """Return changes that let the pod be placed, those that do and give up the least first.
+    """Return changes that let the pod be scheduled; changes that do less damage and give up less come first.
 
     Args:
         problem: the pod.
-        most: how many to give back.
-        budget_s: how long to look, in seconds of estimated time; what was not tried then is counted.
+        most: maximum number of suggestions.
+        budget_s: estimated seconds to search; changes that are not tried in this time are counted.
     """
     return _Search(problem, budget_s).run(most)
 
@@ -93,9 +93,10 @@ class _Search:
         return Suggestions(tuple(items), self._tried, len(items) + len(left), self._not_tried, harmful)
 
     def _judged(self, best: list[Tried], most: int) -> tuple[list[Tried], list[Tried]]:
-        """Return the first changes that hold in the end, and those after them that nobody looked at.
+        """Return the first changes that still help in the end, and the ones that were not simulated.
 
-        What restarts or ends running pods, or loses data, is not among the usual few where anything else helps.
+        Harmful changes restart or end running pods, or lose data. By default they are left out if any other change
+        helps.
         """
         chosen: list[Tried] = []
         hides_harm = most <= arrange.SHOWN
@@ -131,7 +132,7 @@ class _Search:
         return self._without_surge(item)
 
     def _without_surge(self, item: Tried) -> Optional[Tried]:
-        """The same with room for its rollout: old pods go before new ones come."""
+        """Return the change with a rollout that deletes old pods before it creates new ones."""
         problem, change = self._problem, item.change
         if not rollout.is_stuck_for_room(problem, change) or not problem.given.running:
             return None
@@ -145,7 +146,7 @@ class _Search:
         return None if scene is None or judged is None else item._replace(change=other, scene=scene, judged=judged)
 
     def _may_be_enough(self, ladder: Ladder) -> bool:
-        """Whether a change loosens something in every set of requirements that leaves no node by itself."""
+        """Return whether a change loosens a requirement of every conflict."""
         change = ladder.step(0)
         return change is not None and all(_loosens(change, conflict) for conflict in self._conflicts)
 
@@ -207,7 +208,7 @@ class _Search:
         return needed <= placed.bound.keys()
 
     def _queue(self, scene: HypotheticalCluster) -> list[Pod]:
-        """All pods that wait, those of higher priority first; of others those that find a node anyway."""
+        """Return all waiting pods by priority; of other workloads, only pods that find a node without the change."""
         given = self._problem.given
         before, after = ([pod for pod in pods if pod.key in self._others] for pods in (given.before, given.after))
         return sorted([*before, *scene.own(), *after, *scene.evicted], key=lambda pod: -pod.cls.priority)
@@ -218,7 +219,7 @@ class _Search:
         return _COST_S + nodes * _NODES_S + bound * _BOUND_S + pods / 1000 * _PLACED_S
 
     def _pairs(self, ladders: list[Ladder]) -> Iterator[Ladder]:
-        """Two changes that together loosen something in every conflict, those that give up less first."""
+        """Yield pairs of changes that together loosen every conflict; pairs that give up less come first."""
         pairs: list[tuple[int, int, Ladder, Ladder]] = []
         for one, other in itertools.combinations(ladders, 2):
             changes = one.step(0), other.step(0)
@@ -231,7 +232,7 @@ class _Search:
 
 
 def _different(ladders: Iterable[Ladder]) -> list[Ladder]:
-    """Ladders without those that begin as another one does, the ones that give up least first."""
+    """Return the ladders without duplicates of the first step; ladders that give up the least come first."""
     by_start = {step.title: ladder for ladder in ladders if (step := ladder.step(0)) is not None}
     return sorted(by_start.values(), key=_first_rank)
 
@@ -246,17 +247,17 @@ def _loosens(change: Change, conflict: frozenset[str]) -> bool:
 
 
 def _can_be_done_together(one: Change, other: Change) -> bool:
-    """Return whether two changes are of two kinds, and their commands do not disturb each other.
+    """Return whether two changes are of different kinds and their commands do not conflict.
 
-    A changed template makes pods anew at once: with claims that are deleted at the same time, some pods get volumes
-    before the last command, and are bound to them.
+    A changed template re-creates pods at once. If claims are deleted at the same time, some pods are bound to new
+    volumes before the last command.
     """
     makes_claims = any(isinstance(action, DeleteClaims) for action in (*one.actions, *other.actions))
     return one.family != other.family and not (makes_claims and (one.edits_template or other.edits_template))
 
 
 def _together(one: Ladder, other: Ladder) -> Ladder:
-    """Both, the second as far as it goes; the first as far as needed."""
+    """Return a ladder that combines two: steps of the first, each with the last step of the second."""
 
     def step(at: int) -> Optional[Change]:
         changes = one.step(at % one.size), other.step(other.size - 1)

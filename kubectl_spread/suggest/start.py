@@ -39,7 +39,7 @@ def start_of(problem: PendingPodProblem) -> Cluster:
 
 
 def _tell_apart(controllers: dict[OwnerKey, Controller], sets: Sequence[OwnerKey]) -> None:
-    """Give the older ones of ReplicaSets with one template another one; facts may leave out in what they differ."""
+    """Mark the templates of older ReplicaSets as different, because the cluster facts may omit the difference."""
     known = sorted((key for key in sets if key in controllers), key=lambda key: _revision(controllers[key]))
     for at, key in enumerate(known[:-1]):
         mine = controllers[key]
@@ -62,7 +62,7 @@ def _can_be_made(problem: PendingPodProblem) -> bool:
 
 
 def _makers(problem: PendingPodProblem) -> list[OwnerKey]:
-    """The workload, or the Jobs of one that makes Jobs."""
+    """Return the key of the workload; for a CronJob, the keys of its Jobs."""
     owner = problem.owner
     if owner.kind != "CronJob":
         return [OwnerKey(owner.kind, owner.namespace, owner.name)] if owner.kind in KINDS else []
@@ -71,7 +71,7 @@ def _makers(problem: PendingPodProblem) -> list[OwnerKey]:
 
 
 def _synthesized(problem: PendingPodProblem, key: OwnerKey) -> Controller:
-    """A controller made of its pods."""
+    """Return a controller that is built from its pods."""
     owner, cls = problem.owner, problem.pod.cls
     own = (*problem.given.own, *problem.given.running)
     mine = [pod for pod in own if key.kind != "Job" or (pod.owner is not None and pod.owner.name == key.name)]
@@ -95,7 +95,7 @@ def _synthesized(problem: PendingPodProblem, key: OwnerKey) -> Controller:
 
 
 def _claim_templates(pod: Pod) -> tuple[str, ...]:
-    """The names of claim templates, as the claims of a StatefulSet's pod have them."""
+    """Return the names of claim templates, derived from the claims of a StatefulSet's pod."""
     names = (volume.claim for volume in pod.cls.volumes if volume.claim.endswith(f"-{pod.name}"))
     return tuple(name.removesuffix(f"-{pod.name}") for name in names)
 

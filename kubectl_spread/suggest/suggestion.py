@@ -1,4 +1,4 @@
-"""What is suggested, and what was found of it when it was simulated."""
+"""Suggestions and their simulated effects."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Plain = dict[str, Any]
 
 
 class SpreadChange(NamedTuple):
-    """Matching pods by the value of a constraint's key, before the change and after it.
+    """Matching pods per domain of a constraint, before and after the change.
 
-    Values that the constraint does not count are left out. A skew is the most less the least; None where nothing is
-    counted, or where there was no such constraint. `after` is one outcome; `ranges` has the fewest and the most of all,
-    `skews` the least skew and the greatest.
+    Domains that the constraint does not count are left out. A skew is the highest count minus the lowest; None if no
+    domain is counted or the constraint did not exist. `after` is one outcome. `ranges` has the lowest and highest count
+    of all outcomes, `skews` the lowest and highest skew.
     """
 
     topology_key: str
@@ -30,10 +30,10 @@ class SpreadChange(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """The workload's pods with a node and those that wait, where nothing is done and once the change has come to rest.
+    """Numbers of placed and waiting pods of the workload, without the change and at rest after it.
 
-    node: of the pod that was asked about, or of one that took its place. without_node: pods of the workload that have
-    none now, also those for which the scheduler finds one anyway.
+    node: node of the problem's pod, or of its replacement. without_node: the workload's pods that have no node now,
+    including pods that the scheduler can place without a change.
     """
 
     placed_before: int
@@ -46,12 +46,12 @@ class Effect(NamedTuple):
 
 
 class Rollout(NamedTuple):
-    """What was simulated of a change.
+    """Simulated rollout of a change.
 
-    outcomes: different ends that were found; is_exact: there are no others. restarts: running pods of the workload that
-    are replaced, the most in any outcome. not_followed: what is not simulated of it. under_way: of `restarts`, those
-    that a rollout replaces which has begun already. is_new: the change begins another rollout. running: pods of the
-    workload that run now.
+    outcomes: number of different outcomes found; is_exact: there are no others. restarts: running pods of the workload
+    that are replaced, the most in any outcome. not_followed: effects that were not simulated. under_way: how many of
+    the `restarts` belong to a rollout that has already begun. is_new: the change begins another rollout. running:
+    number of the workload's pods that run now.
     """
 
     outcomes: int = 1
@@ -66,10 +66,10 @@ class Rollout(NamedTuple):
 class Suggestion(NamedTuple):
     """A change after which no pod of the workload waits.
 
-    changes: for programs. lines: the fields that change, as they would be written. is_of_manifest: the cluster stays as
-    it is. certainty: POSSIBLE where there is more than one outcome, or not all were looked at. managed_by: what writes
-    the object that is changed, and would undo it. verified: it was simulated to its end; else its controller is not
-    simulated, and only the pods that wait were.
+    changes: for programs. lines: the changed fields, as they would be written. is_of_manifest: the cluster does not
+    change. certainty: POSSIBLE if there are several outcomes, or not all were simulated. managed_by: tool that manages
+    the changed object and would revert the change. verified: the change was simulated to its end. If not, its
+    controller is unknown, and only the waiting pods were simulated.
     """
 
     title: str
@@ -87,15 +87,15 @@ class Suggestion(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether none of the workload's pods stays Pending."""
+        """Return whether none of the workload's pods stays Pending."""
         return not self.effect.pending_after
 
 
 class Suggestions(NamedTuple):
-    """The best first.
+    """Suggestions, best first.
 
-    tried: changes that were simulated; verified: how many helped; not_tried: how many were not. harmful: of those that
-    helped and are not among the items, how many end or restart running pods, or lose data.
+    tried: number of simulated changes. verified: how many of them helped. not_tried: changes that were not simulated.
+    harmful: changes that help but are not among the items, because they end or restart running pods or lose data.
     """
 
     items: tuple[Suggestion, ...] = ()

@@ -1,7 +1,7 @@
-"""Taints that a component of the cluster sets and removes by itself.
+"""Taints that a component of the cluster sets and removes without help.
 
-Such a taint says that a node starts, is unwell or is about to be removed. Nobody should tolerate it or take it away:
-the component either removes it in time or removes the node.
+Such a taint means that a node is starting, unhealthy or about to be removed. It should be neither tolerated nor removed
+by hand: the component removes either the taint or the node in time.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def is_of_system(taint: Taint) -> bool:
 
 
 def ends_when_ready(taint: Taint) -> bool:
-    """Return whether the taint goes away by itself once its node is Ready."""
+    """Return whether the taint is removed automatically once its node is Ready."""
     return taint.key in _STARTING or taint.key.endswith(("/agent-not-ready", "/not-ready", "/uninitialized"))
 
 
@@ -71,7 +71,7 @@ def is_leaving(node: Node) -> bool:
 
 
 def is_down(node: Node) -> bool:
-    """Return whether the node controller says that the node is not Ready, or does not answer."""
+    """Return whether the node controller reports the node as not Ready or unreachable."""
     return any(taint.key in _DOWN and taint.repels for taint in node.taints)
 
 

@@ -1,4 +1,4 @@
-"""What a change of a pod's manifest is made to, and how kubectl makes it."""
+"""Targets of a change of a pod's manifest, and the kubectl commands for it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _RESOURCES = {"Service": "services.serving.knative.dev", "StatefulSet": "statefu
 class TemplateOwner(NamedTuple):
     """An object that holds the template of a pod.
 
-    is_live: the cluster has it, so that kubectl can change it; a manifest that is yet to be applied is edited.
-    is_guessed: its name was taken from that of the pod's ReplicaSet. is_paused: a Deployment that rolls nothing out.
+    is_live: the object is in the cluster, so kubectl can change it; otherwise its manifest file is edited. is_guessed:
+    its name was derived from the name of the pod's ReplicaSet. is_paused: a Deployment whose rollouts are paused.
     """
 
     kind: str
@@ -47,12 +47,12 @@ class TemplateOwner(NamedTuple):
 
     @property
     def ends_its_pods(self) -> bool:
-        """Whether a change of the template ends the running pods at once, instead of replacing them in turn."""
+        """Return whether a change of the template ends all running pods at once instead of a rollout."""
         return self.kind in (*_FIXED, "CronJob")
 
     @property
     def replaces_its_pods(self) -> bool:
-        """Whether a change of the template replaces the pods that run."""
+        """Return whether a change of the template replaces the running pods."""
         return self.is_live and self.kind not in _LEAVE_THEIR_PODS
 
     def patch(self, ops: Sequence[Op]) -> list[dict[str, Any]]:
@@ -60,7 +60,7 @@ class TemplateOwner(NamedTuple):
         return [op.under(self.spec).document() for op in ops]
 
     def document(self, ops: Sequence[Op], waiting: Sequence[Pod]) -> list[dict[str, Any]]:
-        """Return what a program needs to make a change of the pod spec, by object."""
+        """Return a change of the pod spec for programs, one entry per object."""
         own: dict[str, Any] = {"kind": self.kind, "namespace": self.namespace, "name": self.name}
         own["patch"] = self.patch(ops)
         if self.is_paused:
@@ -77,11 +77,11 @@ class TemplateOwner(NamedTuple):
         return found
 
     def commands(self, ops: Sequence[Op], waiting: Sequence[Pod]) -> list[str]:
-        """Return the command lines that make a change of the pod spec; none for what only a file holds.
+        """Return the command lines that change the pod spec; none if the object is only in a file.
 
         Args:
             ops: of the pod spec.
-            waiting: the pods of the target that have no node yet, and do not go by themselves.
+            waiting: the target's pods without a node that must be deleted by a command.
         """
         if not self.is_live:
             return []
@@ -109,12 +109,12 @@ class TemplateOwner(NamedTuple):
         return list(dict.fromkeys(jobs))
 
     def anew(self) -> str:
-        """Return the command line that deletes the object and creates it again as it is: nobody else would."""
+        """Return the command line that deletes the object and creates it again unchanged, as no controller does it."""
         get = command("get", self.resource, self.name, namespace=self.namespace, rest=("-o", "json"))
         return f"{get} | kubectl replace --force -f -"
 
     def _anew(self, written: str) -> str:
-        """Delete the object and create it again, changed; a Job without what its controller added to it."""
+        """Return the command line that replaces the object by a changed one; a Job without its controller's fields."""
         get = command("get", self.resource, self.name, namespace=self.namespace, rest=("-o", "json"))
         steps = [get, local("json", written)]
         if self.kind == "Job":
@@ -136,18 +136,18 @@ _JOB_AGAIN: dict[str, Any] = {
 
 
 def local(kind: str, patch: str) -> str:
-    """A patch of what comes in, nothing of the cluster."""
+    """Return a command that patches the object on standard input without using the cluster."""
     return shlex.join(("kubectl", "patch", "--local", "-f", "-", f"--type={kind}", "-o", "json", "-p", patch))
 
 
 def command(verb: str, *words: str, namespace: str = "", rest: Sequence[str] = ()) -> str:
-    """A kubectl command line that a shell reads as it is meant, whatever the names are."""
+    """Return a kubectl command line, quoted for a shell."""
     where = ("-n", namespace) if namespace else ()
     return shlex.join(("kubectl", verb, *words, *where, *rest))
 
 
 def target_of(owner: Workload, *, is_live: bool, is_guessed: bool = False, is_paused: bool = False) -> TemplateOwner:
-    """The target that a workload is."""
+    """Return the template owner for a workload."""
     kind = KINDS.get(owner.kind)
     if kind is None:  # nobody knows here where it keeps its template
         return TemplateOwner(owner.kind, owner.namespace, owner.name, ("spec", "template", "spec"), is_live=False)

@@ -1,4 +1,4 @@
-"""A change that helps as it is told: its commands, what they come to, and what is to be known beforehand."""
+"""Presentation of a helpful change: its commands, their effect and notes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMED = 4
 
 
 def told(item: Tried, judged: JudgedChange, judge: Judge) -> Suggestion:
-    """Return a change as it is told."""
+    """Return a helpful change as a suggestion."""
     change, scene = item.change, item.scene
     problem = scene.problem
     plain = scene.problem_scene()
@@ -76,13 +76,13 @@ def _effect(judged: JudgedChange, judge: Judge) -> Effect:
 
 
 def _of_equals(item: Tried) -> Iterator[str]:
-    """Changes of other objects that come to the same."""
+    """Yield a note on equivalent changes of other objects."""
     if item.equals:
         yield f"would do as well: {' or '.join(other.change.title for other in item.equals)}"
 
 
 def _of_lost(judged: JudgedChange) -> Iterator[str]:
-    """Pods that end on the way and that nothing creates again."""
+    """Yield a note on pods that end and that no controller creates again."""
     if judged.lost:
         listed = ", ".join(judged.lost[:_NAMED])
         yield f"{listed} {'ends' if len(judged.lost) == 1 else 'end'}, and nothing creates {_it(judged.lost)} again"
@@ -93,7 +93,7 @@ def _it(names: tuple[str, ...]) -> str:
 
 
 def _of_revision(scene: HypotheticalCluster) -> Iterator[str]:
-    """Whether it helps only because the new pods are of another revision, whose hash a constraint counts by."""
+    """Yield a note if the change helps only because the new pods get another revision hash."""
     label = scene.problem.revision_label
     if not label or not scene.is_recreated or not scene.problem.target.is_live:
         return
@@ -103,7 +103,7 @@ def _of_revision(scene: HypotheticalCluster) -> Iterator[str]:
 
 
 def _of_target(problem: PendingPodProblem) -> Iterator[str]:
-    """What is to be known of the object that a change is made to."""
+    """Yield notes on the object to change."""
     target, running = problem.target, problem.given.running
     if target.is_guessed:
         yield f"{target.called} was inferred from the name of the pod's ReplicaSet"

@@ -1,4 +1,4 @@
-"""A change that was simulated and helps, and what came of it."""
+"""A simulated change that helps, and its result."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kubectl_spread.suggest.judge import JudgedChange
 
 
 class Tried(NamedTuple):
-    """A change that helps at this moment, as it was applied.
+    """A change that helps at this moment, applied to the cluster.
 
-    waiting: how many of the workload's pods wait right after it. ladder, at: where it stands among those of its kind.
-    judged: what it comes to in the end; None before anybody looked. equals: changes of other objects that come to the
-    same, which are told with this one. is_rough: a smaller step may do as much.
+    waiting: how many of the workload's pods wait right after it. ladder, at: its ladder and its step there. judged: its
+    simulated result; None until it is simulated to the end. equals: equivalent changes of other objects, which are
+    shown with this one. is_rough: a smaller step may be enough.
     """
 
     change: Change
@@ -31,7 +31,7 @@ class Tried(NamedTuple):
 
     @property
     def comes_late(self) -> bool:
-        """Whether the change loosens a rule and restarts pods for it that nothing else would restart."""
+        """Return whether the change loosens a rule and also restarts pods that would otherwise keep running."""
         problem = self.scene.problem
         restarts = problem.target.replaces_its_pods and len(problem.given.running) > len(problem.outdated)
         is_restarting = restarts if self.change.edits_template else True
@@ -39,7 +39,7 @@ class Tried(NamedTuple):
 
     @property
     def damage(self) -> Damage:
-        """The worst that it does: a Job or a bare pod that is created anew ends its running pods."""
+        """Return the worst effect; re-creating a Job or a bare pod ends its running pods."""
         problem, damage = self.scene.problem, self.change.damage
         if self.judged is not None and self.judged.lost:
             damage = max(damage, Damage.EVICTS)

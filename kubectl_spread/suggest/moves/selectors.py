@@ -19,7 +19,7 @@ from kubectl_spread.suggest.problem import PendingPodProblem
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Selectors that match the pods of the workload, and no others."""
+    """Propose selectors that match the workload's pods and no others."""
     for report in problem.reports:
         if not report.self_match:
             yield from _own(problem, report)
@@ -30,7 +30,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _own(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
-    """A selector that leaves out the pod itself, so that the count does not change when it is placed."""
+    """Correct a selector that does not match the pod itself, so that placing the pod changes the count."""
     labels = _stable(problem, report)
     if labels:
         yield single(
@@ -46,7 +46,10 @@ def _own(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladde
 
 
 def _stable(problem: PendingPodProblem, report: ConstraintReport) -> dict[str, str]:
-    """What the controller selects by, else all labels of the pod; the API server refuses those in matchLabelKeys."""
+    """Return the labels to select by: the controller's selector, else all labels of the pod.
+
+    Keys in matchLabelKeys are left out, because the API server refuses them in the selector.
+    """
     own = problem.own_labels
     chosen = (problem.owner.selector or {}).get("matchLabels") or own
     taken = report.constraint.match_label_keys
@@ -54,7 +57,7 @@ def _stable(problem: PendingPodProblem, report: ConstraintReport) -> dict[str, s
 
 
 def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
-    """One more label, or all of them, where pods of other workloads are counted."""
+    """Add one label, or all that differ, to a selector that also matches pods of other workloads."""
     labels_of_all = [dict(group.labels) for group in problem.counted(report.selector)]
     others = [labels for labels in labels_of_all if not problem.is_own(labels)]
     if not others:
@@ -105,7 +108,7 @@ _BY_REVISION = "each revision is spread by itself: while a rollout lasts, old an
 
 
 def _revisions(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """The same for all constraints at once."""
+    """Add the revision label to matchLabelKeys of all constraints at once."""
     found = [(report, ops) for report in problem.reports if (ops := _revision_ops(problem, report))]
     if len(found) > 1:
         yield single(

@@ -1,4 +1,7 @@
-"""Volumes that are where the pod may not be: classes that choose too early or too narrowly, and claims made anew."""
+"""Changes for volumes in places that the pod may not use.
+
+A StorageClass may bind too early or allow too few topologies. Claims can be deleted and created again.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ _SIZE = "1Gi"
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Changes of the claims of the pods that wait, and of their classes."""
+    """Propose changes of the waiting pods' claims and of their StorageClasses."""
     yield from _missing(problem)
     yield from _held(problem)
     claims = _claims(problem)
@@ -54,7 +57,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _claims(problem: PendingPodProblem) -> list[Claim]:
-    """The claims of the pods that wait, without those that a pod with a node uses: they stay as long as it does."""
+    """Return the claims of the waiting pods, except claims in use by a pod with a node: these cannot go away."""
     keys = _named(problem.given.own)
     used = _named(problem.columns.bound_pods) if keys else {}
     claims = problem.cluster.storage.claims
@@ -62,7 +65,7 @@ def _claims(problem: PendingPodProblem) -> list[Claim]:
 
 
 def _named(pods: Iterable[Pod]) -> dict[ObjectKey, None]:
-    """The claims that pods name, in their order."""
+    """Return the claims that the pods name, in order."""
     return dict.fromkeys(
         ObjectKey(pod.namespace, volume.claim)
         for pod in pods
@@ -85,7 +88,7 @@ def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Clai
 
 
 def _left_out(problem: PendingPodProblem, found: StorageClass, key: str) -> list[str]:
-    """Domains that the class makes no volumes in."""
+    """Return the domains in which the class provisions no volumes."""
     allowed = found.allowed_values(key)
     values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
     return [] if allowed is None else sorted(values - allowed)
@@ -112,13 +115,13 @@ def _made_anew(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Lad
 
 
 def _holds_data(problem: PendingPodProblem, keys: Sequence[ObjectKey]) -> bool:
-    """Whether any of the claims has a volume; what was never bound holds nothing."""
+    """Return whether any of the claims has a volume; a claim that was never bound holds no data."""
     claims = problem.cluster.storage.claims
     return any(claims[key].volume_name for key in keys if key in claims)
 
 
 def _missing(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Claims that the pod names and that nobody has created."""
+    """Create the claims that the pod names but that do not exist."""
     storage, pod = problem.cluster.storage, problem.pod
     named = [volume.claim for volume in pod.cls.volumes if volume.claim and not volume.is_ephemeral]
     missing = [name for name in named if ObjectKey(pod.namespace, name) not in storage.claims]

@@ -1,4 +1,4 @@
-"""What ends by itself: nodes that become Ready or go away, pods that terminate, preemption."""
+"""Changes that happen without any action: nodes become Ready or are removed, pods terminate, preemption."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST = 4
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Nothing but patience."""
+    """Propose to wait."""
     yield from _preemption(problem)
     yield from _terminating(problem)
     yield from _starting(problem)
@@ -33,7 +33,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _preemption(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """The scheduler evicts pods for this one by itself."""
+    """Wait until the scheduler has evicted pods in favour of this one."""
     item = problem.explanation
     victims = [pod for pod in item.victims if pod.node_name]
     node = item.nominated_node
@@ -51,7 +51,7 @@ def _preemption(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _terminating(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """A pod that has been deleted still holds its place."""
+    """Wait until deleted pods, which still hold their place, have terminated."""
     ending = [pod for pod in in_the_way(problem) if pod.terminating]
     for pod in ending[:_MOST]:
         yield single(_after(problem, [pod]))
@@ -83,7 +83,7 @@ def _is_on_dead_node(problem: PendingPodProblem, pod: Pod) -> bool:
 
 
 def _starting(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Nodes that are not Ready yet, or not any more."""
+    """Wait until nodes become Ready that are starting or down."""
     nodes = [node for node in problem.cluster.nodes if waited_for(node)]
     for group in equal_nodes.groups(nodes)[:_MOST]:
         yield equal_nodes.ladder(group, _once_ready)
@@ -107,7 +107,7 @@ def _once_ready(nodes: Sequence[Node], named: str) -> Change:
 
 
 def _leaving(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Nodes that count as domains until an autoscaler has removed them."""
+    """Wait until an autoscaler has removed nodes that still count as domains."""
     nodes = [node for node in problem.cluster.nodes if is_leaving(node)]
     if nodes and len(nodes) <= _MOST * _MOST:
         named = equal_nodes.named(nodes, len(nodes))
