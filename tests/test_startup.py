@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from kubectl_spread.cli import click_start
 
 HEAVY = {
     "numpy",
@@ -131,3 +134,34 @@ def test_placing_replicas_imports_numpy_and_not_jsonschema_or_kubernetes(manifes
 
     assert "numpy" in imported
     assert set() == imported & {"jsonschema", "kubernetes"}
+
+
+UNUSED_BY_US = {"inspect", "dis", "uuid", "platform", "gettext", "locale"}
+
+
+@pytest.mark.parametrize("args", [("--version",), ("check", "--bogus"), ("check", "web.yaml")])
+def test_click_does_not_bring_what_it_hardly_uses(args: tuple[str, ...], manifest: Path) -> None:
+    imported = imported_by(*(str(manifest) if word == "web.yaml" else word for word in args))
+
+    assert set() == imported & UNUSED_BY_US
+
+
+def test_after_click_everybody_gets_the_real_modules() -> None:
+    """The stand-ins are there only while click is imported; what they lack, they take from the real ones."""
+    code = """
+from kubectl_spread.cli.click_start import import_click
+import_click()
+import inspect, uuid, gettext, click
+assert inspect.signature and uuid.uuid4 and gettext.translation
+assert click.UUID.convert(f"{{{7:032x}}}", None, None) == uuid.UUID(int=7)
+assert click.core.inspect is not inspect
+assert click.core.inspect.isfunction is inspect.isfunction
+"""
+    assert 0 == subprocess.run([sys.executable, "-c", code], check=False).returncode
+
+
+@pytest.mark.parametrize(
+    "text", ["", " one", "one\n    two\n      three\n\n    four\n", "\n\n  a\n\tb\n \n", "a\n \n  b"]
+)
+def test_help_texts_lose_their_indentation_as_inspect_strips_it(text: str) -> None:
+    assert inspect.cleandoc(text) == click_start._cleandoc(text)

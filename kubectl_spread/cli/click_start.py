@@ -1,0 +1,59 @@
+"""Import click without the modules that it imports and hardly uses: a quarter of the start-up.
+
+click needs `inspect` to strip help texts, `uuid` for a type of option that nobody uses here, and `gettext` to look
+for a translation of its words that nobody ships. Stand-ins take their places while click is imported, and no
+longer: whoever imports them later gets the real ones. What a stand-in lacks, it takes from the real one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+
+
+class _StandIn(ModuleType):
+    """A module with a few attributes of its own, and all others of the real one, which is imported for them."""
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+def import_click() -> None:
+    """Import click, unless it is already."""
+    if "click" in sys.modules:
+        return
+    made = [item for item in _stand_ins() if item.__name__ not in sys.modules]
+    sys.modules.update((item.__name__, item) for item in made)
+    try:
+        import click  # noqa: F401 (whoever imports it later gets what is made here)
+    finally:
+        for item in made:
+            del sys.modules[item.__name__]
+            vars(item).pop("UUID", None)  # from now on the real one
+
+
+def _stand_ins() -> tuple[ModuleType, ...]:
+    inspect, uuid, gettext = _StandIn("inspect"), _StandIn("uuid"), _StandIn("gettext")
+    vars(inspect).update(cleandoc=_cleandoc)
+    vars(uuid).update(UUID=type("UUID", (), {}))  # click's classes name it in their types
+    vars(gettext).update(gettext=_gettext, ngettext=_ngettext)
+    return inspect, uuid, gettext
+
+
+def _cleandoc(text: str) -> str:
+    """Return a help text without its indentation, as inspect.cleandoc does."""
+    first, *others = text.expandtabs().split("\n")
+    margin = min((len(line) - len(line.lstrip()) for line in others if line.strip()), default=0)
+    return "\n".join([first.lstrip(), *(line[margin:] for line in others)]).strip("\n")
+
+
+def _gettext(message: str) -> str:
+    """Return click's own words."""
+    return message
+
+
+def _ngettext(one: str, many: str, count: int) -> str:
+    return one if count == 1 else many
