@@ -197,7 +197,7 @@ class WorkloadWords(NamedTuple):
     label_selector: Optional[str]
 
     def mean_running(self, *, has_files: bool, config: Config, facts: ClusterSource) -> bool:
-        """Whether workloads that run are to be checked, not manifests: they are named, or nothing else is.
+        """Return whether workloads that run are to be checked, not manifests: they are named, or nothing else is.
 
         Raises:
             click.UsageError: files are named beside workloads.
@@ -213,7 +213,7 @@ class WorkloadWords(NamedTuple):
 
 
 def _is_cluster_known(facts: ClusterSource) -> bool:
-    """Whether there is a live cluster to ask, as kubectl would find it."""
+    """Return whether there is a live cluster to ask, as kubectl would find it."""
     try:
         open_session(facts.or_live())
     except ClusterError:
@@ -222,7 +222,7 @@ def _is_cluster_known(facts: ClusterSource) -> bool:
 
 
 def _is_target(word: str) -> bool:
-    """Whether a word is TYPE/NAME, and not a file."""
+    """Return whether a word is TYPE/NAME, and not a file."""
     kind, slash, name = word.partition("/")
     if not slash or "/" in name or not name or os.path.exists(word):
         return False

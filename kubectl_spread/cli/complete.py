@@ -37,22 +37,22 @@ def levels_of_rules(_ctx: click.Context, _param: click.Parameter, incomplete: st
 
 
 def contexts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The contexts of the kubeconfig."""
+    """Return the contexts of the kubeconfig."""
     return _of_kubeconfig(ctx, "contexts", incomplete)
 
 
 def clusters(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The clusters of the kubeconfig."""
+    """Return the clusters of the kubeconfig."""
     return _of_kubeconfig(ctx, "clusters", incomplete)
 
 
 def users(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The users of the kubeconfig."""
+    """Return the users of the kubeconfig."""
     return _of_kubeconfig(ctx, "users", incomplete)
 
 
 def namespaces(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The namespaces of the cluster."""
+    """Return the namespaces of the cluster."""
     return [_item(name) for name in _names(ctx, "Namespace") if name.startswith(incomplete)]
 
 
@@ -71,7 +71,7 @@ def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 
 
 def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """A verb with its second word, then what kubectl would complete: TYPE/NAME, or the name of a node."""
+    """Return a verb with its second word, then what kubectl would complete: TYPE/NAME, or the name of a node."""
     from kubectl_spread.timeline.commands.grammar import GROUPS
     from kubectl_spread.timeline.commands.grammar import VERBS
 
@@ -130,7 +130,7 @@ def _of_kubeconfig(ctx: click.Context, section: str, incomplete: str) -> list[Co
 
 
 def _names(ctx: click.Context, kind: Optional[str]) -> list[str]:
-    """The names of a kind in the live cluster, or the one that a snapshot holds; none where nobody tells them."""
+    """Return the names of a kind in the live cluster or in a snapshot; none if they cannot be read."""
     from kubectl_spread.errors import SpreadError
 
     try:
@@ -189,7 +189,7 @@ def _known() -> list[tuple[str, str]]:
 
 
 def _begins(name: str, word: str) -> bool:
-    """A code in either case, a name only as it is written; before the first letter, codes alone."""
+    """Return a code in either case, a name only as it is written; before the first letter, codes alone."""
     return name.startswith(word.upper()) or bool(word and name.startswith(word))
 
 

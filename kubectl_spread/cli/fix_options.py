@@ -26,7 +26,7 @@ class FixOptions(NamedTuple):
     diff: bool
 
     def wants(self, repair: Repair) -> bool:
-        """Whether a fix is to be made, in the file or in a diff."""
+        """Return whether a fix is to be made, in the file or in a diff."""
         return (self.fix or self.diff) and (self.unsafe_fixes or repair.fix.is_safe)
 
     def check(self) -> None:

@@ -114,7 +114,7 @@ def cluster_facts(function: F) -> F:
 
 
 def connection(function: F) -> F:
-    """The options that name an API server, and as whom to ask it; the command gets them as `connection`."""
+    """Return the options that name an API server, and as whom to ask it; the command gets them as `connection`."""
     return gathering("connection", Flags, _CONNECTION, fields=Flags._fields, section=sections.CONNECTION)(function)
 
 

@@ -50,7 +50,7 @@ def show_files(request: CheckRequest, config: Config) -> int:
 
 
 def _roots(given: InputPaths, asked: check.CheckSettings, results: list[Result]) -> dict[str, list[str]]:
-    """The roots of each file that was read, by its name."""
+    """Return the roots of each file that was read, by its name."""
     from kubectl_spread.lint.projects import roots_of
 
     rules = check.root_rules_of(given, asked.config, [result.source for result in results], texts=())

@@ -48,7 +48,7 @@ def outputs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...])
 
 
 def complete_outputs(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """The formats, for a shell."""
+    """Return the formats, for a shell."""
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
@@ -88,7 +88,7 @@ def is_for_people(outputs: list[Output]) -> bool:
 
 
 def exit_code(outcome: CheckResult, outputs: list[Output], *, fail_on: str, is_asked: bool = False) -> int:
-    """The worst of what was not read, what is Pending, and the findings.
+    """Return the worst of what was not read, what is Pending, and the findings.
 
     With SARIF alone its reader judges the findings, unless --fail-on is given (`is_asked`).
     """
@@ -111,13 +111,13 @@ def exit_code(outcome: CheckResult, outputs: list[Output], *, fail_on: str, is_a
 
 
 def _is_stuck(placement: Placement) -> bool:
-    """Whether a pod of a placement stays without a node, or one does that was evicted for it."""
+    """Return whether a pod of a placement stays without a node, or one does that was evicted for it."""
     evicted = any(item.again is not None and not item.again.node for item in placement.evictions)
     return bool(placement.pending or placement.on_missing_nodes or placement.refused) or evicted
 
 
 def _waits(running: Optional[Running]) -> bool:
-    """Whether a Pending pod finds no node now, or the next of a rollout would not."""
+    """Return whether a Pending pod finds no node now, or the next of a rollout would not."""
     if running is None:
         return False
     waiting = any(item.explanation.verdict.is_waiting for item in running.waiting)
@@ -170,7 +170,7 @@ def _results(outcome: CheckResult) -> list[str]:
 
 
 def _findings(outcome: CheckResult) -> str:
-    """How many there are; where not all could be read, none is no good news."""
+    """Return how many there are; where not all could be read, none is no good news."""
     if outcome.findings:
         return counted(len(outcome.findings), "finding")
     return "nothing found in what may be read" if outcome.unread else "no findings"

@@ -1,1 +1,1 @@
-"""One moment of a cluster."""
+"""Snapshots of a cluster, as objects and as arrays."""

@@ -35,13 +35,13 @@ KINDS = (*_NAMESPACED, "PersistentVolume", "StorageClass", "PriorityClass", "Run
 def applied(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> Cluster:
     """Return the cluster with more objects, all of which must decode and be of `KINDS`.
 
-    Of a claim, volume, budget or quota that the cluster has already, its own counts, which has a status; of anything
-    else what is applied.
+    An existing claim, volume, budget or quota stays as it is, because it has a status. Other existing objects are
+    replaced.
 
     Args:
-        cluster: without them.
+        cluster: before the objects are applied.
         objects: in the order they are applied.
-        namespace: of those that name none.
+        namespace: of objects that name none.
     """
     placed = [_in_namespace(plain, namespace) for plain in objects]
     assembler = ClusterBuilder()

@@ -1,8 +1,8 @@
 """A cluster as arrays, kept up to date as pods are bound: the one mutable object below `simulate`.
 
 ```
-Columns ─┬─ NodeColumns   what binding never changes: labels, taints, allocatable
-         ├─ NodeRequests  what the pods of each node request
+Columns ─┬─ NodeColumns   data that binding never changes: labels, taints, allocatable
+         ├─ NodeRequests  requests of the pods on each node
          ├─ BoundPods     pods by node, and the log of pods that came and went
          ├─ PodClasses    classes, and groups that no selector tells apart
          └─ StorageState  claims and volumes
@@ -181,7 +181,7 @@ class Columns:
 
     @property
     def unbound(self) -> int:
-        """How many pods were ever removed."""
+        """Return how many pods were ever removed."""
         return self._bound.removed
 
     @property
@@ -213,7 +213,7 @@ class Columns:
 
     @property
     def has_pod_affinity(self) -> bool:
-        """Whether any class has affinity or anti-affinity to pods."""
+        """Return whether any class has affinity or anti-affinity to pods."""
         return self._classes.has_pod_affinity
 
     @property

@@ -24,9 +24,12 @@ UNBOUNDED = 2**31 - 1
 class DomainFacts(NamedTuple):
     """One domain of a constraint.
 
-    `counted` says whether the constraint counts it; `matching` are the pods that it counts there. Of its `nodes`,
-    `chosen` are those that the pod's node affinity and selector allow, `candidates` those that the pod may use, however
-    full they are, and `usable` those that take it, spread aside; where there are none, `unusable_because` says why not.
+    counted: whether the constraint counts the domain.
+    matching: the number of pods that the constraint counts there.
+    chosen: the nodes of `nodes` that the pod's node affinity and selector allow.
+    candidates: the nodes that the pod may use, even if they are full.
+    usable: the nodes that fit the pod, spread constraints aside.
+    unusable_because: the reason why no node is usable.
     """
 
     value: str
@@ -42,10 +45,11 @@ class DomainFacts(NamedTuple):
 class ConstraintFacts(NamedTuple):
     """One constraint of a workload, on the cluster without the workload's own pods.
 
-    `candidates` are the nodes that the pod may use, however full they are; `without_key` names those of them that lack
-    the label. `nodes_with_key` counts all nodes that have it. `counts_own`: the constraint counts the workload's pods.
-    `sharing` are values of `kubernetes.io/hostname` that several candidates have which a hard constraint counts, and
-    the names of these nodes.
+    candidates: the nodes that the pod may use, even if they are full.
+    without_key: the names of the candidates that lack the label.
+    nodes_with_key: the number of all nodes with the label.
+    counts_own: whether the constraint counts the workload's pods.
+    sharing: values of `kubernetes.io/hostname` that several counted candidates share, with the names of these nodes.
     """
 
     max_skew: int
@@ -69,12 +73,15 @@ class ConstraintFacts(NamedTuple):
 
     @property
     def hidden(self) -> list[DomainFacts]:
-        """Not counted, though the pod may use nodes there: these lack the label of another hard constraint."""
+        """Return the uncounted domains with candidates. Their nodes lack the label of another hard constraint."""
         return [domain for domain in self.domains if domain.candidates and not domain.counted]
 
     @property
     def minimum(self) -> int:
-        """What the smallest domain never exceeds: the pods where no new one can go; 0 below minDomains."""
+        """Return an upper bound of the global minimum; 0 below minDomains.
+
+        It is the number of pods in the smallest domain that can take no new pod.
+        """
         if self.is_below_min_domains:
             return 0
         return min((domain.matching for domain in self.unreachable), default=UNBOUNDED)
@@ -85,12 +92,12 @@ class ConstraintFacts(NamedTuple):
 
     @property
     def most_in_a_domain(self) -> int:
-        """How many pods a domain may come to hold."""
+        """Return how many pods a domain may come to hold."""
         return min(self.max_skew + self.minimum, UNBOUNDED)
 
     @property
     def room(self) -> int:
-        """The most pods of the workload that the constraint lets in, in whatever order they come."""
+        """Return the most pods of the workload that the constraint lets in, in whatever order they come."""
         if not self.counts_own or self.most_in_a_domain == UNBOUNDED:
             return UNBOUNDED
         return sum(max(0, self.most_in_a_domain - domain.matching) for domain in self.counted if domain.usable)
@@ -105,16 +112,16 @@ class ForeignPods(NamedTuple):
 
 
 class PodsPerDomain(NamedTuple):
-    """How many pods of a workload the domains of a constraint get; `is_certain`: no other placement is possible."""
+    """Pod counts of a workload per domain of a constraint; `is_certain`: no other placement is possible."""
 
     domains: tuple[tuple[str, int], ...]
     is_certain: bool
 
 
 class AntiAffinity(NamedTuple):
-    """A required anti-affinity of a workload's pods to each other; `room` domains take one of them each.
+    """A required anti-affinity of a workload's pods to each other; `room` domains take one pod each.
 
-    `position` is that of the term. There is no bound where a node that takes the pod lacks the label.
+    `position` is the position of the term. There is no bound if a usable node lacks the label.
     """
 
     position: int
@@ -123,10 +130,10 @@ class AntiAffinity(NamedTuple):
 
 
 class PlacedReplicas(NamedTuple):
-    """How many pods of a workload find a node, running ones included, and how many do not.
+    """The numbers of a workload's pods that find a node, running ones included, and that do not.
 
-    `conflict` has the names, for display, of the requirements that leave no node for the first Pending pod;
-    `is_spread_conflict` if a spread constraint is one of them. `is_preempting`: pods would be evicted for it.
+    `conflict` names, for display, the requirements that leave no node for the first Pending pod.
+    `is_spread_conflict`: one of them is a spread constraint. `is_preempting`: pods would be evicted.
     """
 
     placed: int
@@ -146,9 +153,9 @@ class PlacedReplicas(NamedTuple):
 
 
 class Impossible(NamedTuple):
-    """No way of placing a workload's pods places all: `most` find a node, those that run already included.
+    """A proof that no placement fits all pods of a workload; at most `most` pods fit, running ones included.
 
-    `helping` are the positions of the hard constraints each of which, if it were ScheduleAnyway, would let all in.
+    `helping` are positions of hard constraints. All pods would fit if any one of them were ScheduleAnyway.
     """
 
     most: int
@@ -158,7 +165,7 @@ class Impossible(NamedTuple):
 class Server(NamedTuple):
     """The API server's minor version, from the versions of kubelets, which are never newer.
 
-    `is_certain` where a control plane node says it; kubelets of other nodes may be older than the server.
+    `is_certain`: the version is from a control plane node. Kubelets of other nodes may be older than the server.
     """
 
     minor: int
@@ -179,7 +186,7 @@ class ClusterFacts(Protocol):
 
     @property
     def server(self) -> Optional[Server]:
-        """Return the version of the API server; None where no node tells one."""
+        """Return the version of the API server; None if no node reports one."""
         ...
 
     def constraint_facts(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintFacts]:
@@ -199,11 +206,11 @@ class ClusterFacts(Protocol):
         ...
 
     def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
-        """Return where all pods of a workload of which none runs yet go, as `check` places them."""
+        """Return the domains of all pods of a workload without running pods, as `check` places them."""
         ...
 
     def others(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[ForeignPods, ...]:
-        """Return the workloads whose running pods a hard constraint counts beside the own."""
+        """Return the other workloads whose running pods a hard constraint counts."""
         ...
 
     def elsewhere(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[tuple[str, int], ...]:
@@ -223,8 +230,8 @@ class ClusterFacts(Protocol):
     def volume_values(self, class_name: Optional[str], key: str) -> Optional[frozenset[str]]:
         """Return the values of a node label at which a StorageClass can create a volume for a pod.
 
-        None where it allows any, where a volume of the class lies ready, or the class is not known; without a name it
-        is the default one.
+        Return None if it allows any value, if a volume of the class is available, or if the class is unknown. Without a
+        name, use the default class.
         """
         ...
 
@@ -239,7 +246,8 @@ class ClusterFacts(Protocol):
     def impossible(self, workload: Workload) -> Optional[Impossible]:
         """Return why some pod stays Pending in every possible placement.
 
-        None where there is a way, where hard constraints are not the reason, or there are too many ways to look at.
+        Return None if some placement fits all pods, if hard constraints are not the cause, or if there are too many
+        placements.
         """
         ...
 

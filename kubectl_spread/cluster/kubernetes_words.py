@@ -1,4 +1,4 @@
-"""Words that Kubernetes itself uses: they tell nothing about a cluster, so redaction leaves them."""
+"""Words that Kubernetes itself uses. They reveal nothing about a cluster, so redaction leaves them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _Label = tuple[str, str, str]  # namespace, key, value
 
 
 class LabelGroup(NamedTuple):
-    """Pods that no selector tells apart."""
+    """Pods that match exactly the same selectors."""
 
     namespace: str
     labels: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""What the pods of each node request, kept up to date as pods come and go.
+"""Requests of the pods on each node, updated as pods are bound and removed.
 
 Units: CPU in milli-cores, other resources in whole units. Sums wrap around at 64 bits, as Go's do.
 """

@@ -103,7 +103,7 @@ class OwnedPods:
         return [pod for _, pod in sorted(dict(pods).items())]
 
     def named(self, namespace: str, name: str) -> list[Pod]:
-        """Return the first pod of a name; none if there is no such pod."""
+        """Return a list of the first pod with a name; empty if there is none."""
         found = self._by_name.get((namespace, name))
         return [] if found is None else [found]
 
@@ -140,7 +140,7 @@ class OwnedPods:
 
     @cached_property
     def _inferred(self) -> dict[OwnerKey, list[OwnerKey]]:
-        """The ReplicaSets of each Deployment by their names, for those that the facts lack."""
+        """Return the ReplicaSets of each Deployment, inferred from their names, if the facts lack the ReplicaSets."""
         found: dict[OwnerKey, dict[OwnerKey, None]] = {}
         for pod_class in {id(pod.cls): pod.cls for pod in self.cluster.pods}.values():
             deployment = inferred_deployment(pod_class)

@@ -265,7 +265,13 @@ class _Names:
 
 
 def _stays(text: str, category: str, numbers: Container[str]) -> bool:
-    """Return whether a string tells nothing of a cluster; `numbers` are label values compared as numbers."""
+    """Return whether a string can stay, as it reveals nothing about a cluster.
+
+    Args:
+        text: the string.
+        category: the kind of name.
+        numbers: label values that are compared as numbers.
+    """
     if category == "address":
         return text in _WELL_KNOWN_ADDRESSES
     is_short = bool(_SHORT_NUMBER.match(text)) and category != "node"
@@ -289,10 +295,10 @@ def _walk(value: Any, shape: decode.Shape, role: str, replace: Replace) -> Any:
     """Return a value with its strings replaced.
 
     Args:
-        value: it decodes as `shape`.
+        value: decodes as `shape`.
         shape: its type.
-        role: what a string names; of an object its kind.
-        replace: gives the stand-in of a string, by its role.
+        role: the kind of name that a string is; for an object, its kind.
+        replace: returns the replacement of a string, by its role.
     """
     if value is None:
         return None

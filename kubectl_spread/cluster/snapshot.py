@@ -81,11 +81,12 @@ class Condition(NamedTuple):
 
 
 class Controller(NamedTuple):
-    """A workload that the cluster has, its spec as it is stored, and what its controller says of it.
+    """A workload in the cluster: its stored spec, and its controller's status.
 
-    `labels` and `annotations` are its own, not its pods', of annotations those that are read. `revision`: of a
-    ReplicaSet the number among those of its Deployment, of other kinds the revision label of the pods that are made
-    now; empty where the facts do not say it.
+    `labels` and `annotations` belong to the workload, not to its pods. Only annotations that the program reads are
+    kept.
+    `revision`: for a ReplicaSet, its number within the Deployment; for other kinds, the revision label of new pods.
+    It is empty if unknown.
     """
 
     workload: Workload
@@ -119,9 +120,9 @@ class Unread(NamedTuple):
 class Cluster(NamedTuple):
     """Nodes in the order of their names, as a scheduler lists them when it starts; pods bound and pending.
 
-    `owners` leads from a controller that is itself controlled to its own controller: ReplicaSet to Deployment.
-    `owner_selectors` holds what ReplicationControllers, ReplicaSets and StatefulSets select; `controllers` the
-    workloads themselves, as far as the facts have them.
+    `owners` leads from a controlled controller to its own controller: ReplicaSet to Deployment.
+    `owner_selectors` holds the selectors of ReplicationControllers, ReplicaSets and StatefulSets.
+    `controllers` holds the workloads themselves, if the facts contain them.
     """
 
     nodes: tuple[Node, ...]

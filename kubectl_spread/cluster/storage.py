@@ -43,7 +43,7 @@ class StorageState:
         return [(key, self.claims.get(key)) for key in keys]
 
     def class_of(self, claim: Claim) -> Optional[StorageClass]:
-        """Return the StorageClass of a claim; None if it names none, or one that does not exist."""
+        """Return the StorageClass of a claim; None if it names none, or if the class does not exist."""
         return self.storage.classes.get(claim.storage_class)
 
     def waits(self, claim: Claim) -> bool:

@@ -1,4 +1,4 @@
-"""Workloads as the API server stores them: with the fields of its release, and those that admission adds."""
+"""Workloads as the API server stores them: with the fields of its release, and the fields that admission adds."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Tainted:
 
     @property
     def any(self) -> bool:
-        """Whether a node has one."""
+        """Return whether a node has one."""
         return any(self._sets)
 
     def first(self, tolerations: tuple[Toleration, ...]) -> FirstTaints:

@@ -29,7 +29,7 @@ from kubectl_spread.scheduler.unsupported import not_evaluated
 
 
 class Again(Enum):
-    """Where the scheduler would place the pod today."""
+    """The node that the scheduler would choose for the pod today."""
 
     SAME_NODE = "sameNode"
     ANY_OF_SEVERAL = "anyOfSeveral"  # its own node is one of those with the highest score
@@ -73,7 +73,7 @@ class SkewNow(NamedTuple):
 
     @property
     def emptiest(self) -> str:
-        """The first domain that holds the global minimum; empty if minDomains makes it 0."""
+        """Return the first domain that holds the global minimum; empty if minDomains makes it 0."""
         return next(iter(self.counts.minimum_in), "")
 
     @property
@@ -107,7 +107,7 @@ class BoundPodReport(NamedTuple):
 def bound_pod_report(
     pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False
 ) -> BoundPodReport:
-    """Schedule a bound pod as if it were new, with all others where they are."""
+    """Schedule a bound pod as if it were new, with all other pods in place."""
     unknown = _unknown(pod, cluster, profiles)
     if unknown is not None:
         return BoundPodReport(Again.UNKNOWN, unknown)

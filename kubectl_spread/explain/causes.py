@@ -27,7 +27,7 @@ def merged(found: Sequence[Requirement]) -> list[Requirement]:
 
 
 def _group(requirement: Requirement) -> object:
-    """Return the key of requirements that are merged; None for one that is not."""
+    """Return the key of requirements to merge; None for a requirement that is never merged."""
     if not requirement.cause:
         return None
     taint = requirement.taint

@@ -1,4 +1,4 @@
-"""What keeps a pod's claims from being used: the facts behind the scheduler's refusal before it looks at any node."""
+"""Problems of a pod's claims that make the scheduler refuse the pod before it looks at any node."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ClaimProblem(Enum):
 
 
 class ClaimTrouble(NamedTuple):
-    """One claim and what is wrong with it; `event` is the last that was reported of the claim."""
+    """A claim and its problem; `event` is the latest event about the claim."""
 
     problem: ClaimProblem
     key: ObjectKey

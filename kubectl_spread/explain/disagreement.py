@@ -1,4 +1,4 @@
-"""A pod that fits by what is known here, and that the scheduler refuses all the same: its word is the newer one."""
+"""Disagreements with the scheduler: the pod fits by the cluster facts, but a newer message refuses it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:  # hundreds of regular expressions
 
 
 class Disagreement(NamedTuple):
-    """What the scheduler says of the nodes, part by part, where by what is known here some of them fit.
+    """The parts of the scheduler's message, if some nodes fit by the cluster facts.
 
-    unexplained: parts that count more nodes than are refused for that reason here; all parts if there is no such part.
+    unexplained: parts that count more nodes than this program finds for that reason; else all parts.
     """
 
     parts: tuple[Part, ...]
@@ -25,9 +25,9 @@ class Disagreement(NamedTuple):
 
 
 def disagreement(message: str, refusals: Iterable[Status]) -> Disagreement | None:
-    """Return what a message says of the nodes; None for one that is not the scheduler's refusal of every node.
+    """Return the refusals in a message; None unless it is the scheduler's refusal of every node.
 
-    `refusals` are those of the nodes that do not fit here, one for each.
+    `refusals` are the results of the nodes that do not fit here, one for each node.
     """
     from kubectl_spread.messages.parse import parse
 
@@ -61,5 +61,5 @@ def _numbers(parts: Iterable[Part]) -> Counter[tuple[ReasonKind, str]]:
 
 
 def _key(part: Part) -> tuple[ReasonKind, str]:
-    """Return what a part is counted by: its kind, and the resource if it lacks one."""
+    """Return the key to count a part by: its kind, and for a resource its name."""
     return part.kind, part.subject if part.kind.value == "resource" else ""

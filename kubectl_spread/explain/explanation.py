@@ -1,4 +1,4 @@
-"""One pod against one cluster: the verdict and its evidence."""
+"""The explanation of one pod in one cluster: the verdict and its evidence."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
 class PodVerdict(Enum):
-    """What becomes of the pod."""
+    """The scheduler's decision about a pod."""
 
     PENDING = "Pending"
     SCHEDULABLE = "Schedulable"
@@ -69,7 +69,7 @@ class PodVerdict(Enum):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the pod is without a node and will not get one at the next attempt."""
+        """Return whether the pod is without a node and will not get one at the next attempt."""
         return self in _WAITING
 
 
@@ -109,13 +109,15 @@ class Ignored(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Why a pod is where it is, or is nowhere.
+    """The reasons why a pod is on its node, or on none.
 
-    `message` is what the scheduler would write now, or the API server of a pod that has gates; `reported` is what
-    the cluster facts say it wrote. Where preemption would help, `nominated_node` and `victims` name the node and the
-    pods it would evict there; where it was done already, the pods that have not ended yet. Of a pod that is not
-    predictable, `beyond` says what it depends on; the evidence covers only the evaluated rules, and there is no
-    message.
+    `message` is the present message of the scheduler, or of the API server for a pod with gates. `reported` is the
+    message
+    in the cluster facts. If preemption would help, `nominated_node` and `victims` name the node and the pods to
+    evict. If
+    it has happened already, `victims` are the evicted pods that still run. If a pod is not predictable, `beyond`
+    names the
+    features that it depends on. Then the evidence covers only the evaluated rules, and there is no message.
     """
 
     pod: Pod
@@ -151,7 +153,7 @@ class Explanation(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """An explanation and what it was made from; without a scheduler where no plugin was asked."""
+    """An explanation and its inputs; the scheduler is None if no plugin ran."""
 
     explanation: Explanation
     scheduler: Optional[Scheduler] = None
@@ -195,13 +197,13 @@ def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_n
 
 
 def _outage(node_name: str, cluster: Cluster) -> str:
-    """Return the key of the taint that says that a node is down; empty for one that is not."""
+    """Return the key of the taint that marks a node as down; empty if the node is up."""
     taints = [taint.key for node in cluster.nodes if node.name == node_name for taint in node.taints]
     return next((key for key in taints if key in OUTAGES), "")
 
 
 def _awaiting(explanation: Explanation, filtered: FilterResult) -> Explanation:
-    """Say of a pod whose node is chosen already what it waits for: its volume, or the end of evicted pods."""
+    """Report the wait of a pod whose node is already chosen: for its volume, or for the end of evicted pods."""
     if explanation.verdict is PodVerdict.SCHEDULABLE:
         making = _being_made(explanation, filtered.columns.cluster)
         return explanation._replace(verdict=PodVerdict.WAITS_FOR_VOLUME, claims=making) if making else explanation

@@ -1,4 +1,4 @@
-"""One node, and everything that is to be said about a pod on it."""
+"""Everything that the program knows about one pod on one node."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class NotConsidered(Enum):
 
 
 class PluginAnswer(NamedTuple):
-    """What one Filter plugin says of the node; no reasons where it passes."""
+    """The result of one Filter plugin for the node; no reasons if the node passes."""
 
     plugin: str
     reasons: tuple[str, ...]
 
 
 class Room(NamedTuple):
-    """One resource of the node, in the units of `PodClass.requests`."""
+    """A resource of the node, in the units of `PodClass.requests`."""
 
     resource: str
     allocatable: int
@@ -54,10 +54,11 @@ class TaintAnswer(NamedTuple):
 
 
 class NodeView(NamedTuple):
-    """A node as one pod finds it.
+    """A node from the point of view of one pod.
 
-    plugins: those that filter this pod, in the order they run. domains: for each constraint the node's domain, None
-    where the node lacks the key. refusing: the requirements that it does not meet.
+    plugins: the plugins that filter this pod, in the order they run.
+    domains: the node's domain for each constraint; None if the node lacks the key.
+    refusing: the requirements that the node does not meet.
     """
 
     node: Node
@@ -74,7 +75,7 @@ class NodeView(NamedTuple):
 
 
 def node_view(name: str, examined: Examined) -> Optional[NodeView]:
-    """Return everything about one node; None if there is no such node, or no plugin was asked."""
+    """Return the view of one node; None if the node does not exist, or if no plugin ran."""
     filtered, explanation = examined.filtered, examined.explanation
     if filtered is None or name not in filtered.columns.index:
         return None

@@ -1,4 +1,4 @@
-"""Whom preemption would evict and why there, or why it does not help.
+"""Preemption's victims and the choice of their node, or the reason why preemption does not help.
 
 Source: pkg/scheduler/framework/preemption/preemption.go, pickOneNodeForPreemption (v1.36.2).
 """
@@ -49,7 +49,7 @@ class Victim(NamedTuple):
 
 
 class Criterion(Enum):
-    """What makes one node better than another, in the order in which they are compared."""
+    """Criteria by which one node is better than another, in the order of comparison."""
 
     VIOLATIONS = "fewer violated disruption budgets"
     HIGHEST = "lower highest priority of a victim"
@@ -60,7 +60,7 @@ class Criterion(Enum):
 
 
 class PreemptionCandidate(NamedTuple):
-    """A node that would take the pod, and what it is compared by; `earliest` is empty where no start is known."""
+    """A node that would take the pod, and the values to compare it by; `earliest` is empty if no start is known."""
 
     node: str
     victims: int
@@ -96,11 +96,12 @@ class Elsewhere(NamedTuple):
 
 
 class PreemptionReport(NamedTuple):
-    """What preemption comes to.
+    """The outcome of preemption.
 
-    not_eligible: why the pod may not evict pods, in the scheduler's words. node, victims: what it would do, empty where
-    it does not help. choices: the nodes it would choose among, the best first, ten at most of `candidates`. criterion:
-    what puts the first before the second.
+    not_eligible: why the pod may not evict pods, in the scheduler's words.
+    node, victims: the chosen node and the evicted pods; empty if preemption does not help.
+    choices: the best nodes to choose among, the best first, at most ten of `candidates`.
+    criterion: the criterion by which the first is better than the second.
     """
 
     not_eligible: str = ""
@@ -206,8 +207,8 @@ def _why_not(tried: Optional[Status]) -> WhyNot:
 def _elsewhere(pod: Pod, filtered: FilterResult) -> Optional[Elsewhere]:
     """Find a pod of lower priority on one node whose eviction would make room on another node of its domain.
 
-    Looked for on nodes that only a spread constraint refuses. Not where the pod wants others beside it: the one that
-    goes might be that one. The lowest priority first.
+    Search nodes that only a spread constraint refuses, the lowest priority first. Return None if the pod has required
+    affinity to pods, because the evicted pod might be the one that it needs.
     """
     if pod.cls.pod_affinity:
         return None

@@ -1,7 +1,7 @@
-"""The scheduler's last message about a pod, and whether it still holds.
+"""The scheduler's last message about a pod, and its validity today.
 
-Times are compared as the API server writes them: RFC 3339 in UTC, so that the order of the texts is that of the times
-up to the second.
+Times are compared as text, as the API server writes them. They are RFC 3339 in UTC, so texts sort like times, up to the
+second.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ClusterChanges(NamedTuple):
 
 
 class MessageStatus(Enum):
-    """How the reported message compares with the message the scheduler would write now."""
+    """The relation of the reported message to the message that the scheduler would write now."""
 
     SAME = "same"
     BEFORE_BINDING = "beforeScheduling"  # the pod has a node now
@@ -71,10 +71,11 @@ class Doubt(Enum):
 
 
 class MessageComparison(NamedTuple):
-    """The reported message and the message of now.
+    """The reported message and the present one.
 
-    counts: how the numbers differ; None without a message of now. era: the releases that write such a message, if they
-    do not include 1.`minor`. limits: only for `DIFFERENT`.
+    counts: the differences of the numbers; None without a present message.
+    era: the releases that write this message, if they do not include 1.`minor`.
+    limits: only for `DIFFERENT`.
     """
 
     status: MessageStatus

@@ -1,7 +1,7 @@
-"""The scores of the nodes that fit: the winner, the plugins that decide, and what they outvote.
+"""The scores of the feasible nodes: the winner, the decisive plugins, and the plugins that they outvote.
 
-Source: pkg/scheduler/schedule_one.go, prioritizeNodes, selectHost (v1.36.2): a node's score is the sum of what the
-plugins give it, each from 0 to 100 times the plugin's weight, and one of the nodes with the highest sum is taken.
+Source: pkg/scheduler/schedule_one.go, prioritizeNodes, selectHost (v1.36.2). A node's score is the sum of the plugins'
+scores, each from 0 to 100 times the plugin's weight. The scheduler takes one of the nodes with the highest sum.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.scoring import RawScore
 
 
 class ScoreRow(NamedTuple):
-    """One node: what each plugin of the table gives it, weighted, and the sum."""
+    """A node with its weighted score from each plugin of the table, and the sum."""
 
     node: str
     points: tuple[int, ...]
@@ -51,7 +51,7 @@ class Because(NamedTuple):
 
 
 class Share(NamedTuple):
-    """By how many points a plugin prefers one node to another; negative if it prefers the other.
+    """The difference in points between two nodes by one plugin; negative if it prefers the second.
 
     one, other: the points of each. because: None if no fact about the nodes explains the difference.
     """
@@ -86,7 +86,7 @@ class SoftDomain(NamedTuple):
 
 
 class SoftConstraint(NamedTuple):
-    """What a soft constraint says; `domains` the emptiest first."""
+    """The scores of a soft constraint; `domains` the emptiest first."""
 
     position: int
     is_default: bool
@@ -96,11 +96,13 @@ class SoftConstraint(NamedTuple):
 
 
 class SoftVote(NamedTuple):
-    """What the soft constraints would have, and what became of it.
+    """The preference of the soft constraints, and its outcome.
 
-    `favourites` are the nodes that PodTopologySpread scores highest. Where none of them is among the best nodes,
-    `favourite` is the one that came nearest, `margin` is by how much the constraints prefer it to the winner, and
-    `outvoted_by` is what speaks for the winner, the most weighty first. `unlabelled`: nodes that lack a key, and get 0.
+    favourites: the nodes that PodTopologySpread scores highest.
+    favourite: if no favourite is among the best nodes, the one that came nearest.
+    margin: by how much the constraints prefer the favourite to the winner.
+    outvoted_by: the plugins that prefer the winner, the most weighty first.
+    unlabelled: nodes that lack a key, and get 0.
     """
 
     constraints: tuple[SoftConstraint, ...]
@@ -116,11 +118,12 @@ class SoftVote(NamedTuple):
 
 
 class ScoreTable(NamedTuple):
-    """The scores of the nodes that fit, the best first, then in the cluster's order.
+    """The scores of the feasible nodes, the best first, then in the cluster's order.
 
-    plugins, weights: the columns of the rows; a plugin that skips the pod is absent. hosts: the nodes with the highest
-    total, any of which may be taken. feasible: how many nodes fit; in a cluster of 100 nodes and more the scheduler may
-    score fewer. error: why scoring fails, so that the pod is not placed.
+    plugins, weights: the columns of the rows; a plugin that skips the pod is absent.
+    hosts: the nodes with the highest total, any of which may be taken.
+    feasible: the number of feasible nodes; in a cluster of 100 nodes and more the scheduler may score fewer.
+    error: why scoring fails, so that the pod is not placed.
     """
 
     plugins: tuple[str, ...] = ()
@@ -134,7 +137,7 @@ class ScoreTable(NamedTuple):
 
     @property
     def is_sampled(self) -> bool:
-        """Whether nodes that fit were not scored."""
+        """Return whether nodes that fit were not scored."""
         return not self.error and len(self.rows) < self.feasible
 
 

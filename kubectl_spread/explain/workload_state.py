@@ -43,7 +43,7 @@ class WorkloadState(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """How many pods were never created, or are gone."""
+        """Return how many pods were never created, or are gone."""
         return 0 if self.wanted is None else max(0, self.wanted - len(self.running) - len(self.pending))
 
 
@@ -78,7 +78,7 @@ def state_of(key: OwnerKey, owned: OwnedPods) -> Optional[WorkloadState]:
 
 
 def _wanted(controller: Optional[Controller]) -> Optional[int]:
-    """Return how many pods the controller keeps; None if the workload has no such number."""
+    """Return the number of pods that the controller maintains; None if the workload has no fixed number."""
     if controller is None or controller.workload.kind in ("DaemonSet", "Job", "CronJob"):
         return None
     return controller.workload.replicas

@@ -56,7 +56,7 @@ def actions(asked: types.CodeActionParams, desk: Desk) -> list[types.CodeAction]
 
 
 def _is_asked_for(kind: str, context: types.CodeActionContext) -> bool:
-    """Whether a kind is wanted; what takes a second run of the rules is not while a cursor only moves."""
+    """Return whether a kind is wanted; what takes a second run of the rules is not while a cursor only moves."""
     if context.only is None:
         return kind == QUICK_FIX or context.trigger_kind != types.CodeActionTriggerKind.Automatic
     wanted = [str(getattr(item, "value", item)) for item in context.only]
@@ -64,7 +64,7 @@ def _is_asked_for(kind: str, context: types.CodeActionContext) -> bool:
 
 
 def _findings_in(where: types.Range, checked: ReviewedDocument, client: Client) -> list[Finding]:
-    """The findings that a range touches, the first of them."""
+    """Return the findings that a range touches, the first of them."""
     source = checked.result.source
     start, end = offset(source, where.start, client.encoding), offset(source, where.end, client.encoding)
     found = [item for item in checked.findings if item.place.span.start <= end and start <= item.place.span.end]
@@ -72,7 +72,7 @@ def _findings_in(where: types.Range, checked: ReviewedDocument, client: Client) 
 
 
 def _fixes(finding: Finding, checked: ReviewedDocument, desk: Desk) -> Iterator[types.CodeAction]:
-    """The fix of a finding, where it does in this text what it should."""
+    """Yield the fix of a finding, where it does in this text what it should."""
     repair = finding.repair
     if repair is None or repair.source is not checked.result.source:
         return
@@ -122,7 +122,7 @@ def _difference(source: SourceFile, results: Sequence[Result], *, at: int) -> Op
 
 
 def _alike(lines: Sequence[str], others: Sequence[str]) -> int:
-    """How many lines are the same from the first on."""
+    """Return how many lines are the same from the first on."""
     pairs = enumerate(zip(lines, others, strict=False))
     return next((at for at, (line, other) in pairs if line != other), min(len(lines), len(others)))
 

@@ -23,7 +23,7 @@ _SEVERITIES = {
 
 
 def diagnostic(finding: Finding, client: Client, *, uri: Callable[[SourceFile], str]) -> types.Diagnostic:
-    """A finding for an editor: the hint is a line of its message."""
+    """Return a finding for an editor: the hint is a line of its message."""
     related = [_related(label, client, uri(label.place.source)) for label in finding.related]
     return types.Diagnostic(
         span_range(finding.place.source, finding.place.span, client.encoding),

@@ -16,7 +16,7 @@ from kubectl_spread.report.rules import title
 
 
 def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[types.Hover]:
-    """The documentation of the rules of the findings that an offset is in, each rule once; None where there are none.
+    """Return the documentation of each rule with a finding at an offset; None without findings.
 
     The range is that of the first of them.
     """
@@ -34,6 +34,6 @@ def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[
 
 
 def _is_at(finding: Finding, offset: int) -> bool:
-    """Whether a finding is at an offset; one of no characters is where it stands."""
+    """Return whether a finding is at an offset; one of no characters is where it stands."""
     start, end = finding.place.span
     return start <= offset < max(end, start + 1)

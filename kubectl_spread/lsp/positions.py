@@ -34,7 +34,7 @@ def span_range(source: SourceFile, span: Span, encoding: str) -> types.Range:
 
 
 def offset(source: SourceFile, where: types.Position, encoding: str) -> int:
-    """The offset of a place; beyond a line's end it is that end, beyond the last line the end of the text."""
+    """Return the offset of a place; beyond a line's end it is that end, beyond the last line the end of the text."""
     start = source.offset(where.line + 1)
     if start == len(source.text):
         return start
@@ -42,7 +42,7 @@ def offset(source: SourceFile, where: types.Position, encoding: str) -> int:
 
 
 def units_before(line: str, units: int, encoding: str) -> int:
-    """How many characters of a line come to a number of units; all of them where it has fewer."""
+    """Return how many characters of a line come to a number of units; all of them where it has fewer."""
     if line.isascii() or encoding == "utf-32":
         return min(units, len(line))
     passed = 0
@@ -59,7 +59,7 @@ def _units(character: str, encoding: str) -> int:
 
 
 def _surplus(source: SourceFile, offset: int, encoding: str) -> int:
-    """How many units the text before an offset has beyond one for each character."""
+    """Return how many units the text before an offset has beyond one for each character."""
     places, sums = _wide(source, encoding)
     at = bisect_left(places, offset)
     return sums[at - 1] if at else 0

@@ -49,7 +49,7 @@ class Review(NamedTuple):
         return tuple(checked.opened for checked in self.documents.values())
 
     def uri(self, source: SourceFile) -> str:
-        """The document that a source is; the source's name where it is none of them."""
+        """Return the document that a source is; the source's name where it is none of them."""
         for uri, checked in self.documents.items():
             if checked.result.source is source:
                 return uri
@@ -85,7 +85,7 @@ def _result(document: Opened, checker: DocumentChecker, *, before: Review, bugs:
 
 
 def _clean(text: str) -> str:
-    """A text as a file could hold it: without byte order mark, and half of a surrogate pair replaced."""
+    """Return a text as a file could hold it: without byte order mark, and half of a surrogate pair replaced."""
     return text.removeprefix("\ufeff").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

@@ -168,7 +168,7 @@ class _Session:
         task.add_done_callback(self.tasks.discard)
 
     async def current(self) -> Review:
-        """The review of the documents as they are now."""
+        """Return the review of the documents as they are now."""
         async with self.turn:
             documents = tuple(self.documents.values())
             if documents != self.review.opened:

@@ -1,4 +1,4 @@
-"""What a cluster's message said then, and what the scheduler would say now: the same, or how the counts differ."""
+"""Comparison of a cluster's message with the scheduler's present one: equal, or with changed counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIRST_WITH_CLAUSE = 24  # the minor version from which messages tell what preem
 
 
 class ComparisonResult(Enum):
-    """How two messages compare."""
+    """The result of comparing two messages."""
 
     SAME = "same"
     SAME_BUT_WORDING = "same-but-wording"  # the same counts in another release's words
@@ -25,7 +25,7 @@ class ComparisonResult(Enum):
 
 
 class CountChange(NamedTuple):
-    """How many nodes a reason had then and has now; `reason` in the words of now, where they have it."""
+    """The number of nodes with a reason, then and now; `reason` is in the present words if they contain it."""
 
     kind: ReasonKind
     reason: str
@@ -53,7 +53,7 @@ _Key = tuple[ReasonKind, str]
 
 
 def compare(reported: str, now: str) -> Comparison:
-    """Compare a message of the cluster with the one that would be written now."""
+    """Compare a message of the cluster with the present one."""
     old, new = parse(reported), parse(now)
     if not (_is_comparable(old) and _is_comparable(new)):
         return Comparison(ComparisonResult.INCOMPARABLE, old.total, new.total)

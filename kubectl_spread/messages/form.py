@@ -1,4 +1,4 @@
-"""The shape of a sentence that a component writes, and the sentence found in a text."""
+"""The form of a component's sentence, and a match of a form in a text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Component(Enum):
-    """Who wrote a message."""
+    """The component that wrote a message."""
 
     SCHEDULER = "kube-scheduler"
     CLUSTER_AUTOSCALER = "cluster-autoscaler"

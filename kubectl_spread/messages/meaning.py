@@ -97,7 +97,7 @@ def meaning(part: Part, *, of_groups: bool = False) -> str:
 
 
 def _of_taint(part: Part) -> str:
-    """Return what a well-known taint means for its nodes; empty for others."""
+    """Return the meaning of a well-known taint for its nodes; empty for others."""
     key = part.subject.strip("{} ").partition(":")[0].strip()
     if key in _ROLES:
         return f" {_ROLES[key]}"

@@ -13,8 +13,10 @@ STATE_NOT_FOUND = "not found"
 
 
 class Part(NamedTuple):
-    """One reason of a list. `number`, of nodes, is None where the text has none; `subject` is what the reason names.
+    """A reason in a list.
 
+    number: of nodes; None if the text has none.
+    subject: the object that the reason names.
     may_go_on: the text ends here without a full stop, and a longer reason begins with the same words.
     """
 
@@ -27,7 +29,7 @@ class Part(NamedTuple):
 
 
 class Preemption(NamedTuple):
-    """What preemption came to: a list of nodes again, or the words that say why it was not tried."""
+    """The outcome of preemption: a list of nodes, or the words that say why it was not tried."""
 
     total: Optional[int] = None
     parts: tuple[Part, ...] = ()
@@ -43,11 +45,13 @@ class MinorRange(NamedTuple):
 
 
 class Message(NamedTuple):
-    """One message.
+    """A message about a pod that is not scheduled.
 
-    `form` is `nodes` for the scheduler's list of nodes, `not-scaled` for the autoscaler's, the name of a form of
-    `elsewhere`, or `unknown`. `post_filter` are the words between the list and the preemption clause. `times` is how
-    often it was pasted or, by its event, seen. `not_understood` holds texts word for word.
+    form: `nodes` for the scheduler's list of nodes, `not-scaled` for the autoscaler's, the name of a form of
+    `other_components`, or `unknown`.
+    post_filter: the words between the list and the preemption clause.
+    times: the number of times it was pasted or, by its event, seen.
+    not_understood: unrecognized texts, word for word.
     """
 
     component: Component

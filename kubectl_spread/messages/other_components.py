@@ -1,4 +1,4 @@
-"""Messages about placing pods that are not lists of nodes: found in a text by their forms."""
+"""Messages about placing pods that are not lists of nodes, recognized by their forms."""
 
 from __future__ import annotations
 

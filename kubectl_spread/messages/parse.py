@@ -1,13 +1,13 @@
-"""Messages about Pending pods as people paste them: which component wrote them, and what each part says.
+"""Messages about Pending pods as people paste them: their component, and the meaning of each part.
 
-What kube-scheduler writes (FitError.Error of pkg/scheduler/framework/types.go, 1.16 to 1.36):
+The grammar of kube-scheduler's messages (FitError.Error of pkg/scheduler/framework/types.go, 1.16 to 1.36):
 
     message    = "0/" total " nodes are available:" [ " " list "." | " " reason "." ] [ " " postfilter ]
     list       = count " " reason { ", " count " " reason }
     postfilter = [ words ", " ] "preemption: " ( message | "not eligible due to " ... )
 
 Text around a message is ignored: the columns of `kubectl describe`, quotes, YAML or JSON.
-Other text that is not understood is kept word for word and reported.
+Other unrecognized text is kept word for word and reported.
 """
 
 from __future__ import annotations

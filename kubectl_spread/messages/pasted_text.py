@@ -24,7 +24,7 @@ class PastedText(NamedTuple):
 
 
 class MessageStart(NamedTuple):
-    """Where a message begins: the scheduler's header, the autoscaler's, a sentence of `elsewhere`, or a bare list."""
+    """The beginning of a message: a header, a sentence of another component, or a bare list."""
 
     start: int
     end: int

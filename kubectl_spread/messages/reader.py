@@ -22,7 +22,7 @@ from kubectl_spread.messages.scheduler_reasons import squeezed
 
 
 class Reader:
-    """Reads one message's text from left to right; what it makes out of it is in its attributes."""
+    """A reader of one message's text, from left to right; its attributes hold the result."""
 
     def __init__(self, pasted: PastedText, at: int, end: int) -> None:
         self.text = pasted.plain[at:end]

@@ -28,7 +28,7 @@ _PRIORITY = "kubectl get pods -A --sort-by=.spec.priority -o custom-columns=NAME
 
 
 class Meaning(NamedTuple):
-    """What a kind of reason means; `{Those}`, `{them}` and so on stand for its nodes, `{subject}` for what it names."""
+    """The meaning of a kind of reason; `{Those}`, `{them}` and so on mean its nodes, `{subject}` its subject."""
 
     text: str
     commands: tuple[str, ...] = ()

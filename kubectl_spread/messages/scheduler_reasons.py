@@ -1,8 +1,8 @@
-"""What kube-scheduler and cluster-autoscaler say of nodes: every wording of 1.16 to 1.36, and what kind it is.
+"""Reasons of kube-scheduler and cluster-autoscaler for nodes: every wording of 1.16 to 1.36, with its kind.
 
 Source: the ErrReason constants of pkg/scheduler/framework/plugins, before 1.18 those of
-pkg/scheduler/algorithm/predicates/error.go, and cluster-autoscaler's core/scaleup. Where a wording is of some releases
-only, it has their minor versions, which identify the release that wrote a message.
+pkg/scheduler/algorithm/predicates/error.go, and cluster-autoscaler's core/scaleup. A wording of some releases
+has their minor versions, which identify the release that wrote a message.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Wording(NamedTuple):
 
 
 class ReasonMatch(NamedTuple):
-    """A reason found in a text: where it ends, and what it names (a resource, taints, a claim, plugins)."""
+    """A reason in a text: its end, and its subject (a resource, taints, a claim, plugins)."""
 
     kind: ReasonKind
     end: int
@@ -116,7 +116,7 @@ WORDINGS = (
 
 
 class _Pattern(NamedTuple):
-    """A reason that names something. `start` tells it from others where the text is cut off."""
+    """A reason with a subject. `start` distinguishes it from others if the text is cut off."""
 
     pattern: str
     kind: ReasonKind
@@ -311,7 +311,7 @@ def is_longer_known(text: str) -> bool:
 
 
 def _end_of(text: str, at: int, literal: str) -> int:
-    """Return where a squeezed wording ends in a text, ignoring white space; 0 if it is not there."""
+    """Return the end of a squeezed wording in a text, ignoring white space; 0 if the text has none."""
     for char in literal:
         while at < len(text) and text[at].isspace():
             at += 1

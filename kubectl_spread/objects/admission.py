@@ -1,4 +1,4 @@
-"""LimitRanges, ResourceQuotas and RuntimeClasses: what the API server adds to new pods, and for what it refuses them.
+"""LimitRanges, ResourceQuotas and RuntimeClasses: the fields that admission adds to new pods, and its refusals.
 
 Source: plugin/pkg/admission/limitranger/admission.go, plugin/pkg/admission/runtimeclass/admission.go,
 staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota, pkg/quota/v1/evaluator/core/pods.go (v1.36.2).
@@ -45,7 +45,7 @@ class LimitRange(NamedTuple):
 
 
 class RuntimeClass(NamedTuple):
-    """What a RuntimeClass adds to the pods that name it."""
+    """A RuntimeClass: the overhead, labels and tolerations that it adds to the pods that name it."""
 
     overhead: Plain
     node_selector: dict[str, str]
@@ -204,7 +204,7 @@ def _beyond_ratio(item: LimitRangeItem, requests: Quantities, limits: Quantities
 
 
 def pod_usage(spec: Plain) -> Quantities:
-    """Return what a quota charges for a pod."""
+    """Return the usage that a quota charges for a pod."""
     requests, limits = resources.pod_quantities(spec), resources.pod_quantities(_by_limits(spec))
     found = {"pods": 1000, "count/pods": 1000}
     for name, number in requests.items():
@@ -220,12 +220,12 @@ def limits_claims(found: Quota) -> bool:
 
 
 def quota_error(spec: Plain, found: Quota, used: Quantities) -> str:
-    """Return why a quota refuses a pod, in the API server's words; empty where it does not.
+    """Return why a quota refuses a pod, in the API server's words; empty if it admits the pod.
 
     Args:
         spec: of the pod, with what admission adds.
         found: the quota.
-        used: what is charged to it already.
+        used: the usage that is already charged to it.
     """
     if not _is_charged(spec, found):
         return ""

@@ -20,7 +20,7 @@ _VALUE_COUNTS = {"In": "some", "NotIn": "some", "Exists": "none", "DoesNotExist"
 
 
 class NodeSelectorTerm(NamedTuple):
-    """Conditions on a node's labels and on `metadata.name`, all of which must hold."""
+    """Conditions on a node's labels and on `metadata.name`. A node must meet all of them."""
 
     match_expressions: tuple[LabelRequirement, ...] = ()
     match_fields: tuple[LabelRequirement, ...] = ()
@@ -31,7 +31,7 @@ class NodeSelectorTerm(NamedTuple):
 
     @property
     def is_valid(self) -> bool:
-        """Whether the scheduler can parse it; a term it cannot parse matches no node."""
+        """Return whether the scheduler can parse it; a term it cannot parse matches no node."""
         return all(map(_is_valid_expression, self.match_expressions)) and all(map(_is_valid_field, self.match_fields))
 
     def matches(self, labels: Labels, name: str) -> bool:
@@ -52,7 +52,7 @@ class PreferredTerm(NamedTuple):
 
 
 class NodeAffinity(NamedTuple):
-    """`spec.affinity.nodeAffinity`; `required` is None where there is none, and () matches no node."""
+    """`spec.affinity.nodeAffinity`; `required` is None if the field is not set, and () matches no node."""
 
     required: Optional[tuple[NodeSelectorTerm, ...]] = None
     preferred: tuple[PreferredTerm, ...] = ()
@@ -77,7 +77,7 @@ class NodeRequirement(NamedTuple):
 class PodAffinityTerm(NamedTuple):
     """A required term; `selector` has the pod's matchLabelKeys and mismatchLabelKeys merged in.
 
-    `namespaces` is never empty where `namespace_selector` is None: the pod's own stands for none given.
+    If `namespace_selector` is None, `namespaces` is never empty: without a list it holds the pod's own namespace.
     """
 
     topology_key: str

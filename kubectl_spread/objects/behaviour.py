@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Impact(Enum):
-    """What a behaviour can change."""
+    """The aspect of scheduling that a behaviour can change."""
 
     PLACEMENT = "placement"  # which nodes fit, or which of them is taken
     TEXT = "text"  # a reason, a code or a message
@@ -34,7 +34,7 @@ class Era(Generic[T]):
 
 
 class Behaviour(Generic[T]):
-    """What one plugin does in each release.
+    """The behaviour of one plugin in each release.
 
     name: for people and for JSON. reader: the plugin, or the part of the framework. source: the upstream file.
     eras: oldest first. A change that was backported has an era for each minor version in between.
@@ -52,7 +52,7 @@ class Behaviour(Generic[T]):
         self._values: dict[Release, T] = {}  # perf: a class of pods asks for a dozen of them
 
     def era(self, release: Release) -> Era[T]:
-        """Return the era that a release belongs to; the first where it is older than all."""
+        """Return the era that a release belongs to; the first era if the release is older than all."""
         return next((era for era in reversed(self.eras) if era.since <= release), self.eras[0])
 
     def of(self, release: Release) -> T:
@@ -88,5 +88,5 @@ def texts(name: str, reader: str, source: str, *wordings: tuple[str, str]) -> Be
 
 
 def _shown(text: str) -> str:
-    """Quote a text; what it names is shown as upstream's documents would, `{key: value}`."""
+    """Quote a text in backquotes, with `{key: value}` as upstream's documents write it."""
     return f"`{text.replace('{{{', '{').replace('}}}', '}').replace('}: {', ': ')}`"

@@ -1,8 +1,8 @@
-"""What changed between kube-scheduler 1.18 and 1.36, as one table.
+"""Behaviour changes between kube-scheduler 1.18 and 1.36, as one table.
 
-Every difference that the program follows is a row here, and the code that a row is about asks the row. A row's
-`reader` is the plugin, or the part of the framework, that behaves so. The releases come from upstream's sources, its
-backports, and recordings of its decisions.
+Every difference that the program follows is a row here, and the code for that difference reads the row. A row's
+`reader` is the plugin, or the part of the framework, with this behaviour. The releases come from upstream's sources,
+its backports, and recordings of its decisions.
 """
 
 from __future__ import annotations

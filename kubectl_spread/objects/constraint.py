@@ -28,7 +28,7 @@ class TopologySpreadConstraint(NamedTuple):
 
     @property
     def selected_keys(self) -> frozenset[str]:
-        """The keys of the labels that labelSelector asks for."""
+        """Return the keys of the labels that labelSelector asks for."""
         if self.label_selector is None:
             return frozenset()
         labels, expressions = self.label_selector

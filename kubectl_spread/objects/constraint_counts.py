@@ -28,37 +28,37 @@ class ConstraintCounts(NamedTuple):
 
     @property
     def most(self) -> int:
-        """The matching pods of the fullest domain; 0 without domains."""
+        """Return the matching pods of the fullest domain; 0 without domains."""
         return max(self.domains.values(), default=0)
 
     @property
     def fullest(self) -> str:
-        """The first domain that has the most; empty without domains."""
+        """Return the first domain that has the most; empty without domains."""
         most = self.most
         return next((value for value, number in self.domains.items() if number == most), "")
 
     @property
     def smallest(self) -> int:
-        """The matching pods of the emptiest domain, minDomains aside; 0 without domains."""
+        """Return the matching pods of the emptiest domain, minDomains aside; 0 without domains."""
         return min(self.domains.values(), default=0)
 
     @property
     def minimum(self) -> int:
-        """The global minimum, with which the scheduler compares each domain."""
+        """Return the global minimum, with which the scheduler compares each domain."""
         return 0 if self.is_below_min_domains else self.smallest
 
     @property
     def smallest_in(self) -> tuple[str, ...]:
-        """The domains that have the smallest count."""
+        """Return the domains that have the smallest count."""
         smallest = self.smallest
         return tuple(value for value, number in self.domains.items() if number == smallest)
 
     @property
     def minimum_in(self) -> tuple[str, ...]:
-        """The domains that hold the global minimum; none if minDomains makes it 0."""
+        """Return the domains that hold the global minimum; none if minDomains makes it 0."""
         return () if self.is_below_min_domains else self.smallest_in
 
     @property
     def skew(self) -> Optional[int]:
-        """The matching pods of the fullest domain minus the global minimum; None without domains."""
+        """Return the matching pods of the fullest domain minus the global minimum; None without domains."""
         return self.most - self.minimum if self.domains else None

@@ -1,9 +1,9 @@
-"""Constraints outside the pod specs of known kinds: where a value, a patch or a custom resource holds some.
+"""Constraints outside the pod specs of known kinds: in values, patches and custom resources.
 
-Nothing is known there of the pods. What is found is one of these:
+The pods of these constraints are unknown. The search yields four things:
 
 - a list under a key that ends in `topologySpreadConstraints`, at any depth;
-- the `value` of a JSON patch (RFC 6902) whose `path` leads to such a list, to an entry of it, or to a field of one;
+- the `value` of a JSON patch (RFC 6902) whose `path` leads to this list, to one entry, or to a field of an entry;
 - an object of a known kind inside another one (`spec.patch`, Ansible's `definition:`);
 - a text that names the key: it may be YAML itself.
 """
@@ -40,14 +40,15 @@ class ConstraintList(NamedTuple):
     """A list of constraints, or a part of one.
 
     Args:
-        route: of what was found, from where the search began.
-        entries: the plain constraints; those that are no mappings are kept, so that positions hold.
+        route: of the list or part, from the value that was searched.
+        entries: the plain constraints. Entries that are no mappings are kept, so that positions stay right.
         routes: of each entry.
-        path: of the list in the object that it is for, as the API server prints it.
-        labels: what the API server prints between brackets for each entry: its index, or `-` where it is added.
-        depth: how many steps below the only entry the value of a JSON patch stands; 0 if it is the entry itself.
-        is_patch: whether it is the value of a JSON patch, which replaces what was there.
-        is_merged: whether it is part of a strategic merge patch, so that what is missing may be in its base.
+        path: of the list in its object, as the API server prints it.
+        labels: the text that the API server prints between brackets for each entry: its index, or `-` if it is
+            appended.
+        depth: the number of steps from the only entry down to the value of a JSON patch; 0 if it is the entry itself.
+        is_patch: whether it is the value of a JSON patch, which replaces the earlier value.
+        is_merged: whether it is part of a strategic merge patch, so that its base may hold the missing fields.
     """
 
     route: Route
@@ -61,11 +62,11 @@ class ConstraintList(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether each entry has all the fields that it will have."""
+        """Return whether each entry has all the fields that it will have."""
         return not self.depth and not self.is_merged
 
     def route_of(self, position: int, steps: Route) -> Route:
-        """Return the route of something in an entry; what the entry had before a patch stands where the patch does."""
+        """Return the route of a field in an entry; fields that a patch does not replace get the patch's own route."""
         return (*self.routes[position], *steps[self.depth :])
 
     def path_of(self, position: int, steps: Route) -> str:
@@ -114,19 +115,20 @@ def search(plain: Any, is_known: Callable[[str, str], bool]) -> Iterator[Found]:
 
     Args:
         plain: a document, or an object of one.
-        is_known: told the kind and the apiVersion of a nested object, whether its pod template is known.
+        is_known: returns whether the pod template of a kind is known; gets the kind and the apiVersion of a nested
+            object.
     """
     return _Search(is_known).below(plain, ())
 
 
 class _Search:
-    """One walk over a value, in the order of the document."""
+    """A walk over a value, in the order of the document."""
 
     def __init__(self, is_known: Callable[[str, str], bool]) -> None:
         self.is_known = is_known
 
     def below(self, value: Any, route: Route) -> Iterator[Found]:
-        """Yield what is in a value, and below it."""
+        """Yield the constraints, nested objects and texts in a value, at any depth."""
         if isinstance(value, dict):
             yield from self._mapping(value, route)
         elif isinstance(value, list):
@@ -210,7 +212,7 @@ def _are_constraints(value: list[Any]) -> bool:
 
 
 def _is_test_suite(value: Plain) -> bool:
-    """Return whether a mapping is a suite of helm-unittest: what it sets and expects is for no cluster."""
+    """Return whether a mapping is a helm-unittest suite. Its values and expectations are never applied to a cluster."""
     return isinstance(value.get("tests"), list) and ("suite" in value or "templates" in value)
 
 

@@ -1,6 +1,7 @@
 """Disks of in-tree volume plugins, which CSI drivers attach since their migration.
 
-Only what tells two volumes apart is translated. Source: staging/src/k8s.io/csi-translation-lib/plugins, aws_ebs.go,
+Only the fields that distinguish two volumes are translated. Source: staging/src/k8s.io/csi-translation-lib/plugins,
+aws_ebs.go,
 gce_pd.go, azure_disk.go, openstack_cinder.go; pkg/scheduler/framework/plugins/nodevolumelimits/utils.go,
 isCSIMigrationOn, which names these four (v1.36.2).
 """
@@ -48,7 +49,7 @@ def attached_as(source: Plain, labels: Labels) -> Optional[tuple[str, str]]:
 
     Args:
         source: the spec of a PersistentVolume, or a pod's volume.
-        labels: of the PersistentVolume; a GCE disk's name is that of one zone.
+        labels: of the PersistentVolume; a GCE disk's name is unique within one zone.
     """
     for plugin in _PLUGINS:
         if source.get(plugin.field) is not None:

@@ -1,7 +1,7 @@
-"""What the API server's JSON decoder would refuse, in its words.
+"""Decoding errors of the API server's JSON decoder, in its words.
 
-A table of the Go types a spread constraint can depend on, and one walk over a plain value. Types not in the table
-are not looked at; unknown fields are reported only in the structs marked closed.
+This is a table of the Go types that a spread constraint can depend on, and one walk over a plain value. Other types are
+not checked. Unknown fields are reported only in the structs marked closed.
 
 Source: sigs.k8s.io/json, Go's encoding/json decode.go (UnmarshalTypeError); staging/src/k8s.io/api/core/v1/types.go
 (v1.36.2).
@@ -51,7 +51,7 @@ Shape = Union[Atom, Struct, ListOf, MapOf]
 
 
 class ProblemKind(Enum):
-    """What a problem does to its object."""
+    """The effect of a problem on its object."""
 
     TYPE = "type"  # the decoder refuses the object
     UNKNOWN = "unknown"  # refused by a strict decoder, dropped in silence by others
@@ -370,7 +370,7 @@ def _is_clean(value: Any, shape: Shape) -> bool:
 
 
 def _is_clean_struct(value: dict[str, Any], shape: Struct) -> bool:
-    """See `_is_clean`; most fields are strings, for which no function is called."""
+    """Return whether a mapping decodes as a struct. For speed, check strings without a call."""
     fields = shape.fields
     for key, item in value.items():
         field = fields.get(key)

@@ -1,4 +1,4 @@
-"""Field errors of a KubeSchedulerConfiguration, in kube-scheduler's words, and where they are.
+"""Field errors of a KubeSchedulerConfiguration, in kube-scheduler's words, with their places.
 
 Source: staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go (v1.36.2).
 """
@@ -16,14 +16,14 @@ from kubectl_spread.text.node import Route
 
 
 class LocatedError(NamedTuple):
-    """One error, and where it is."""
+    """An error and its place."""
 
     route: Route
     message: str
 
 
 class At(NamedTuple):
-    """A field: where it is in the file, and how many steps of that the scheduler's path leaves out."""
+    """A field: its place in the file, and the number of leading steps that the scheduler's path leaves out."""
 
     route: Route
     hidden: int = 0

@@ -1,4 +1,4 @@
-"""How Go prints what the API server puts into its messages."""
+"""Go's formatting of values in the API server's messages."""
 
 from __future__ import annotations
 

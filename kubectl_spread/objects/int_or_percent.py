@@ -1,7 +1,7 @@
 """Numbers that may be written as a share, such as maxSurge and minAvailable.
 
 Source: staging/src/k8s.io/apimachinery/pkg/util/intstr/intstr.go, GetScaledValueFromIntOrPercent (v1.36.2).
-Difference: what is neither is None, not an error.
+Difference: an invalid value is None, not an error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _PERCENT = re.compile(r"([0-9]{1,9})%\Z")
 
 
 def percentage(value: Any) -> Optional[int]:
-    """Return the number of a text such as `25%`."""
+    """Return the number of a text like `25%`; None for anything else."""
     match = _PERCENT.match(value) if isinstance(value, str) else None
     return None if match is None else int(match[1])
 

@@ -20,9 +20,9 @@ EACH = "*"  # and one for every item of a list, or every value of a mapping
 
 
 class PodPlace(NamedTuple):
-    """Where an object keeps one pod: what has its `metadata` and `spec`, and the pod spec itself.
+    """The place of one pod in an object: the route to its `metadata` and `spec`, and the route to the pod spec itself.
 
-    They are one and the same step where the object has a pod spec without a template around it.
+    Both are the same route if the object has a pod spec without a template around it.
     """
 
     template: Route
@@ -30,12 +30,14 @@ class PodPlace(NamedTuple):
 
 
 class PodSpecPath(NamedTuple):
-    """A further kind: `path` leads from its root to a pod template, as `spec.template` or `spec.pools[*].template`.
+    """A kind from the configuration.
+
+    `path` leads from its root to a pod template: `spec.template` or `spec.pools[*].template`.
 
     Args:
         kind: as manifests write it.
-        path: with dots; `[*]` after a list stands for every item, `*` for every item or every value of a mapping.
-        group: of the apiVersion; None for whichever, "" for v1.
+        path: with dots; `[*]` after a list means every item, `*` every item or every value of a mapping.
+        group: of the apiVersion; None for any, "" for v1.
         is_spec: the path leads to a pod spec, which has no labels of its own.
     """
 
@@ -46,12 +48,13 @@ class PodSpecPath(NamedTuple):
 
 
 class WorkloadKind(NamedTuple):
-    """Where a kind keeps its pod templates.
+    """The places of pod templates in a kind.
 
-    `templates` lead to what has `metadata` and `spec` of the pod; () for a Pod itself. `pod_specs` lead to pod specs
-    without a template around them. A kind `has_fixed_place` when
-    the API server knows its one template, so that it cannot be absent. Of a kind that `is_foreign` it is unknown
-    what its controller adds to the pods, nor how many there are. No groups means any.
+    `templates` lead to mappings with the `metadata` and `spec` of a pod; () for a Pod itself.
+    `pod_specs` lead to pod specs without a template around them.
+    `has_fixed_place`: the API server knows its one template, so the template cannot be absent.
+    `is_foreign`: the number of its pods, and the fields that its controller adds to them, are unknown.
+    No groups means any.
     """
 
     kind: str
@@ -63,7 +66,7 @@ class WorkloadKind(NamedTuple):
     pod_specs: tuple[Route, ...] = ()
 
     def places(self, plain: Plain) -> list[PodPlace]:
-        """Return the places of an object's pods; for kinds without a fixed place, those that exist."""
+        """Return the places of an object's pods. For kinds without a fixed place, return only the places that exist."""
         if self.has_fixed_place:
             return [_place(template) for template in self.templates]
         templates = (route for template in self.templates for route in _expanded(plain, template, ()))

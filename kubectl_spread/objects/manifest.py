@@ -26,9 +26,9 @@ _DEFINITION = re.compile(r"""["']?kind["']?\s*:\s*["']?CustomResourceDefinition\
 
 
 class Manifest(NamedTuple):
-    """One object; `route` is its place in the document, () unless it is an item of a List.
+    """An object; `route` is its place in the document, () unless it is an item of a List.
 
-    `workload_kind` is None for a kind that has no pod template known to the run.
+    `workload_kind` is None for a kind without a known pod template.
     """
 
     document: Document

@@ -10,7 +10,7 @@ from kubectl_spread.objects.taints import Taint
 
 
 class NodeReasonKind(Enum):
-    """What keeps nodes out."""
+    """The cause for which nodes are rejected."""
 
     OUTSIDE_AFFINITY = "outsideAffinity"  # nodeAffinityPolicy Honor: not counted
     HONORED_TAINT = "honoredTaint"  # nodeTaintsPolicy Honor: not counted
@@ -24,9 +24,10 @@ class NodeReasonKind(Enum):
 
 
 class NodeReason(NamedTuple):
-    """One reason. `key`: the missing label, or the id of the requirement; `words`: what the scheduler or it is called.
+    """A reason for which nodes are rejected.
 
-    `words` is quoted and never compared: the scheduler's reasons, or the requirement as it is displayed.
+    key: the missing label, or the id of the requirement.
+    words: the scheduler's reason, or the requirement as it is displayed. It is quoted and never compared.
     """
 
     kind: NodeReasonKind

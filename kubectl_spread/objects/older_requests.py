@@ -1,4 +1,4 @@
-"""What a pod requests by the rules of older releases, where that differs from today's.
+"""Pod requests by the rules of older releases, if they differ from today's.
 
 Source: pkg/scheduler/framework/types.go, calculateResource; noderesources/resource_allocation.go,
 calculatePodResourceRequest; pkg/scheduler/util/pod_resources.go, GetNonzeroRequests (v1.26.15, v1.31.8, v1.32.5).
@@ -82,7 +82,7 @@ def _exact(spec: Plain) -> Requests:
 
 
 def _starting(spec: Plain) -> list[Quantities]:
-    """Return what is in use while each init container starts: its own requests and those of earlier sidecars."""
+    """Return the usage while each init container starts: its own requests and those of earlier sidecars."""
     sidecars: Quantities = {}
     found = []
     for container in mappings(spec.get("initContainers")):
@@ -96,7 +96,7 @@ def _starting(spec: Plain) -> list[Quantities]:
 
 
 def _nonzero(requests: Quantities) -> tuple[int, int]:
-    """Return CPU and memory, with defaults where none is asked for."""
+    """Return CPU and memory, with defaults for missing requests."""
     found = units(requests)
     return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
 

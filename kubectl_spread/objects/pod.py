@@ -1,4 +1,4 @@
-"""Pods: what a scheduler may read of one, and what pods of one kind share."""
+"""Pods: all fields that a scheduler may read, and the class that equal pods share."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ class Owner(NamedTuple):
 class PodVolume(NamedTuple):
     """A volume of a pod that the scheduler looks at.
 
-    `claim` names the claim behind it; `disk` identifies an inline disk that cannot be used twice on a node: its kind
-    and what tells it apart. The claim of an ephemeral volume must be controlled by `pod`, which has `pod_uid`. `csi` is
-    the driver and the handle of an inline disk that a CSI driver attaches.
+    claim: the name of the claim that provides the volume.
+    disk: the kind and identity of an inline disk that a node cannot use twice.
+    pod, pod_uid: the pod that must control the claim of an ephemeral volume.
+    csi: the driver and the handle of an inline disk that a CSI driver attaches.
     """
 
     claim: str = ""
@@ -64,9 +65,10 @@ class OlderRequests(NamedTuple):
 class PodClass(NamedTuple):
     """Everything a scheduler plugin may read of a pod, hashable; replicas of a workload share one.
 
-    `requests` is sorted by resource name: CPU in milli-cores, everything else in whole units; `nonzero` and `scored`
-    are its variants for scoring (`resources.Requests`), `balanced` is one where it differs from `requests`. `older`
-    has all of them by the rules of older releases, where these lead to others.
+    `requests` is sorted by resource name: CPU in milli-cores, everything else in whole units. `nonzero` and `scored`
+    are
+    its variants for scoring (`resources.Requests`). `balanced` is another variant, set if it differs from `requests`.
+    `older` has all of them by the rules of older releases, if the results differ.
     """
 
     namespace: str
@@ -108,7 +110,7 @@ class PodClass(NamedTuple):
 
     @property
     def has_pod_affinity(self) -> bool:
-        """Whether it has any pod affinity or anti-affinity."""
+        """Return whether it has any pod affinity or anti-affinity."""
         return bool(
             self.pod_affinity or self.pod_anti_affinity or self.preferred_affinity or self.preferred_anti_affinity
         )
@@ -154,5 +156,5 @@ class Pod(NamedTuple):
 
     @property
     def is_visible(self) -> bool:
-        """Whether the scheduler's pod informer shows it (scheduler.go, newPodInformer)."""
+        """Return whether the scheduler's pod informer shows it (scheduler.go, newPodInformer)."""
         return self.phase not in ("Succeeded", "Failed")

@@ -1,8 +1,8 @@
 """Reading of many pods: replicas that differ only in per-pod fields are checked and read once.
 
-Replicas have one template, and a cluster has a thousand times fewer templates than pods. What a pod shares is told by
-taking away what it does not: `_OWN` names the fields that differ from replica to replica, and fields that nobody looks
-at are not in `decode.POD`.
+Replicas have one template, and a cluster has a thousand times fewer templates than pods. The shared part of a pod is
+the pod
+without its per-pod fields, which `_OWN` names. Fields that the program never reads are not in `decode.POD`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OWN = {
 
 
 class _Plan(NamedTuple):
-    """How to take a struct of `_OWN` apart."""
+    """The steps to separate the per-pod fields of a struct from its shared fields."""
 
     own: tuple[tuple[str, decode.Shape], ...]
     whole: tuple[str, ...]  # shared as they are
@@ -72,7 +72,7 @@ class PodReader:
 
         Args:
             plain: the pod.
-            spec_key: what is known already of which pods have one spec (`PodTexts`).
+            spec_key: a key that is equal for pods with equal specs (`PodTexts`), if it is known.
         """
         template = _template(plain, spec_key)
         cls = None if template is None else self._classes.get(template)

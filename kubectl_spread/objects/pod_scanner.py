@@ -1,14 +1,14 @@
 """Pods in the text of a list: shared parts of replicas are parsed once, unused parts never.
 
-Most of a pod's text is its spec, which differs between replicas in the node and in the name of the volume with the
-service account's token, and the account of who wrote which field. An API server writes both always at the same place:
+Most of a pod's text is its spec and its managedFields. The specs of replicas differ only in the node and in the name of
+the volume with the service account's token. An API server writes both at fixed places:
 
     {"metadata":{"name":...,"managedFields":[...]},"spec":{...,"nodeName":"a",...},"status":{...}}
      ^ parsed ........... ^ passed over ............  ^ looked up, once its text is known      ^ parsed
 
-In a JSON string every quote has a backslash before it, so that `},"spec":{` can only be the end of one value and the
-beginning of another. That these are the pod's own is verified when a spec is met for the first time, by parsing all
-of it; a spec whose text was not verified, or a pod that is written in another way, is parsed as any JSON.
+In a JSON string every quote has a backslash before it. So `},"spec":{` can only be the end of one value and the
+beginning of another. The first pod with a spec is parsed completely, to verify that these values are the pod's own.
+A pod with an unverified spec, or in another layout, is parsed as any JSON.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Spec(NamedTuple):
 
 
 class _Places(NamedTuple):
-    """Where the parts of a pod begin and end in a text."""
+    """The begin and the end of each part of a pod in a text."""
 
     metadata_end: int
     spec_end: int
@@ -76,7 +76,7 @@ class PodTexts:
         return {"metadata": metadata, "spec": spec, "status": status}, end + 1
 
     def _first(self, text: str, at: int, places: _Places) -> tuple[Any, int]:
-        """Parse all of a pod, and remember its spec where it is what its place in the text says."""
+        """Parse all of a pod. Remember its spec if it equals the text at the spec's usual place."""
         item, end = _DECODER.raw_decode(text, at)
         spec = item.get("spec")
         if not isinstance(spec, dict) or (spec.get("nodeName") or "") != places.node:

@@ -1,7 +1,7 @@
 """Resource quantities, exact.
 
-A quantity is an int in thousandths of its unit, because the API server rounds every entry of a resource list up
-to a thousandth before anything is added (`SetDefaults_ResourceList`).
+A quantity is an int in thousandths of its unit. The API server, too, rounds every entry of a resource list up to a
+thousandth before it adds entries (`SetDefaults_ResourceList`).
 
 Source: staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go, suffix.go (v1.36.2).
 """
@@ -72,7 +72,7 @@ def whole(thousandths: int) -> int:
 
 
 def _power(suffix: str) -> int:
-    """Return the power of ten that a suffix stands for, 0 for a power of two."""
+    """Return the power of ten that a suffix means, 0 for a power of two."""
     if suffix in _BINARY:
         return 0
     if suffix in _DECIMAL:

@@ -1,6 +1,6 @@
-"""Plain values (parsed YAML or JSON) to objects.
+"""Readers from plain values (parsed YAML or JSON) to objects.
 
-The readers take values that decode: `decode.problems` has found nothing of kind TYPE in them.
+The readers take values that decode: `decode.problems` returns no problem of kind TYPE for them.
 """
 
 from __future__ import annotations

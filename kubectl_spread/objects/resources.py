@@ -1,4 +1,4 @@
-"""What a pod requests.
+"""Resource requests of pods.
 
 Sums are made of thousandths and converted once, at the end, as the scheduler does with exact quantities.
 
@@ -50,11 +50,12 @@ _DEFAULTS: Quantities = {CPU: DEFAULT_MILLI_CPU, MEMORY: DEFAULT_MEMORY * 1000}
 
 
 class Requests(NamedTuple):
-    """What a pod requests, in the scheduler's units, for each of its accounts.
+    """Resource requests of a pod, in the scheduler's units, for each use that the scheduler makes of them.
 
-    plain: what Filter compares. nonzero: CPU and memory where containers that ask for none count with a default;
-    what a bound pod weighs in scores. scored: the same of a pod that is yet to be scheduled, which upstream computes
-    without pod-level resources. balanced: what BalancedAllocation counts of such a pod.
+    plain: compared by Filter.
+    nonzero: CPU and memory of a bound pod in scores. Containers without a request count with a default.
+    scored: the same for a pod that is not scheduled yet. Upstream computes it without pod-level resources.
+    balanced: the requests of such a pod in BalancedAllocation.
     """
 
     plain: dict[str, int]
@@ -82,7 +83,7 @@ def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
 
 
 def pod_quantities(spec: dict[str, Any]) -> Quantities:
-    """Return what a pod's spec requests, overhead included, in thousandths."""
+    """Return the requests of a pod's spec, overhead included, in thousandths."""
     pod_level = _pod_level(spec)
     return _total(spec, {}, {}, pod_level)
 
@@ -145,9 +146,9 @@ def container_requests(container: dict[str, Any]) -> Quantities:
 
 
 def _resized(requests: Quantities, own: dict[str, Any], status: dict[str, Any]) -> Quantities:
-    """Return what counts during a resize: the maximum of requested, used and allocated.
+    """Return the requests that count during a resize: the maximum of requested, used and allocated.
 
-    What it asks does not count where the resize is not feasible.
+    The new requests do not count if the resize is infeasible.
 
     Args:
         requests: of a container, or of the pod.

@@ -61,7 +61,7 @@ class Selector(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """The "everything" selector, which PodTopologySpread counts as 0."""
+        """Return the "everything" selector, which PodTopologySpread counts as 0."""
         return self.requirements == ()
 
     def matches(self, labels: Labels) -> bool:
@@ -73,7 +73,7 @@ class Selector(NamedTuple):
         return True
 
     def plus(self, *more: LabelRequirement) -> Selector:
-        """Return this selector with further conditions; one that selects nothing stays so."""
+        """Return this selector with further conditions; a selector that selects nothing stays unchanged."""
         if self.requirements is None:
             return self
         return Selector((*self.requirements, *more))

@@ -33,7 +33,7 @@ SHAPE = decode.Struct(
 
 
 class SpreadArgsRule(Enum):
-    """Which rule an error broke; the value is the code of its finding."""
+    """The rule that an error broke; the value is the code of its finding."""
 
     DEFAULT_HAS_SELECTOR = "SPR801"
     SYSTEM_WITH_CONSTRAINTS = "SPR802"
@@ -41,7 +41,7 @@ class SpreadArgsRule(Enum):
 
 
 class ArgsError(NamedTuple):
-    """One error, and the rule it broke."""
+    """An error and the rule that it broke."""
 
     rule: SpreadArgsRule
     problem: LocatedError

@@ -38,7 +38,7 @@ class ObjectKey(NamedTuple):
 class Claim(NamedTuple):
     """A PersistentVolumeClaim; `request` in thousandths of a byte. `is_new`: it is from a manifest and not bound.
 
-    `names_class` is False where nothing is said of a class, so that the API server puts the default one there.
+    `names_class` is False if the claim sets no class, so that the API server adds the default class.
     """
 
     key: ObjectKey
@@ -87,7 +87,7 @@ class Volume(NamedTuple):
 
 
 def suits(volume: Volume, claim: Claim) -> bool:
-    """Return what holds for a volume made for the claim as for any other."""
+    """Return whether claimRef, capacity, mode and state of a volume let it be bound to a claim."""
     if volume.claim is not None and (volume.claim != claim.key or volume.claim_uid not in ("", claim.uid)):
         return False
     return volume.capacity >= claim.request and volume.volume_mode == claim.volume_mode and not volume.is_deleted

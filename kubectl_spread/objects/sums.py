@@ -1,4 +1,4 @@
-"""How releases of the scheduler add up what a pod requests."""
+"""Rules of the scheduler's releases for adding up a pod's requests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Sums(Enum):
-    """How the requests of a pod's containers are added up; each name tells what the release was the first to do."""
+    """The way to add up the requests of a pod's containers. Each name is the feature that its release introduced."""
 
     PER_CONTAINER = 1  # each amount rounded up; the overhead's CPU of a pod to be placed in whole cores
     WITHOUT_OVERHEAD = 2  # as PER_CONTAINER, and the overhead of a pod to be placed does not score

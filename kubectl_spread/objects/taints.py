@@ -28,12 +28,12 @@ class Taint(NamedTuple):
 
     @property
     def repels(self) -> bool:
-        """Whether the Filter plugin looks at it."""
+        """Return whether the Filter plugin looks at it."""
         return self.effect in (NO_SCHEDULE, NO_EXECUTE)
 
 
 class Toleration(NamedTuple):
-    """A pod's toleration; an empty key, operator or effect means what it means in the API."""
+    """A pod's toleration; an empty key, operator or effect has the same meaning as in the API."""
 
     key: str = ""
     operator: str = ""

@@ -15,9 +15,9 @@ _MOST_NAMES = 3
 
 
 class Uncounted(NamedTuple):
-    """The pods that run and are not counted; `key` is a label that keeps the first of them out, `value` its value.
+    """The running pods that are not counted. `key` is a label that keeps the first of them out, `value` its value.
 
-    `value` is None where the pod has no such label. matched: how many running pods the selector matches.
+    `value` is None if the pod lacks the label. matched: the number of running pods that the selector matches.
     """
 
     matched: int
@@ -39,15 +39,15 @@ class Uncounted(NamedTuple):
 
 
 def uncounted(constraint: TopologySpreadConstraint, own: Iterable[Pod], next_labels: Labels) -> Optional[Uncounted]:
-    """Find the running pods that a constraint leaves out; None where it counts all, or none by intent.
+    """Find the running pods that a constraint leaves out. Return None if it counts all, or leaves them out by intent.
 
-    matchLabelKeys are left aside: they are there to count one revision only. So is a selector that matches neither
-    the workload's next pod nor a pod that runs.
+    matchLabelKeys are ignored: their purpose is to count one revision only. A selector that matches neither the
+    workload's next pod nor any running pod is ignored, too.
 
     Args:
         constraint: of the workload's pods.
-        own: the workload's pods that run.
-        next_labels: those of the pod that the workload's controller would create next.
+        own: the workload's running pods.
+        next_labels: the labels of the pod that the workload's controller would create next.
     """
     selector = compiled(constraint.label_selector)
     if selector.requirements is None or selector.is_empty:

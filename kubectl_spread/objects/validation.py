@@ -1,4 +1,4 @@
-"""What the API server says to a pod's topology spread constraints, word for word and in its order.
+"""The API server's validation of a pod's topology spread constraints, with its messages and in its order.
 
 Source: pkg/apis/core/validation/validation.go, validateTopologySpreadConstraints;
 pkg/registry/core/pod/strategy.go, applyMatchLabelKeys;
@@ -39,7 +39,7 @@ _MATCH_KEY_TWICE = "exists in both matchLabelKeys and labelSelector"
 
 
 class Rule(Enum):
-    """Which rule a field error broke; the value is the code of its finding."""
+    """The rule that a field error broke; the value is the code of its finding."""
 
     MAX_SKEW_NOT_POSITIVE = "SPR101"
     TOPOLOGY_KEY_MISSING = "SPR102"
@@ -56,10 +56,9 @@ class Rule(Enum):
 
 
 class FieldError(NamedTuple):
-    """One field error.
+    """A field error of the API server.
 
-    `path` is the API server's, below the pod spec; `route` leads to the same place in the manifest, which is not
-    always what the path says.
+    `path` is the API server's, below the pod spec. `route` leads to the same place in the manifest. The two can differ.
     """
 
     rule: Rule
@@ -79,8 +78,8 @@ def constraint_errors(
 
     Args:
         constraints: of one pod, in order.
-        created_with: the labels of a pod that is created, whose matchLabelKeys are then merged into the selector
-            before validation; None for a template, which is validated unchanged.
+        created_with: the labels of a pod to create; its matchLabelKeys are merged into the selector before validation.
+            None for a template, which is validated unchanged.
         minor: the API server's minor version, the latest by default. Fields that it drops are not validated.
     """
     release = LATEST if minor is None else usual(minor)

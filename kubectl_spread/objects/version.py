@@ -1,4 +1,4 @@
-"""Releases of Kubernetes: which are known, and which were measured."""
+"""Supported and measured releases of Kubernetes."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ FIELD_SINCE: dict[str, int] = {"minDomains": 27, "nodeAffinityPolicy": 26, "node
 
 
 class VersionError(ValueError):
-    """Not a version whose rules are known."""
+    """A version that does not parse or is not supported."""
 
 
 def usual(minor: int) -> Release:
-    """Return the release that a minor version without a patch stands for."""
+    """Return the release that a minor version without a patch means."""
     return Release(minor, {**_UNMEASURED, **MEASURED}.get(minor, 0))
 
 
@@ -61,7 +61,7 @@ LATEST = usual(LAST_MINOR)
 
 
 def release_of(text: str) -> Release:
-    """Parse a version: `1.36`, `v1.34.1`, `v1.29.3-gke.1`; one that is newer than all known ones is returned, too.
+    """Parse a version: `1.36`, `v1.34.1`, `v1.29.3-gke.1`. Versions newer than all supported ones parse, too.
 
     Raises:
         VersionError: with a sentence.
@@ -103,13 +103,13 @@ def note_on(release: Release) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return the numbers of a version: `1.34.2` for `v1.34.2-gke.100`; empty where it names none."""
+    """Return the numbers of a version: `1.34.2` for `v1.34.2-gke.100`; empty if the text is no version."""
     match = re.match(r"v?(1\.[0-9]{1,3}(?:\.[0-9]{1,4})?)\b", text)
     return "" if match is None else match[1]
 
 
 def server_release(text: str) -> Optional[Release]:
-    """Return the release that a `gitVersion` or `kubeletVersion` names, `v1.29.3-gke.1`; None where it names none."""
+    """Return the release that a `gitVersion` or `kubeletVersion` names, `v1.29.3-gke.1`; None for any other text."""
     match = re.match(r"v?1\.([0-9]{1,3})\b(?:\.([0-9]{1,4})\b)?", text)
     if match is None:
         return None

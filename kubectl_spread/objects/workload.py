@@ -89,7 +89,7 @@ class Workload(NamedTuple):
 
     @property
     def revision_hash(self) -> str:
-        """The hash of the template: taken from running pods, else a stand-in."""
+        """Return the hash of the template: taken from running pods, else computed here."""
         return self.known_hash or _template_hash(self.template)
 
     @property
@@ -147,8 +147,8 @@ def workload(
 def is_partial(owner: Workload) -> bool:
     """Return whether a manifest is a strategic merge patch, not a whole object.
 
-    It has neither labels nor a selector, and no container with an image, all of which the API server asks of a
-    Deployment. Labels that are written as none are a decision. Whatever has directives is a patch.
+    A patch has neither labels nor a selector, and no container with an image. The API server requires all of them in a
+    Deployment. An explicit null for the labels counts as labels. An object with directives is always a patch.
     """
     spec = owner.template.get("spec") or {}
     if any("$patch" in entry for entry in mappings(spec.get("topologySpreadConstraints"))):
@@ -280,7 +280,7 @@ def _job_pods(spec: Plain) -> int:
 
 
 def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
-    """Return the labels a controller adds; hashes and uids are stand-ins, equal for equal templates."""
+    """Return the labels a controller adds. Hashes and uids are invented, and equal for equal templates."""
     if owner.is_foreign:
         return {}
     kind = owner.kind

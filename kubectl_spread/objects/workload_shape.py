@@ -29,7 +29,7 @@ _NAMES = {("CronJob", "jobTemplate"): "JobTemplateSpec", ("CronJob", "jobTemplat
 
 
 def problems(kind: WorkloadKind, plain: dict[str, Any]) -> list[decode.Problem]:
-    """Return everything in an object that does not decode; of a kind that a run names, only what is in its pods."""
+    """Return everything in an object that does not decode. For a kind from the configuration, look only at its pods."""
     if kind.names:
         return decode.problems(plain, shape(kind))
     found = []

@@ -111,7 +111,7 @@ class ReadFiles(NamedTuple):
 
     @property
     def rejected(self) -> int:
-        """The number of workloads that the API server would reject."""
+        """Return the number of workloads that the API server would reject."""
         return sum(result.rejected for result in self.results)
 
 

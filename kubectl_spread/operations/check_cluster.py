@@ -180,7 +180,7 @@ def rollouts_of(owners: Iterable[Workload], specs: dict[str, Plain], known: Load
 
 
 def _source(controller: Controller) -> SourceFile:
-    """A workload as `kubectl get -o yaml` would print it, as far as a snapshot has it, so that lines are the same."""
+    """Return a workload as `kubectl get -o yaml` prints it, limited to the fields in snapshots."""
     owner = controller.workload
     metadata: Plain = {"name": owner.name, "namespace": owner.namespace}
     metadata |= {"labels": dict(controller.labels)} if controller.labels else {}

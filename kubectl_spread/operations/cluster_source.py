@@ -45,12 +45,12 @@ class ClusterSource(NamedTuple):
 
     @property
     def is_given(self) -> bool:
-        """Whether any field is set, the listener left aside."""
+        """Return whether any field is set, the listener left aside."""
         return any(self._replace(connection=(), listener=())) or any(self.connection)  # type: ignore[arg-type]
 
     @property
     def has_facts(self) -> bool:
-        """Whether there is any source of facts."""
+        """Return whether there is any source of facts."""
         return self.live or bool(self.snapshot) or self.topology is not None
 
     def or_live(self) -> ClusterSource:

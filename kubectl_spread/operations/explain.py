@@ -82,7 +82,7 @@ class ExplainResult(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Whether every pod has its node or would find one."""
+        """Return whether every pod has its node or would find one."""
         return not self.missing and all(report.is_fine for report in self.reports)
 
 

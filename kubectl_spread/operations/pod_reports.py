@@ -69,7 +69,7 @@ class ReportSettings(NamedTuple):
 
     @property
     def suggests(self) -> bool:
-        """Whether changes are looked for."""
+        """Return whether changes are looked for."""
         return bool(self.suggestions) and not self.node
 
 
@@ -121,7 +121,7 @@ def _pod(name: str, asked: ReportSettings) -> list[PodReport]:
 
 
 def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
-    """The Pending pods of a workload, one of each class; without any, the pod that would come next."""
+    """Return the Pending pods of a workload, one of each class; without any, the pod that would come next."""
     cluster = asked.known.cluster
     key = OwnerKey(target.kind, asked.namespace, target.name)
     state = state_of(key, OwnedPods(cluster))
@@ -150,7 +150,7 @@ def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
 
 
 def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
-    """The pod that the workload's controller would create next: one that is missing, or one replica more."""
+    """Return the pod that the workload's controller would create next: one that is missing, or one replica more."""
     cluster = asked.known.cluster
     controller = cluster.controllers.get(state.key)
     if controller is not None and (state.wanted is not None or not state.running):

@@ -43,7 +43,7 @@ class Selection(NamedTuple):
 
     @property
     def all_kinds(self) -> tuple[str, ...]:
-        """The kinds of the targets and the kinds that are named, sorted; empty for every kind."""
+        """Return the kinds of the targets and the kinds that are named, sorted; empty for every kind."""
         return tuple(sorted({target.kind for target in self.targets} | self.kinds))
 
     @property

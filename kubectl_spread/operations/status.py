@@ -54,7 +54,7 @@ class StatusResult(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Whether everything that is asked for exists, and every workload keeps to its constraints."""
+        """Return whether everything that is asked for exists, and every workload keeps to its constraints."""
         return not self.missing and all(status.is_fine for status in self.statuses)
 
 

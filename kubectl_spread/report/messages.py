@@ -51,7 +51,7 @@ def lines(message: Message, *, width: int, colour: bool) -> list[str]:
 
 
 def headline(message: Message) -> str:
-    """The sentence on top: `kube-scheduler, 1.24 to 1.33 by its words: none of 6 nodes takes the pod.`."""
+    """Return the sentence on top: `kube-scheduler, 1.24 to 1.33 by its words: none of 6 nodes takes the pod.`."""
     who = message.component.value if message.form != "unknown" else "Unknown"
     if message.era is not None:
         who += f", {_era(message.era)} by its words"
@@ -70,7 +70,7 @@ def headline(message: Message) -> str:
 
 
 def document(messages: Iterable[Message]) -> dict[str, Any]:
-    """A MessageExplanation."""
+    """Return a MessageExplanation."""
     return {
         "apiVersion": API_VERSION,
         "kind": "MessageExplanation",
@@ -123,7 +123,7 @@ def _era(era: MinorRange) -> str:
 
 
 def _parts(told: list[tuple[Part, str]], width: int, *, colour: bool) -> list[str]:
-    """Each part with its count in a column, what it means under it."""
+    """Return each part with its count in a column, what it means under it."""
     if not told:
         return []
     column = max(len(str(part.number)) if part.number is not None else 0 for part, _ in told)
@@ -153,7 +153,7 @@ def _details(message: Message, width: int) -> list[str]:
 
 
 def _after(message: Message, width: int, *, colour: bool) -> list[str]:
-    """The preemption clause, and the words before it."""
+    """Return the preemption clause, and the words before it."""
     out: list[str] = []
     said = [meanings.meaning_of_words(words) for words in message.post_filter]
     clause: Optional[Preemption] = message.preemption

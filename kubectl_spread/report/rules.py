@@ -15,7 +15,7 @@ _BLOCK = re.compile(r"\n+((?: {4}[^\n]*(?:\n|\Z)|\n(?= {4}))+)")
 
 
 def title(rule: RuleMeta) -> str:
-    """Its code and name, how bad it is, and what else sets it apart."""
+    """Return its code and name, how bad it is, and what else sets it apart."""
     marks = [rule.severity.value, *_conditions(rule)]
     marks += [f"{' or '.join(_fixes(rule))} fix"] if rule.fixes else []
     return f"{rule.code} {rule.name} ({', '.join(marks)})"
@@ -37,7 +37,7 @@ def _fenced(match: re.Match[str]) -> str:
 
 
 def listed(rules: Iterable[RuleMeta]) -> list[str]:
-    """A line for each rule, below a header."""
+    """Return a line for each rule, below a header."""
     return table([("CODE", "NAME", "SEVERITY", "FOLLOWED", "FIX", "FINDS"), *map(row, rules)])
 
 
@@ -48,7 +48,7 @@ def row(rule: RuleMeta) -> tuple[str, ...]:
 
 
 def plain(rule: RuleMeta) -> dict[str, Any]:
-    """A rule for machines."""
+    """Return a rule for machines."""
     return {
         "code": rule.code,
         "name": rule.name,

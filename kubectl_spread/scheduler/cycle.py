@@ -92,7 +92,7 @@ class Scheduler:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that pods may give as their scheduler."""
+        """Return the names that pods may give as their scheduler."""
         return tuple(self._profiles)
 
     def profile_of(self, pod_class: PodClass) -> Profile:
@@ -172,8 +172,9 @@ class Scheduler:
     def hosts(self, pod: Pod, filtered: FilterResult) -> NodeIndices:
         """Return the nodes with the highest score, in the cluster's order; a single node is not scored.
 
-        In a cluster of 100 nodes or more the scheduler stops searching early, unless all nodes are asked for. Then
-        these are the best of the nodes that the search finds.
+        In a cluster of 100 nodes or more the scheduler stops its search early, unless it is configured to visit all
+        nodes.
+        Then the result holds the best of the nodes that the search finds.
         """
         nodes = self._search(pod, filtered)
         return nodes if len(nodes) == 1 else self._best(pod, nodes)

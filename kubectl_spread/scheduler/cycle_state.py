@@ -81,7 +81,7 @@ class CycleState:
         return self._score_states
 
     def deciding(self, profile: Profile, columns: Columns) -> tuple[tuple[int, ScoreState], ...]:
-        """Return weights and states whose sum is the total; those that depend on the node alone are summed already."""
+        """Return weights and states whose sum is the total. States that depend on the node alone are already summed."""
         if self._deciding is None:
             weighted = [
                 (weight, state)

@@ -30,7 +30,7 @@ from kubectl_spread.scheduler.framework.status import status_of
 
 
 class PluginResult(NamedTuple):
-    """One plugin's answer for every node, right until the next pod is bound."""
+    """The result of one plugin for every node, valid until the next pod is bound."""
 
     plugin: str
     state: FilterState

@@ -1,9 +1,9 @@
-"""DefaultPreemption, dry run: whom a pod that fits nowhere would evict, and what PostFilter adds to its message.
+"""DefaultPreemption, dry run: the victims of a pod that fits nowhere, and the message that PostFilter adds.
 
 Source: pkg/scheduler/framework/preemption/preemption.go; plugins/defaultpreemption/default_preemption.go;
 plugins/dynamicresources/dynamicresources.go, PostFilter (v1.36.2).
-Difference: every candidate node is tried, where upstream stops early in clusters with more than 100 candidates; and
-of nodes that are equal in everything the first by name is taken, where upstream takes any.
+Differences: every candidate node is tried; upstream stops early in clusters with more than 100 candidates. Among
+equal nodes the first by name is taken; upstream takes any.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ class Candidate(NamedTuple):
 
     @property
     def highest(self) -> int:
-        """The highest priority among the victims, as the release finds it."""
+        """Return the highest priority among the victims, as the release finds it."""
         if self.first_decides and self.victims:
             return self.victims[0].cls.priority
         return max((victim.cls.priority for victim in self.victims), default=-(2**31))
 
     @property
     def priorities(self) -> int:
-        """The sum of the victims' priorities, each counted from the lowest there is."""
+        """Return the sum of the victims' priorities, each counted from the lowest there is."""
         return sum(victim.cls.priority + 2**31 for victim in self.victims)
 
     @property
     def earliest(self) -> str:
-        """When the first of the victims with the highest priority started; a pod without a start counts as now."""
+        """Return the earliest start of the victims with the highest priority; a pod without a start counts as now."""
         highest = max((victim.cls.priority for victim in self.victims), default=0)
         starts = (victim.start_time or NOW for victim in self.victims if victim.cls.priority == highest)
         return min(starts, default=NOW)
@@ -76,9 +76,9 @@ class Candidate(NamedTuple):
 class DryRun(NamedTuple):
     """The outcome of DefaultPreemption.
 
-    not_eligible: why the pod may evict none. candidates: nodes that would take it, in the cluster's order, and the
-    one that is chosen. refused: of the other nodes that were tried, why not, by name; all the rest were refused for
-    what no eviction changes.
+    not_eligible: why the pod may evict none.
+    candidates: nodes that would fit the pod after evictions, in the cluster's order, and the chosen node.
+    refused: the reasons of the other nodes that were tried, by name. An eviction cannot help on the remaining nodes.
     """
 
     not_eligible: str = ""
@@ -227,8 +227,9 @@ class _Selection:
 def _by_importance(pods: list[Pod]) -> list[Pod]:
     """Sort pods by importance; equal ones stay in order, those without a start time are reversed.
 
-    For upstream such a pod starts when it is looked at, and of two it looks at the later one of the list first, which
-    so comes before the other. (That is how it sorts up to 12 pods; the order of more is not known.)
+    Upstream takes the current time for such a pod. Its sort visits the later pod of the list first, so that pod gets
+    the
+    earlier time. This holds for up to 12 pods; the order of more is not known.
     """
     listed = enumerate(pods)
     ordered = sorted(listed, key=lambda item: (_importance(item[1]), item[0] if item[1].start_time else -item[0]))

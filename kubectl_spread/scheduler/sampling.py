@@ -67,7 +67,7 @@ class Sampler:
         Args:
             feasible: bool (N,).
             considered: bool (N,), the only nodes to look at; None for all.
-            percentage: of the nodes that have to be found; 0 adapts to their number.
+            percentage: of feasible nodes after which the search stops; 0 adapts to the number of nodes.
         """
         order = self._twice[self.start : self.start + self._n]
         if considered is not None:

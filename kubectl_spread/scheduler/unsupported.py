@@ -1,8 +1,4 @@
-"""Features that decide where a pod goes and that are not evaluated here.
-
-Source: pkg/scheduler/extender.go, IsInterested; framework/plugins/dynamicresources/extendeddynamicresources.go;
-staging/src/k8s.io/api/resource/v1/types.go, ResourceDeviceClassPrefix (v1.36.2).
-"""
+"""Features that affect placement and that are not evaluated here."""
 
 from __future__ import annotations
 
@@ -22,8 +18,8 @@ def not_evaluated(pod_class: PodClass, profile: Optional[Profile], cluster: Clus
 
     Args:
         pod_class: the class of the pod.
-        profile: the one that the pod names; None where there is none.
-        cluster: whose device classes may stand behind the pod's resources.
+        profile: the profile that the pod names; None if it does not exist.
+        cluster: its device classes may provide the pod's resources.
     """
     if profile is None:
         return (*pod_class.beyond, f"the scheduler {pod_class.scheduler_name}")

@@ -1,10 +1,9 @@
 """YAML and JSON text to documents with places.
 
 The only importer of ruamel.yaml. Nodes are built from the events of its C parser rather than from its composed
-nodes: an alias then keeps its own place, nesting and aliasing can be bounded before they cost anything, and one
-pass does the work of two. A stream is cut at its `---` lines first, so that a syntax error in one document does
-not hide the others. A piece that is JSON goes to `json_nodes`. Of simple YAML `simple_yaml` reads the value, and the
-nodes when somebody asks for a place: for most manifests nobody does.
+nodes. So an alias keeps its own place, nesting and aliasing are bounded early, and one pass is enough. A stream is cut
+at its `---` lines first, so that a syntax error in one document does not hide the others. `json_nodes` parses JSON.
+`simple_yaml` reads the value of simple YAML. It builds the nodes on demand, as most manifests need no places.
 """
 
 from __future__ import annotations
@@ -63,8 +62,8 @@ class _Simple(NamedTuple):
 class Document:
     """One document of a source; `number` counts the documents from 0, empty ones not counted.
 
-    A document that `is_embedded` is the value of a scalar of another one, and has no number. One that `is_simple` has
-    neither aliases nor merged or repeated keys.
+    `is_embedded`: it is the value of a scalar in another document, and has no number.
+    `is_simple`: it has neither aliases nor merged or repeated keys.
     """
 
     __slots__ = ("_content", "_root", "is_embedded", "number", "source")
@@ -84,12 +83,12 @@ class Document:
 
     @property
     def plain(self) -> Any:
-        """The JSON value; it is not to be changed, as the document keeps it."""
+        """Return the JSON value; it is not to be changed, as the document keeps it."""
         return self._content.value if isinstance(self._content, _Simple) else to_plain(self._content)
 
     @property
     def root(self) -> Node:
-        """The nodes; those of a simple document are built here, at the first question."""
+        """Return the nodes; those of a simple document are built here, at the first question."""
         if self._root is None:
             assert isinstance(self._content, _Simple)  # noqa: S101 (else its nodes are there)
             self._root = simple_yaml.root(self.text, self._content.start)
@@ -97,12 +96,12 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The text that the document is in; of a simple one with the comments around it."""
+        """Return the text that the document is in; of a simple one with the comments around it."""
         return self.source.text[self.start : self._content.end]
 
     @property
     def start(self) -> int:
-        """Where `text` begins in the source."""
+        """Return the offset of `text` in the source."""
         return self._content.start
 
 
@@ -128,15 +127,16 @@ class Chunk(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        """Nothing but comments and white space."""
+        """Return whether the document is only comments and white space."""
         return _is_only(_COMMENTS, self.text)
 
 
 def chunks(text: str) -> list[Chunk]:
     """Cut a stream before every `---` line and after every `...` line.
 
-    In the first column either ends a document wherever it stands (YAML 1.2, 9.1.4), so this is exact: inside a
-    block scalar it would be indented. Directives stay with the document they precede.
+    In the first column either marker ends a document in any context (YAML 1.2, 9.1.4). Inside a block scalar it
+    would be
+    indented. So this is exact. Directives stay with the document they precede.
     """
     starts = [0, *(match.start() if match[0] == "---" else match.end() for match in _CUT.finditer(text))]
     ends = [*starts[1:], len(text)]
@@ -153,7 +153,7 @@ def chunks(text: str) -> list[Chunk]:
 
 
 def separator_texts(text: str) -> Iterator[Span]:
-    """Where a line begins with `---` and goes on with text; the actions of templates left out.
+    """Yield the text that follows `---` on a line, except for the actions of templates.
 
     Source: staging/src/k8s.io/apimachinery/pkg/util/yaml/decoder.go, YAMLReader.Read (v1.36.2).
     """
@@ -165,7 +165,7 @@ def separator_texts(text: str) -> Iterator[Span]:
 
 
 def _without_separator_texts(chunk: Chunk) -> Chunk:
-    """The chunk with blanks for what stands beside its separators."""
+    """Return the chunk with blanks in place of the text on its separator lines."""
     text = _SEPARATOR.sub(lambda match: "---" + " " * (len(match[0]) - 3), chunk.text)
     return Chunk(chunk.start, text)
 
@@ -178,11 +178,11 @@ def _is_only(lines: re.Pattern[str], text: str) -> bool:
 def compose(
     source: SourceFile, wanted: Callable[[str], bool] = lambda _: True
 ) -> Iterator[Union[Document, SyntaxProblem]]:
-    """Compose the documents of a source, those that are empty left out.
+    """Compose the documents of a source, without the empty documents.
 
     Args:
         source: the text.
-        wanted: told the text of each chunk; one it refuses is not parsed.
+        wanted: returns whether to parse a chunk, by its text.
     """
     index = 0
     for chunk in chunks(source.text):
@@ -210,7 +210,7 @@ def _simple(chunk: Chunk) -> Optional[_Simple]:
 
 
 def composed(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxProblem]]:
-    """The roots of a chunk, and what ends them; text beside a separator does not hide the document below it."""
+    """Yield the roots of a chunk, and the error that ends it. Ignore text on separator lines if it prevents parsing."""
     found: list[Union[Node, SyntaxProblem]] = []
     try:
         found.extend(_roots(chunk))
@@ -225,9 +225,11 @@ def composed(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxPro
 
 
 def _broken_json(source: SourceFile, chunk: Chunk, refused: _RefusedError) -> Optional[SyntaxProblem]:
-    """What a JSON parser says of a text that begins as JSON; None of any other, and where it finds nothing wrong.
+    """Return the JSON error of a text that begins as JSON; None for other texts, or without an error.
 
-    YAML in flow style begins so, too, unless the file's name says JSON: a YAML parser passes a word where JSON stops.
+    YAML in flow style begins in the same way, unless the file's name says JSON. A YAML parser accepts some texts
+    that JSON
+    does not.
     """
     if not re.match(_BEGINS_AS_JSON, chunk.text):
         return None
@@ -245,7 +247,7 @@ def _broken_json(source: SourceFile, chunk: Chunk, refused: _RefusedError) -> Op
 
 
 def _roots(chunk: Chunk) -> Iterable[Node]:
-    """The documents of a chunk: as kubectl has it, JSON where it is JSON from its first character, else YAML."""
+    """Return the roots of a chunk. Like kubectl, parse it as JSON if it begins like JSON, else as YAML."""
     if _LIKE_JSON.match(chunk.text):
         from kubectl_spread.text import json_nodes  # json: 5 ms
 
@@ -277,7 +279,7 @@ class _Open:
         self.children: list[Node] = []
 
     def close(self, end: int) -> Node:
-        """The finished node.
+        """Return the finished node.
 
         The parser ends a block collection at the token after it, past comments and blank lines; ours ends where
         its last child does.
@@ -291,7 +293,7 @@ class _Open:
 
 
 class _Measure(NamedTuple):
-    """How large a node is when every alias in it is written out."""
+    """The size of a node with all its aliases expanded."""
 
     size: int  # nodes
     height: int  # levels
@@ -307,7 +309,7 @@ class _Composer:
         self.measures: dict[int, _Measure] = {}  # by id() of an anchored node that an alias repeats
 
     def documents(self) -> Iterator[Node]:
-        """The roots of the chunk, each once; at the end the refusal, where there is one."""
+        """Yield the roots of the chunk, each once, and raise the refusal at the end, if there is one."""
         from _ruamel_yaml import CParser  # 20 ms
         from ruamel.yaml.error import YAMLError
 
@@ -330,7 +332,7 @@ class _Composer:
             raise refusal
 
     def _read_again(self, text: str, error: Any) -> Optional[list[Node]]:
-        """The roots of a text that only libyaml refuses, `{image: nginx:1.27}`; None where nobody takes it."""
+        """Return the roots of a text that only libyaml refuses, `{image: nginx:1.27}`; None for other texts."""
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
 
@@ -343,7 +345,7 @@ class _Composer:
             return None
 
     def _roots(self, next_event: Callable[[], Any]) -> Iterator[Node]:
-        """The roots of a stream of events that ends with None."""
+        """Yield the roots of a stream of events that ends with None."""
         from ruamel.yaml.events import DocumentStartEvent
 
         event = next_event()
@@ -418,7 +420,7 @@ class _Composer:
             raise _RefusedError(start, end, f"nested deeper than {MAX_DEPTH} levels")
 
     def _measure(self, node: Node) -> _Measure:
-        """What a node comes to; aliases in it were measured when they were met."""
+        """Return the size of a node; the anchors of its aliases are measured already."""
         if node.origin is not None:
             return self.measures[id(node.origin)]
         if isinstance(node, Scalar):
@@ -449,7 +451,7 @@ class _Composer:
         return _RefusedError(at, min(at + 1, self.base + len(self.text)), message)
 
     def _reader_position(self, error: Any) -> int:
-        """The place of a character YAML forbids; the reader counts it in bytes."""
+        """Return the place of a character YAML forbids; the reader counts it in bytes."""
         position = getattr(error, "position", 0) or 0
         before = self.text.encode("utf-8", "surrogatepass")[:position]
         return self.base + len(before.decode("utf-8", "ignore"))
@@ -488,7 +490,7 @@ def _allowed_alias_ratio(size: int) -> float:
 
 
 def _written(node: Node) -> int:
-    """How many nodes the text has, an alias counting as one."""
+    """Return how many nodes the text has, an alias counting as one."""
     if node.origin is not None or isinstance(node, Scalar):
         return 1
     children = node.items if isinstance(node, Sequence) else [child for pair in node.pairs for child in pair]

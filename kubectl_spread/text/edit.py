@@ -1,8 +1,8 @@
-"""Changes to a document: what is meant, and the text edits that make it so.
+"""Changes to a document: their meaning, and the text edits that implement them.
 
-Nothing is written out anew: an edit replaces, adds or removes the characters that a change is about, so that quotes,
-comments, indentation and line ends stay as they are. `edits` finds the characters, `changed` says what the document
-must then mean; whoever applies the one compares with the other.
+An edit replaces, adds or removes only the characters of the changed field. So quotes, comments, indentation and line
+ends stay as they are. `edits` finds the characters. `changed` returns the plain value that the document must then have;
+callers that apply the edits compare the results.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Change = Union[Put, Drop, Rename, Append]
 
 
 class Edit(NamedTuple):
-    """A text to stand in place of a range of the source."""
+    """A text that replaces a range of the source."""
 
     start: int
     end: int
@@ -67,11 +67,11 @@ class Edit(NamedTuple):
 
 
 class NoEditError(Exception):
-    """A change that cannot be made where it would have to be written; says why."""
+    """A change that cannot be written at its place in the text, with the reason."""
 
 
 def edits(document: Document, changes: Iterable[Change]) -> list[Edit]:
-    """The edits that make the changes.
+    """Return the edits that make the changes.
 
     Raises:
         NoEditError: a change would reach through an alias, swallow a comment, or leave an empty list or mapping.
@@ -83,7 +83,7 @@ def edits(document: Document, changes: Iterable[Change]) -> list[Edit]:
 
 
 def with_edits(text: str, found: Iterable[Edit]) -> str:
-    """A text once the edits are made; none may overlap another."""
+    """Return a text once the edits are made; none may overlap another."""
     pieces, at = [], 0
     for edit in sorted(found, key=lambda edit: (edit.start, edit.end)):
         pieces += [text[at : edit.start], edit.text]
@@ -92,7 +92,7 @@ def with_edits(text: str, found: Iterable[Edit]) -> str:
 
 
 def changed(plain: Any, changes: Iterable[Change]) -> Any:
-    """What a document's plain value becomes."""
+    """Return a document's plain value after the changes."""
     import copy
 
     result = copy.deepcopy(plain)
@@ -117,7 +117,7 @@ def _parent(plain: Any, route: Route) -> Any:
 
 
 class _Editor:
-    """Finds the characters that changes to one document are about."""
+    """A finder of the characters that changes to one document replace."""
 
     def __init__(self, document: Document) -> None:
         self.text = document.source.text
@@ -139,7 +139,7 @@ class _Editor:
         return self._replace(parent, last, change.value)
 
     def _owned(self, route: Route) -> Node:
-        """The node at a route that is written at this route alone."""
+        """Return the node at a route that is written at this route alone."""
         node = self.root
         for length in range(len(route) + 1):
             found = nodes.follow(self.root, route[:length])
@@ -173,11 +173,11 @@ class _Editor:
         return at - (self.text.rfind("\n", 0, at) + 1)
 
     def _content_end(self, node: Node) -> int:
-        """Where the text of a node ends; a block scalar's ends before its last line break."""
+        """Return the end of a node's text; a block scalar's ends before its last line break."""
         return node.start + len(self.text[node.start : node.end].rstrip("\r\n"))
 
     def _line_end(self, at: int) -> int:
-        """The end of a line, before its break."""
+        """Return the end of a line, before its break."""
         end = self.text.find("\n", at)
         end = len(self.text) if end < 0 else end
         return end - 1 if self.text[end - 1 : end] == "\r" and end > at else end
@@ -188,7 +188,7 @@ class _Editor:
 
     @property
     def _break(self) -> str:
-        """The line break of the document: its first."""
+        """Return the line break of the document: its first."""
         return "\r\n" if self.text.startswith("\r\n", self._line_end(self.root.start)) else "\n"
 
     # Changes
@@ -289,7 +289,7 @@ class _Editor:
         return edit
 
     def _drop_lines(self, first: int, value: Node, following: Optional[Node]) -> Edit:
-        """The lines of a field or an item; of the first field of an item the `- ` stays."""
+        """Return the lines of a field or an item; of the first field of an item the `- ` stays."""
         line = first - self._column(first)
         end = self._next_line(self._content_end(value))
         if not self.text[line:first].strip():
@@ -299,7 +299,7 @@ class _Editor:
         return Edit(first, following.start, "")
 
     def _dash(self, item: Node) -> int:
-        """Where the dash of an item of a block list stands."""
+        """Return the offset of the dash of an item of a block list."""
         at = len(self.text[: item.start].rstrip()) - 1
         line = at - self._column(at)
         if self.text[at] != "-" or self.text[line:at].strip():
@@ -337,7 +337,10 @@ class _Editor:
         return f"{head} {self._flow(value)}"
 
     def _block(self, value: Any, column: int, *, gap: int = _STEP) -> str:
-        """The lines of a collection, the last without its break; `gap` is from the dash of an item to what it holds."""
+        """Return the lines of a collection, the last without its break.
+
+        `gap` is the distance from the dash of an item to its content.
+        """
         if isinstance(value, dict):
             return self._break.join(self._field(key, item, column) for key, item in value.items())
         items = []
@@ -348,7 +351,7 @@ class _Editor:
 
     @property
     def _step(self) -> int:
-        """How far this text indents the fields of a mapping below its key, as far as its first levels show."""
+        """Return how far this text indents the fields of a mapping below its key, judged by its first levels."""
         pairs = self.root.pairs if isinstance(self.root, Mapping) else []
         for key, value in pairs:
             if isinstance(value, Mapping) and value.pairs and value.origin is None and not self._is_flow(value):
@@ -357,7 +360,7 @@ class _Editor:
 
     @property
     def _list_step(self) -> int:
-        """How far this text indents a list below its key."""
+        """Return how far this text indents a list below its key."""
         found = re.compile(_LIST_BELOW_KEY).search(self.text, self.root.start, self.root.end)
         return self._step if found is not None and len(found[2]) > len(found[1]) else 0
 

@@ -1,7 +1,7 @@
 """Documents inside a scalar of another document: `values: |` of a Helm release, the files of a ConfigMap.
 
-Their nodes have places in the outer text. A literal block (`|`) is parsed where it stands, with its indentation, so
-that its places are exact as they are:
+Their nodes have places in the outer text. A literal block (`|`) is parsed in place, with its indentation, so
+that its places are exact:
 
 ```
 data:
@@ -9,8 +9,9 @@ data:
     kind: Deployment   and all of it is indented by four
 ```
 
-A quoted scalar is parsed from its value, and each node is moved to where its characters are written. In a folded block
-(`>`) and in what cannot be followed character by character, every node stands where the scalar begins.
+A quoted scalar is parsed from its value, and each node is moved to the place of its characters. In a folded block
+(`>`),
+and in text that cannot be mapped character by character, every node gets the begin of the scalar as its place.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def documents(source: SourceFile, scalar: Scalar, wanted: Callable[[str], bool])
     Args:
         source: the outer text.
         scalar: a node of it.
-        wanted: told the text of each document; one that it refuses is not parsed.
+        wanted: returns whether to parse a document, by its text.
     """
     written = scalar.origin if isinstance(scalar.origin, Scalar) else scalar
     properties = _PROPERTIES.match(source.text, written.start)
@@ -75,7 +76,7 @@ def _of_literal(source: SourceFile, content: _Block, wanted: Callable[[str], boo
 
 
 class _Block:
-    """The lines of a literal block: those that are blank, or indented as its first line that is not."""
+    """The lines of a literal block: blank lines, and lines that are indented like its first line with text."""
 
     def __init__(self, text: str, start: int, end: int) -> None:
         self.text = text
@@ -108,7 +109,7 @@ def _of_value(source: SourceFile, scalar: Scalar, start: int, *, wanted: Callabl
 
 
 class _Offsets:
-    """Where the characters of a value are written: one by one, or all where the scalar begins."""
+    """The offsets of a value's characters in the text: one for each, or the begin of the scalar for all."""
 
     def __init__(self, table: Optional[list[int]], start: int) -> None:
         self._table = table
@@ -136,7 +137,7 @@ class _Offsets:
 
 
 def _offsets(written: str, scalar: Scalar, start: int) -> _Offsets:
-    """Walk through what is written of a scalar as its parser did."""
+    """Return the offsets of a scalar's characters, found by walking through its text as its parser did."""
     quote = written[:1] if written[:1] in _PIECES else ""
     pieces = _PIECES.get(quote, _PLAIN_PIECES)
     inside = written[1:-1] if quote else written

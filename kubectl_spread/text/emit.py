@@ -15,12 +15,12 @@ _BARE = re.compile(r"(?!(?:null|true|false|yes|no|on|off|y|n)\Z)[A-Za-z/][-A-Za-
 
 
 def emitted(value: Any) -> str:
-    """A document; it ends with a line break."""
+    """Return a document; it ends with a line break."""
     return "".join(f"{line}\n" for line in _lines(value, ""))
 
 
 def scalar(text: str) -> str:
-    """A string, quoted where it may not stand alone."""
+    """Return a string, quoted if it needs quotes."""
     if _BARE.match(text):
         return text
     quoted = json.dumps(text, ensure_ascii=False)

@@ -1,8 +1,8 @@
 """Globs for the names of files and of objects, in the manner of .gitignore.
 
 `*` and `?` stop at a slash, `**` between slashes is any number of directories, `[a-c]` and `[!a-c]` are sets. A glob
-without a slash names a file or directory anywhere, one with a slash starts at the root; one that matches a directory
-matches everything below it. There is no `!` to take something out again.
+without a slash names a file or directory anywhere. A glob with a slash starts at the root. A glob that matches a
+directory matches everything below it. Negation with `!` is not supported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Globs(NamedTuple):
     patterns: tuple[str, ...]
 
     def match(self, path: str) -> bool:
-        """Whether one of them matches a path, which is relative to the working directory or absolute."""
+        """Return whether any glob matches a path, which is relative to the working directory or absolute."""
         return bool(self.patterns) and any(matches(pattern, self._relative(path)) for pattern in self.patterns)
 
     def _relative(self, path: str) -> str:
@@ -34,7 +34,7 @@ class Globs(NamedTuple):
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether a glob matches a name whose parts have slashes between them."""
+    """Return whether a glob matches a name whose parts have slashes between them."""
     return _compiled(pattern).match(name) is not None
 
 
@@ -58,7 +58,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _step(step: str) -> str:
-    """The regular expression of what stands between two slashes."""
+    """Return the regular expression of a part of a glob without slashes."""
     parts, at = [], 0
     while at < len(step):
         found = re.compile(_SET).match(step, at)

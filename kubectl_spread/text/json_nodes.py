@@ -28,7 +28,7 @@ class NotJSONError(Exception):
 
 
 def roots(text: str, base: int, *, max_depth: int) -> list[Node]:
-    """The values of a text that holds nothing but JSON.
+    """Return the values of a text that holds nothing but JSON.
 
     Args:
         text: JSON values, one after another.
@@ -42,7 +42,7 @@ def roots(text: str, base: int, *, max_depth: int) -> list[Node]:
 
 
 def error(text: str) -> Optional[tuple[str, int]]:
-    """What is wrong with JSON values that follow one another, and at which character; None where nothing is."""
+    """Return the error in concatenated JSON values, and its character offset; None if there is no error."""
     text = surrogates.without_lone(text)
     decoder = JSONDecoder()
     at = 0
@@ -104,7 +104,7 @@ class _Reader:
                 done = self._go_on(stack)
 
     def _begin(self, stack: list[_Open]) -> Optional[Node]:
-        """Read a value; None where it is a collection, now on the stack, whose first child is due."""
+        """Read a value. Push a collection onto the stack and return None, because its first child follows."""
         first = self._peek()
         if first == '"':
             return self._string()
@@ -122,7 +122,7 @@ class _Reader:
         return None
 
     def _go_on(self, stack: list[_Open]) -> Optional[Node]:
-        """What follows a child: the end of its collection, which is returned, or None where one more is due."""
+        """Read the text after a child. Return its collection if it ends here, None if another child follows."""
         opened = stack[-1]
         following = self._peek()
         if following == opened.closing:
@@ -163,7 +163,7 @@ class _Reader:
         self.at += 1
 
     def _peek(self) -> str:
-        """The next character that is not white space; empty at the end."""
+        """Return the next character that is not white space; empty at the end."""
         space = _SPACE.match(self.text, self.at)
         self.at = self.at if space is None else space.end()  # never None: no space is a match too
         return self.text[self.at : self.at + 1]

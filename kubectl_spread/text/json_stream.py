@@ -1,7 +1,7 @@
-"""JSON text to plain values, one document after another, with a say in the items of Lists.
+"""JSON text to plain values, one document after another, with a hook for the items of Lists.
 
-A List of a large cluster is as good as all of its text, and its items take several times the memory of what is read
-of them: an item that is replaced as soon as it is parsed never adds up with the others.
+The items of a large List take several times the memory of the objects that are read from them. The hook replaces each
+item as soon as it is parsed, so that the items never exist all at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Scan = Callable[[str, int], Optional[tuple[Any, int]]]
 
 
 def values(text: str, replace: Replace, scan: Optional[Scan] = None) -> list[Any]:
-    """The values of concatenated JSON documents.
+    """Return the values of concatenated JSON documents.
 
     Args:
         text: may hold escaped lone surrogates, which Go replaces.
@@ -55,7 +55,7 @@ class _Stream:
             yield self._mapping() if self._text[self._at] == "{" else self._value()
 
     def _mapping(self) -> dict[str, Any]:
-        """A document, by hand for the sake of its `items`; of two values of a key the later counts."""
+        """Return a document, by hand for the sake of its `items`; of two values of a key the later counts."""
         found: dict[str, Any] = {}
         for _ in self._entries("}"):
             if not self._takes('"'):

@@ -1,7 +1,7 @@
-"""A composed document: scalars, sequences and mappings that know where they stand.
+"""A composed document: scalars, sequences and mappings with their places.
 
 Offsets are code points of the whole source. An alias is a node of its own, at the alias's place, with the
-anchored node as `origin`: what stands below it keeps the places of the anchor.
+anchored node as `origin`. Nodes below it keep the places of the anchor.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Field(NamedTuple):
 
 
 class Duplicate(NamedTuple):
-    """A key that stands twice in one mapping; the later one wins."""
+    """A repeated key of a mapping; the later one wins."""
 
     text: str
     first: Node
@@ -103,12 +103,12 @@ Node = Union[Scalar, Sequence, Mapping]
 
 
 def span(node: Node) -> Span:
-    """Where a node stands."""
+    """Return the span of a node."""
     return Span(node.start, node.end)
 
 
 def to_plain(node: Optional[Node]) -> Any:
-    """The JSON value of a node; NaN and infinities stay floats."""
+    """Return the JSON value of a node; NaN and infinities stay floats."""
     if isinstance(node, Scalar):
         return scalars.resolve(node.text) if node.plain else node.text
     if isinstance(node, Mapping):
@@ -119,7 +119,7 @@ def to_plain(node: Optional[Node]) -> Any:
 
 
 def _plain_mapping(mapping: Mapping) -> dict[str, Any]:
-    """The JSON value of a mapping; its `fields` are made only where keys may merge."""
+    """Return the JSON value of a mapping; its `fields` are made only where keys may merge."""
     found = {key_text(key): to_plain(value) for key, value in mapping.pairs}
     if "<<" not in found:
         return found
@@ -127,12 +127,12 @@ def _plain_mapping(mapping: Mapping) -> dict[str, Any]:
 
 
 def written(node: Node) -> str:
-    """The text of a scalar, whatever type it has: `1.30` stays `1.30`; empty for a collection."""
+    """Return the text of a scalar, whatever type it has: `1.30` stays `1.30`; empty for a collection."""
     return node.text if isinstance(node, Scalar) else ""
 
 
 def follow(node: Node, route: Route) -> Optional[Node]:
-    """The node at a route, or None where the route leaves the document."""
+    """Return the node at a route, or None where the route leaves the document."""
     for step in route:
         if isinstance(node, Mapping) and isinstance(step, str) and step in node.fields:
             node = node.fields[step].value
@@ -144,9 +144,9 @@ def follow(node: Node, route: Route) -> Optional[Node]:
 
 
 def place(node: Node, route: Route, *, key: bool = False) -> Span:
-    """The span to show for a route: its value (or key), else that of the nearest parent that exists.
+    """Return the span to show for a route: its value (or key), else the span of the nearest existing parent.
 
-    Where a field is missing, the place is the key of the mapping that lacks it, or its first line.
+    For a missing field, the place is the key of the mapping that lacks it, or its first line.
     """
     for length in range(len(route), -1, -1):
         found = follow(node, route[:length])
@@ -163,7 +163,7 @@ def place(node: Node, route: Route, *, key: bool = False) -> Span:
 
 
 def mappings(root: Node) -> Iterator[Mapping]:
-    """Every mapping of a document, once, in document order; what an alias repeats is not visited again."""
+    """Yield every mapping of a document, once, in document order; what an alias repeats is not visited again."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -177,14 +177,14 @@ def mappings(root: Node) -> Iterator[Mapping]:
 
 
 def _first_line(node: Node) -> Span:
-    """The first key of a block, so that a caret does not underline a whole document."""
+    """Return the first key of a block, so that a caret does not underline a whole document."""
     if isinstance(node, Mapping) and node.pairs and node.origin is None:
         return span(node.pairs[0][0])
     return span(node)
 
 
 def is_merge(key: Node) -> bool:
-    """Whether a key is a `<<`, which brings in the fields of its value."""
+    """Return whether a key is a `<<`, which brings in the fields of its value."""
     return isinstance(key, Scalar) and key.plain and key.text == "<<"
 
 
@@ -194,7 +194,7 @@ def key_text(key: Node) -> str:
 
 
 def _merged_fields(mapping: Mapping) -> dict[str, Field]:
-    """The last of equal keys; a `<<` overrides the keys before it, as kubectl has it (YAML says: no key).
+    """Return the last of equal keys; a `<<` overrides the keys before it, as kubectl has it (YAML says: no key).
 
     Source: go.yaml.in/yaml/v2 decode.go, mapping.
     """
@@ -208,7 +208,7 @@ def _merged_fields(mapping: Mapping) -> dict[str, Field]:
 
 
 def _merged(value: Node) -> dict[str, Field]:
-    """What a `<<` brings in: of several mappings the first that has a key wins."""
+    """Return the fields that a `<<` merges in; of several mappings the first with a key wins."""
     if isinstance(value, Mapping):
         return value.fields
     brought: dict[str, Field] = {}

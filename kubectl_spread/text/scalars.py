@@ -36,7 +36,7 @@ _LONGEST = 100  # digits; no number of 64 bits has more, but for leading zeros
 
 @functools.lru_cache(maxsize=8192)
 def resolve(text: str) -> Value:
-    """The value of a plain scalar: what the JSON sent to the API server holds."""
+    """Return the value of a plain scalar: what the JSON sent to the API server holds."""
     if text in _WORDS:
         return _WORDS[text]
     first = text[0]
@@ -54,13 +54,13 @@ def resolve(text: str) -> Value:
 
 @functools.lru_cache(maxsize=8192)
 def plain_key_text(text: str) -> str:
-    """The text of a mapping key that is a plain scalar."""
+    """Return the text of a mapping key that is a plain scalar."""
     value = resolve(text)
     return value if isinstance(value, str) else key_text(value)
 
 
 def key_text(value: Value) -> str:
-    """The text of a mapping key, which JSON only has as a string."""
+    """Return the text of a mapping key, which JSON only has as a string."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:
@@ -95,7 +95,7 @@ def _float(text: str) -> Union[float, str]:
 
 
 def _float_key(value: float) -> str:
-    """As sigs.k8s.io/yaml writes it (Go's `%g`), of which six digits are enough for a key."""
+    """Return a key as sigs.k8s.io/yaml writes it: Go's `%g`, limited to six digits, which are enough for a key."""
     if math.isnan(value):
         return ".nan"
     if math.isinf(value):

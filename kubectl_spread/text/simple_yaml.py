@@ -1,12 +1,11 @@
 """Simple YAML to values, and to nodes with places.
 
-Manifests are mostly blocks of `key: value` and `- value`, with scalars and flow collections that fit in one line. That
-part is read here line by line, and equal lines once: several times as fast as from the events of a complete parser,
-which takes 20 ms to import. A text with anything else is refused as a whole, and `compose` gives it to libyaml: a
-scalar of several lines, an anchor, a tag, an escape, a tab, a key written twice, and every error.
-`tests/text/test_simple_yaml.py` compares values and places with those that libyaml gives.
+Manifests are mostly blocks of `key: value` and `- value`, with scalars and flow collections that fit in one line. This
+module reads them line by line, and equal lines once. That is several times as fast as a complete parser, whose import
+takes 20 ms. `compose` gives a text with anything else to libyaml: a scalar of several lines, an anchor, a tag, an
+escape, a tab, a repeated key, or an error. `tests/text/test_simple_yaml.py` compares values and places with libyaml's.
 
-A line becomes one or two tokens, and their columns say what is inside what:
+A line becomes one or two tokens, and their columns define the nesting:
 
 ```
 ports:            (0, "ports", BELOW)
@@ -95,7 +94,7 @@ def root(text: str, base: int) -> Node:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines, that of a `---` empty."""
+    """Return the lines of a text, with blanks in place of a leading `---`."""
     lines = text.split("\n")
     if lines[0].startswith("---") and (lines[0] == "---" or _END_OF_LINE.fullmatch(lines[0], 3)):
         lines[0] = " " * len(lines[0])
@@ -138,7 +137,7 @@ def _kept_nodes(line: str) -> tuple[_Token, ...]:
 
 
 def _copied(item: Any) -> Any:
-    """Return a value that shares no collection with that of an equal line."""
+    """Return a copy of a value, so that equal lines share no collection."""
     if isinstance(item, dict):
         return {key: _copied(part) if part.__class__ in _COLLECTIONS else part for key, part in item.items()}
     return [_copied(part) for part in item] if isinstance(item, list) else item
@@ -220,7 +219,7 @@ def _mapping(keys: list[str], items: list[Any]) -> dict[str, Any]:
 
 
 def _inner(text: str, at: int, *, as_nodes: bool, depth: int) -> tuple[Any, int]:
-    """Return the collection in another one that is at an offset, and the offset after it and the blanks that follow."""
+    """Return the nested collection at an offset, and the offset after it and the blanks that follow."""
     if text[at : at + 1] not in ("{", "["):
         raise NotSimpleError
     found, at = _flow(text, at, as_nodes=as_nodes, depth=depth)
@@ -244,7 +243,7 @@ def _after_blanks(text: str, at: int) -> int:
 
 
 class _Values:
-    """Builds the value of the tokens of a document, and refuses what is not simple."""
+    """A builder of a document's value from its tokens. It refuses YAML that is not simple."""
 
     def __init__(self, tokens: list[_Token]) -> None:
         self.tokens = [*tokens, _END]
@@ -339,7 +338,7 @@ class _Nodes:
 
 
 def _moved(node: Node, by: int) -> Node:
-    """Return a node and what is in it with other offsets."""
+    """Return a node, with its descendants, at other offsets."""
     if isinstance(node, Scalar):
         return Scalar(node.start + by, node.end + by, node.text, plain=node.plain)
     if isinstance(node, Sequence):

@@ -28,8 +28,9 @@ class Position(NamedTuple):
 class SourceFile:
     """One input, decoded, without its byte order mark.
 
-    `name` is what messages call it: the path as given, or `<stdin>`. What rendered the text may tell the `origins` of
-    its places when somebody asks: where each begins, and what it was made from.
+    `name` is its name in messages: the path as given, or `<stdin>`. `origins` returns, on demand, the begin of each
+    part of a
+    rendered text with the template that it comes from.
     """
 
     __slots__ = ("_find_origins", "_origins", "_starts", "name", "text")
@@ -42,24 +43,24 @@ class SourceFile:
         self._find_origins = origins  # a bound method here would keep the text for ever, as no garbage is collected
 
     def position(self, offset: int) -> Position:
-        """The line and column of an offset; the end of the text is a valid place."""
+        """Return the line and column of an offset; the end of the text is a valid place."""
         starts = self._line_starts()
         line = bisect_right(starts, offset)
         return Position(line, offset - starts[line - 1] + 1)
 
     def offset(self, number: int) -> int:
-        """Where a line (from 1) begins; the end of the text for one past the last."""
+        """Return the offset of a line (from 1), or the end of the text for the line after the last."""
         starts = self._line_starts()
         return starts[number - 1] if number <= len(starts) else len(self.text)
 
     def line(self, number: int) -> str:
-        """The text of one line (from 1), without its line break."""
+        """Return the text of one line (from 1), without its line break."""
         starts = self._line_starts()
         end = starts[number] if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end].rstrip("\r\n")
 
     def origin(self, offset: int) -> str:
-        """The template of a chart, or the file and line, that a place was rendered from; empty where nothing says it.
+        """Return the chart template, or the file and line, that a place was rendered from; empty if unknown.
 
         The nearest note before the place counts, also beyond a `---`: a template may hold several documents.
         """
@@ -69,7 +70,7 @@ class SourceFile:
         return self._origins[at - 1][1] if at else ""
 
     def _noted_origins(self) -> list[tuple[int, str]]:
-        """The templates that Helm notes above each document."""
+        """Return the templates that Helm notes above each document."""
         if "# Source: " not in self.text:
             return []
         return [(match.start(), match[1]) for match in re.finditer(_ORIGIN, self.text)]

@@ -1,4 +1,4 @@
-"""The pods behind the counts of a constraint: whose they are, of which revision, and which of them do not count."""
+"""Matching pods of a constraint: their workloads, their revisions, and the pods that do not count."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CountedPods(NamedTuple):
 
 
 class TerminatingPod(NamedTuple):
-    """A pod that matches and does not count, because it was deleted: since when, and what it waits for."""
+    """A matching pod that does not count because it was deleted, with the time and the reason it still exists."""
 
     name: str
     node: str

@@ -38,7 +38,7 @@ class NodeReasons(NamedTuple):
 
     @property
     def identity(self) -> tuple[bytes, tuple[NodeReason, ...]]:
-        """A value that is equal for equal reasons."""
+        """Return a value that is equal for equal reasons."""
         return self.codes.tobytes() if self.reasons else b"", self.reasons
 
     def by_domain(self, domains: Int32s) -> dict[int, tuple[NodeReason, ...]]:
@@ -122,9 +122,9 @@ _WITH_REQUIREMENTS = (
 
 
 def not_usable(filtered: FilterResult, nodes: PodNodes, *, refusing: Sequence[Requirement] = ()) -> NodeReasons:
-    """Return why nodes cannot run the pod whatever the spread: the first plugin that refuses each of them.
+    """Return why nodes cannot run the pod, spread constraints aside: the first plugin that refuses each node.
 
-    `refusing`: the pod's requirements, given instead of the plugin's reason where they are more precise.
+    `refusing`: the pod's requirements, which replace the plugin's reason if they are more precise.
     """
     collector = _Collector(filtered.columns)
     for at, status in filtered.nominated.items():

@@ -29,7 +29,7 @@ _MOST_SHARED = 2
 
 
 class NoteKind(Enum):
-    """What a note says. The comment names the facts of `Note` that it has."""
+    """The subject of a note. The comment names the fields of `Note` that are set."""
 
     EMPTY_SELECTOR = "emptySelector"
     NO_SELECTOR = "noSelector"
@@ -50,7 +50,11 @@ class NoteKind(Enum):
 
 
 class Note(NamedTuple):
-    """One fact. `names` are the first few of `number` objects; `minimum` + maxSkew = `limit` pods per domain."""
+    """A fact about a constraint.
+
+    names: the first few of `number` objects.
+    limit: `minimum` + maxSkew pods per domain.
+    """
 
     kind: NoteKind
     key: str = ""

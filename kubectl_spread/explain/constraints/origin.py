@@ -1,4 +1,4 @@
-"""Where a constraint comes from, and where its selector comes from."""
+"""Origins of constraints and of their selectors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Plain = dict[str, Any]
 
 
 class OriginKind(Enum):
-    """Where a constraint is written."""
+    """The place where a constraint is written."""
 
     UNKNOWN = "unknown"
     BUILT_IN_DEFAULT = "builtInDefault"

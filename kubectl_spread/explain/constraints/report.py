@@ -56,9 +56,11 @@ _NOT_SCORED = (NodeReason(NodeReasonKind.REFUSED_BY_HARD_CONSTRAINT),)
 class DomainReport(NamedTuple):
     """One domain of a constraint.
 
-    `nodes` counts the nodes with this value, `counted` those of them that the constraint counts, `usable` those
-    that pass everything else the pod asks for. `skew_if_placed` is None where the domain is not eligible. Only a
-    detailed report has `node_names`, those of some nodes, `pods` (behind `matching`), and those that are `terminating`.
+    nodes: the number of nodes with this value.
+    counted: the number of these nodes that the constraint counts.
+    usable: the number of these nodes that meet all other requirements of the pod.
+    skew_if_placed: None if the domain is not eligible.
+    node_names, pods, terminating: some nodes, the pods in `matching`, and terminating pods; only in a detailed report.
     """
 
     value: str
@@ -78,7 +80,7 @@ class DomainReport(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """Domains that hold the global minimum, and why they cannot take the pod; `why` is empty where they can.
+    """Domains that hold the global minimum, and the reason why they cannot take the pod; empty if they can.
 
     node_names: of some of their nodes.
     """
@@ -90,11 +92,13 @@ class Holder(NamedTuple):
 
 
 class ConstraintReport(NamedTuple):
-    """One constraint's arithmetic; `domains` sorted by value, `counts` of those that are eligible.
+    """The arithmetic of one constraint; `domains` are sorted by value, `counts` are of eligible domains.
 
-    A ScheduleAnyway constraint has numbers but refuses no node. `is_default`: the pod has none, and
-    this is one of the scheduler's configuration. `revision` is that of the pod, of its workload. What follows
-    `domains` only a detailed report has.
+    A ScheduleAnyway constraint has numbers but refuses no node. `is_default`: the pod has no constraints, and this
+    one is
+    from the scheduler's configuration. `revision` is the revision of the pod in its workload. Fields after `domains`
+    are
+    set only in a detailed report.
     """
 
     constraint: TopologySpreadConstraint
@@ -120,7 +124,7 @@ class ConstraintReport(NamedTuple):
 
     @property
     def minimum_in(self) -> tuple[str, ...]:
-        """The eligible domains with the fewest matching pods, minDomains aside."""
+        """Return the eligible domains with the fewest matching pods, minDomains aside."""
         return self.counts.smallest_in
 
     @property
@@ -136,7 +140,7 @@ _VALUE = operator.attrgetter("value")
 
 
 class _Domains(NamedTuple):
-    """The domains of a constraint, and the counts of those that are eligible."""
+    """The domains of a constraint, and the counts of the eligible ones."""
 
     reports: tuple[DomainReport, ...]
     counts: ConstraintCounts
@@ -157,10 +161,10 @@ class SharedDomains:
 
 
 class _Group(NamedTuple):
-    """What constraints of one action are reported with.
+    """The context that constraints of one action share.
 
-    usable: bool (N,), nodes that pass everything but the spread constraints. keys: of all constraints of the action;
-    a node that lacks one of them is counted by none.
+    usable: bool (N,), nodes that meet all requirements but the spread constraints.
+    keys: of all constraints of the action; no constraint counts a node that lacks one of them.
     """
 
     cls: PodClass
@@ -184,15 +188,15 @@ def constraint_reports(
     profile: Optional[Profile] = None,
     shared: Optional[SharedDomains] = None,
 ) -> tuple[ConstraintReport, ...]:
-    """Return hard constraints as the plugin counted them, and soft ones counted the same way among themselves.
+    """Return hard constraints as the plugin counted them, and soft constraints, counted the same way.
 
     Args:
         cls: of the pod.
-        filtered: what the plugins say of it.
-        is_detailed: with the pods behind the counts, which takes the longer the more pods run.
-        refusing: the pod's requirements, to be named where they keep it out of a domain.
+        filtered: the plugins' results for the pod.
+        is_detailed: include the counted pods, which takes time in proportion to the number of running pods.
+        refusing: the pod's requirements, which are named if they keep it out of a domain.
         profile: its soft default constraints are included if a node fits; none without a profile.
-        shared: where reports of equal domains are looked up, unless they are detailed.
+        shared: a cache of reports of equal domains, used unless they are detailed.
     """
     if filtered.rejection is not None:
         return ()

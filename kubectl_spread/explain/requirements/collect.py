@@ -1,14 +1,13 @@
 """The requirements of a pod, one by one.
 
-A plugin stops at its first reason, and the framework at the first plugin. Here every requirement is asked about
-every node, so that what would fail next is seen too. The requirements of a plugin leave together exactly the nodes
-that the plugin leaves; a cordon stands for NodeUnschedulable and for the taint that comes with it, a claim for
-VolumeBinding and VolumeZone.
+A plugin stops at its first reason, and the framework at the first plugin. Here every requirement is evaluated for every
+node, so that the next failures are visible, too. The requirements of a plugin together leave exactly the nodes that
+the plugin leaves. A cordon covers NodeUnschedulable and its taint; a claim covers VolumeBinding and VolumeZone.
 
-What a requirement refuses is worked out with the whole pod. Three things are held as the whole pod decides them, for
-the scheduler has no answer about a part of it: which nodes and pods a spread constraint counts (with the node
-affinity, the tolerations and the keys of all hard constraints), which pods satisfy its affinity to pods (those that
-match all of its terms), and what pods nominated to a node would leave of it.
+Each requirement is evaluated with the whole pod, because the scheduler has no answer for a part of a pod. This concerns
+three things. The node affinity, the tolerations and the keys of all hard constraints decide which nodes and pods a
+spread constraint counts. All affinity terms together decide which pods satisfy the affinity. Pods that are nominated
+to a node reduce its capacity.
 """
 
 from __future__ import annotations

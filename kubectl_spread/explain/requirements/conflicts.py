@@ -1,18 +1,18 @@
 """The smallest sets of requirements that leave no node.
 
 Each node is refused by a set of requirements, and a conflict must contain one of them for every node: the conflicts
-are the minimal hitting sets of those rows. They are found size by size, each once, by the search of Murakami and Uno
-(MMCS, https://arxiv.org/abs/1102.3813): take a row that nothing chosen hits, try each of its requirements, and give
-up where a requirement chosen before no longer hits a row that no other hits.
+are the minimal hitting sets of those rows. The search of Murakami and Uno (MMCS,
+https://arxiv.org/abs/1102.3813) finds them size by size, each once. It takes a row that no chosen requirement hits, and
+tries each of its requirements. It gives up once an earlier choice is the only hit of no row.
 
         rows          {cpu, zone} {zone, taint} {cpu}
         choose cpu    ----------- left: {zone, taint}
           zone        hits {zone, taint}: a conflict {cpu, zone}
           taint       hits {zone, taint}: a conflict {cpu, taint}
 
-There can be as many of them as there are subsets. The search stops after `MAX_STEPS`, and says so; smaller sets are
-then complete, and of the largest size that was looked at some are there. Where it has not come to any set by then, one
-is made by leaving out of all requirements what is not needed.
+The number of conflicts can be exponential. The search stops after `MAX_STEPS`, and reports that. All smaller sets are
+then complete, but sets of the largest visited size may be missing. If it found no set at all, it removes superfluous
+requirements from the set of all, until the rest is a conflict.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ MAX_COUNTED = 1_000
 
 
 class Conflict(NamedTuple):
-    """Requirements that no node meets together, though any fewer of them some node does.
+    """Requirements that no node meets together. Each proper subset of them is met by some node.
 
-    `arithmetic` beside `requirements`: of each one why it refuses what those before it leave; empty where nobody
-    asked for words.
+    `arithmetic`: for each of the `requirements`, why it refuses the nodes that the earlier ones leave. It is empty
+    if the
+    caller needs no words.
     """
 
     requirements: tuple[Requirement, ...]
@@ -50,7 +51,7 @@ class Conflict(NamedTuple):
 class ConflictSets(NamedTuple):
     """Conflicts, the smallest first.
 
-    `more` sets were found but are left out; there may be others unless `is_complete`.
+    `more` further sets are left out. Unless `is_complete`, others may exist.
     """
 
     sets: tuple[Conflict, ...] = ()

@@ -42,10 +42,10 @@ class UnmetRequirement(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """Why no node fits.
+    """The reasons why no node fits.
 
-    narrowing: requirements that leave only the `decisive` nodes; none where every node is decisive. refusals: of the
-    decisive nodes, those of most nodes first; none where nothing is left to refuse.
+    narrowing: requirements that leave only the `decisive` nodes; empty if every node is decisive.
+    refusals: the refusals of the decisive nodes, the most frequent first; empty if no node is left to refuse.
     """
 
     narrowing: tuple[Requirement, ...]
@@ -54,7 +54,7 @@ class Cause(NamedTuple):
 
     @property
     def ids(self) -> frozenset[RequirementId]:
-        """The requirements that are named."""
+        """Return the requirements that are named."""
         return frozenset(item.id for item in (*self.narrowing, *(refusal.requirement for refusal in self.refusals)))
 
 
@@ -64,8 +64,8 @@ def causes(
     """Return the causes of the first conflict, and of the first conflict that remains after it is repaired.
 
     Args:
-        found: every requirement that some node does not meet, merged by their causes.
-        conflicts: sets of them that leave no node, the smallest first.
+        found: every requirement that some node does not meet, merged by cause.
+        conflicts: sets of requirements that leave no node, the smallest first.
         names: of the nodes.
         has_words: also say why nodes are refused; right until the next pod is bound.
     """

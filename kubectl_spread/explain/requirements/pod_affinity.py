@@ -1,7 +1,7 @@
 """Required pod affinity and anti-affinity, of the pod and of running pods.
 
-The pods that satisfy a pod's affinity are those that match all of its terms, and whether it may be the first of its
-group is decided by all of them too (`interpodaffinity`). Each term is a requirement of its own about their domains.
+A pod satisfies a pod's affinity if it matches all terms. All terms also decide whether the pod may be the first of its
+group (`interpodaffinity`). Each term is a separate requirement about the domains of these pods.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def of_classes(classes: Bools, columns: Columns) -> Indices:
 
 
 class _Domains(NamedTuple):
-    """Where some pods are, in the domains of a key.
+    """The domains of a key that have certain pods.
 
     codes: int32 (N,) of the key. has: bool (D + 1,), the last False.
     """
@@ -63,7 +63,7 @@ class _Domains(NamedTuple):
 
     @property
     def nodes(self) -> Bools:
-        """Bool (N,): nodes of the domains that have such a pod."""
+        """Return bool (N,): the nodes of the domains that have these pods."""
         return self.has[self.codes]
 
 
@@ -76,7 +76,7 @@ def _domains(key: str, pods: Indices, columns: Columns) -> _Domains:
 
 
 class _Rule(NamedTuple):
-    """One anti-affinity rule, and the pods behind it: indices into `bound_pods`."""
+    """An anti-affinity rule and the pods that define it: indices into `bound_pods`."""
 
     requirement: Requirement
     topology_key: str

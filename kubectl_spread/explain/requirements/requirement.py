@@ -1,4 +1,4 @@
-"""One condition that a node must meet before it can take a pod."""
+"""A condition that a node must meet before it can take a pod."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RequirementId = NewType("RequirementId", str)
 
 
 class RequirementKind(Enum):
-    """The origin of a requirement, and so what can be changed about it."""
+    """The origin of a requirement, which determines how it can be changed."""
 
     CONSTRAINT = "constraint"  # key: the topology key
     CORDON = "cordon"
@@ -42,14 +42,18 @@ class RequirementKind(Enum):
 
 
 class Requirement(NamedTuple):
-    """One condition that a node must meet.
+    """A condition that a node must meet.
 
-    allowed: bool (N,), the nodes that meet it. text: a name to display; nothing compares it. position: index of a
-    spread constraint, None for other kinds. at: index in the pod's own list (constraints, expressions, terms, ports,
-    volumes), if it has one. why: explains in one sentence, with numbers, why the nodes of a mask (bool (N,)) do not
-    meet it; valid until the next pod is bound. cause: equal for requirements with the same cause; empty if the cause
-    is its own. parts: the requirements that `causes.merged` made one of. taint: of kind TAINT, unless it stands for
-    taints of several keys.
+    allowed: bool (N,), the nodes that meet it.
+    text: a name for display; never compared.
+    position: index of a spread constraint, None for other kinds.
+    at: index in the pod's own list (constraints, expressions, terms, ports, volumes), if it has one.
+    why: returns one sentence, with numbers: why the nodes of a mask (bool (N,)) do not meet it. It is valid until
+    the next
+        pod is bound.
+    cause: equal for requirements with the same cause; empty if the cause is its own.
+    parts: the requirements that `causes.merged` merged into this one.
+    taint: of kind TAINT, unless the requirement covers taints of several keys.
     """
 
     plugin: str
@@ -66,12 +70,12 @@ class Requirement(NamedTuple):
 
     @property
     def arithmetic(self) -> str:
-        """The explanation for all nodes that do not meet it."""
+        """Return the explanation for all nodes that do not meet it."""
         return self.why(~self.allowed)
 
     @property
     def id(self) -> RequirementId:
-        """A name that stays the same as long as the pod does: `taint/dedicated=x:NoSchedule`, `constraint/0`."""
+        """Return a name that stays the same as long as the pod does: `taint/dedicated=x:NoSchedule`, `constraint/0`."""
         if self.parts:
             return RequirementId("+".join(part.id for part in self.parts))
         parts = (self.kind.value, "" if self.at is None else str(self.at), self.key)

@@ -1,4 +1,4 @@
-"""What a pod takes from a node: resources, a slot, ports, volumes."""
+"""Requirements for a node's capacity: resources, a slot, ports, volumes."""
 
 from __future__ import annotations
 

@@ -25,9 +25,9 @@ MOST_TAINTS = 24
 def health(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
     """Return one requirement for cordons, and one for each untolerated taint.
 
-    A cordoned node has `spec.unschedulable` and, from the node controller, a taint that says the same; they come and
-    go together and are one requirement. Every taint counts that the pod does not tolerate, not only the first of a
-    node. Of more than `MOST_TAINTS`, those that differ in their value alone are one.
+    A cordoned node has `spec.unschedulable` and an equivalent taint from the node controller. They come and go together
+    and are one requirement. Every untolerated taint counts, not only the first of a node. If there are more than
+    `MOST_TAINTS`, taints that differ only in their value are merged.
     """
     plugins = {verdict.plugin: verdict for verdict in filtered.plugin_results}
     columns = filtered.columns

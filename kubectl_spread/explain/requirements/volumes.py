@@ -1,4 +1,4 @@
-"""What the volumes of a pod ask of a node."""
+"""Requirements of a pod's volumes for a node."""
 
 from __future__ import annotations
 

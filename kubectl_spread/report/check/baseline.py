@@ -43,7 +43,7 @@ class Compared(NamedTuple):
 
 
 def read(source: SourceFile) -> Baseline:
-    """The baseline in a file.
+    """Return the baseline in a file.
 
     Raises:
         SourceError: the file holds something else.
@@ -89,7 +89,7 @@ def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[
 def render(
     findings: Iterable[Finding], path: str, *, before: Optional[Baseline], files: Iterable[str], is_whole: bool
 ) -> str:
-    """The text of a baseline at a path; what one from before knows of files that were not seen stays."""
+    """Return the text of a baseline at a path; what one from before knows of files that were not seen stays."""
     root = _root(path)
     counts = Counter(_identity(finding, root) for finding in findings if not finding.is_unreadable)
     seen = {_relative(name, root) for name in files}
@@ -101,7 +101,7 @@ def render(
 
 
 def _is_elsewhere(key: Identity, root: str, seen: set[str]) -> bool:
-    """Whether a known finding stands in a file that is there and was not seen, or came from standard input."""
+    """Return whether a known finding stands in a file that is there and was not seen, or came from standard input."""
     name = key[_FIELDS.index("file")]
     return name not in seen and (name.startswith("<") or os.path.exists(os.path.join(root, name)))
 
@@ -134,7 +134,7 @@ def _plain(key: Identity) -> dict[str, Any]:
 
 
 def _counts(document: Any) -> Optional[dict[Identity, int]]:
-    """The entries of a document; None where it is no baseline."""
+    """Return the entries of a document; None where it is no baseline."""
     if not isinstance(document, dict) or document.get("kind") != _KIND:
         return None
     entries = document.get("findings")

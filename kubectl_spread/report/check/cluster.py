@@ -57,7 +57,7 @@ def lines(running: Running, *, colour: bool) -> list[str]:
 
 
 def document(running: Running) -> dict[str, Any]:
-    """The same for a CheckReport."""
+    """Return the same for a CheckReport."""
     return {
         "pending": [
             {

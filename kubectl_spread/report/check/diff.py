@@ -22,7 +22,7 @@ Opcode = tuple[str, int, int, int, int]  # as difflib has it
 
 
 def render(before: SourceFile, text: str, *, colour: bool) -> str:
-    """The diff of one file, with the line ends of the file."""
+    """Return the diff of one file, with the line ends of the file."""
     old, new = _lines(before.text), _lines(text)
     if old == new:
         return ""
@@ -83,7 +83,7 @@ def _merged(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
 
 
 def _anchors(old: list[str], new: list[str]) -> list[tuple[int, int]]:
-    """The most lines that each text has once, in the same order in both."""
+    """Return the most lines that each text has once, in the same order in both."""
     counts, new_counts = Counter(old), Counter(new)
     new_places = {line: at for at, line in enumerate(new) if new_counts[line] == 1}
     pairs = [(at, new_places[line]) for at, line in enumerate(old) if counts[line] == 1 and line in new_places]
@@ -104,7 +104,7 @@ def _anchors(old: list[str], new: list[str]) -> list[tuple[int, int]]:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines as `patch` sees them: nothing but a line feed ends one."""
+    """Return the lines as `patch` sees them: nothing but a line feed ends one."""
     return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
 
 

@@ -12,7 +12,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def render(report: CheckReport) -> str:
-    """A command for each finding, for each workload with pods that are not placed, and for whatever was not read."""
+    """Return a command for each finding, each workload with unplaced pods, and each unread input."""
     lines = [_finding(finding) for finding in report.findings]
     if report.placements or report.running is not None or report.unread:
         from kubectl_spread.report.check.troubles import troubles  # numpy: 80 ms
@@ -37,7 +37,7 @@ def _finding(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    """A value as the runner reads it; of what a terminal would obey, line breaks alone stay."""
+    """Return a value as the runner reads it; of what a terminal would obey, line breaks alone stay."""
     escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return safe(escaped)
 

@@ -18,7 +18,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 
 def render(report: CheckReport) -> str:
-    """A JSON list with an entry for each finding."""
+    """Return a JSON list with an entry for each finding."""
     digests = fingerprints(report.findings)
     return json.dumps([_entry(*pair) for pair in zip(report.findings, digests, strict=True)], indent=2)
 

@@ -43,7 +43,7 @@ def render_lines(report: CheckReport) -> str:
 
 
 def check_report(report: CheckReport) -> dict[str, Any]:
-    """A CheckReport."""
+    """Return a CheckReport."""
     return {
         "apiVersion": API_VERSION,
         "kind": "CheckReport",
@@ -154,7 +154,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
 
 
 def _evicted(eviction: EvictedPod) -> dict[str, Any]:
-    """A pod that preemption evicts, and the one that its controller creates in its place."""
+    """Return a pod that preemption evicts, and the one that its controller creates in its place."""
     again = eviction.again
     return {
         "pod": eviction.pod.key,

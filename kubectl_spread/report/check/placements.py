@@ -108,7 +108,7 @@ def _not_predicted(placement: Placement) -> list[str]:
 
 
 def blocked_by(pending: PendingPod) -> list[str]:
-    """The requirements in the smallest conflict that keeps a pod Pending."""
+    """Return the requirements in the smallest conflict that keeps a pod Pending."""
     found = pending.explanation.conflicts
     return [requirement.text for requirement in found[0].requirements] if found else []
 

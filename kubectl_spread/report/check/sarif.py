@@ -59,7 +59,7 @@ def _rule(rule: RuleMeta) -> dict[str, Any]:
 
 
 def _invocation(report: CheckReport) -> dict[str, Any]:
-    """Whether all was read, and what was not; pods that are not placed or not created are no results, but told."""
+    """Return whether all inputs were read, with notes on unread inputs and on pods without a node."""
     notes: list[dict[str, Any]] = [
         {"level": "error", "message": {"text": error.message}, "locations": [{"physicalLocation": _file(error.source)}]}
         for error in report.errors
@@ -135,7 +135,7 @@ def _physical(place: Place) -> dict[str, Any]:
 
 
 def _file(name: str) -> dict[str, Any]:
-    """A file relative to where the program runs, the root of the repository as a rule; outside of it as it is."""
+    """Return a file relative to the working directory, usually the repository's root; other files unchanged."""
     path = os.path.relpath(name).replace(os.sep, "/")
     if path.startswith("../"):
         return {"artifactLocation": {"uri": _quoted(os.path.abspath(name).replace(os.sep, "/"))}}

@@ -136,7 +136,7 @@ def _refused(found: Cause, *, which: bool) -> str:
 
 
 def _reasons(found: Cause, *, is_alone: bool = False) -> str:
-    """Every reason, with the number of nodes where it does not refuse all: `A (why) and by B (why)`."""
+    """Return every reason, with the number of nodes where it does not refuse all: `A (why) and by B (why)`."""
     if is_alone and len(found.refusals) == 1:
         (only,) = found.refusals
         return f"{safe(only.requirement.text)}{f': {safe(only.why)}' if only.why else ''}"

@@ -105,7 +105,7 @@ def _minimum(report: ConstraintReport) -> Iterator[str]:
 
 
 def _held(report: ConstraintReport) -> Iterator[str]:
-    """The domains at the minimum, by what keeps the pod out of them."""
+    """Yield the domains at the minimum, by what keeps the pod out of them."""
     text = f"global minimum {report.global_minimum}, in "
     for holder in report.held_by[:_MOST_LINES]:
         where = _values(holder.domains)
@@ -144,9 +144,9 @@ def _domain_table(report: ConstraintReport, width: Optional[int]) -> list[str]:
 
 
 def shown(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
-    """All where there are few; else the emptiest that fit and the emptiest usable ones that do not, half of each.
+    """Return all domains if there are few; else half the emptiest that fit, half the emptiest usable that do not.
 
-    Where there are not so many of one, there are more of the other, and then of the rest.
+    If one half has too few domains, the other half grows, and then the remaining domains follow.
     """
     if len(domains) <= _MOST_DOMAINS:
         return domains
@@ -213,7 +213,7 @@ def _grouped(reasons: list[tuple[str, Reasons]]) -> list[tuple[Reasons, list[str
 
 
 def _pods(report: ConstraintReport) -> Iterator[str]:
-    """The pods behind the counts, and those that match and do not count."""
+    """Yield the pods behind the counts, and those that match and do not count."""
     yield from _behind(report)
     yield from _also(report)
     yield from _terminating(report)
@@ -317,5 +317,5 @@ def _leaving(pod: TerminatingPod) -> str:
 
 
 def selector_text(selector: Selector) -> str:
-    """A selector as kubectl writes it."""
+    """Return a selector as kubectl writes it."""
     return safe(wording.selector_text(selector))

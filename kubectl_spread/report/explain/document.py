@@ -40,7 +40,7 @@ def explanations(items: Iterable[PodReport]) -> dict[str, Any]:
 
 
 def explanation(report: PodReport) -> dict[str, Any]:
-    """An Explanation."""
+    """Return an Explanation."""
     item, searched = report.explanation, report.suggestions or Suggestions()
     pod = item.pod
     return {

@@ -56,7 +56,7 @@ def _counts(ranges: Mapping[str, CountRange], *, most: int) -> str:
 
 
 def _skew(constraint: ConstraintForecast) -> str:
-    """Whether the rule, which is none for the scheduler if it is soft, holds at the end."""
+    """Return whether the rule, which is none for the scheduler if it is soft, holds at the end."""
     skew, most = constraint.skew, constraint.max_skew
     if skew.most <= most:
         return f"skew {_text(skew)}, within maxSkew {most}"
@@ -70,7 +70,7 @@ def _text(pods: CountRange) -> str:
 
 
 def document(forecast: Forecast) -> dict[str, Any]:
-    """The JSON object `forecast`."""
+    """Return the JSON object `forecast`."""
     return {
         "workload": forecast.workload.key,
         "replicas": forecast.replicas,

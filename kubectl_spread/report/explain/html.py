@@ -109,7 +109,7 @@ def _block(block: Block) -> dict[str, Any]:
 
 
 def _shown(account: ConstraintReport, told: dict[str, Any]) -> list[dict[str, Any]]:
-    """The documents of the domains that are worth a line."""
+    """Return the documents of the domains that are worth a line."""
     by_value = {domain["value"]: domain for domain in told["domains"]}
     return [by_value[domain.value] for domain in constraints.shown(account.domains)]
 

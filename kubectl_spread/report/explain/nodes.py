@@ -34,7 +34,7 @@ class NodeGroup(NamedTuple):
 
 
 def groups(explanation: Explanation) -> list[NodeGroup]:
-    """The nodes that do not fit, the largest group first."""
+    """Return the nodes that do not fit, the largest group first."""
     failing: dict[str, list[int]] = {name: [] for name in explanation.node_names}
     for at, requirement in enumerate(explanation.requirements):
         for name, allowed in zip(explanation.node_names, requirement.allowed.tolist(), strict=True):
@@ -53,7 +53,7 @@ def groups(explanation: Explanation) -> list[NodeGroup]:
 
 
 def lines(explanation: Explanation, style: Style) -> list[str]:
-    """How many fit, and the groups of those that do not."""
+    """Return how many fit, and the groups of those that do not."""
     feasible = explanation.diagnosis.feasible
     total = len(explanation.node_names)
     out = [f"Nodes: {len(feasible)} of {total} fit"]

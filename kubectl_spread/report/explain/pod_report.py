@@ -36,7 +36,7 @@ class PodReport(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Whether nothing keeps the pod from its node, or from staying there until it has ended.
+        """Return whether nothing keeps the pod from its node, or from staying there until it has ended.
 
         Nor any other pod that waits beside it, where it is one of a workload.
         """

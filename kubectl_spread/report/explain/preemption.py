@@ -104,7 +104,7 @@ def _elsewhere(found: Elsewhere) -> str:
 
 
 def document(found: PreemptionReport) -> dict[str, Any]:
-    """The JSON object `preemption`."""
+    """Return the JSON object `preemption`."""
     return {
         "notEligible": found.not_eligible,
         "node": found.node,

@@ -177,7 +177,7 @@ def standing_lines(standing: BoundPodReport, node: str, *, width: int = 120, wid
 
 
 def standing_blocks(standing: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[Block]:
-    """A bound pod: what holds of it today, and where it would go.
+    """Return a bound pod: what holds of it today, and where it would go.
 
     The accounts of its constraints are told by `report.constraints`.
     """
@@ -233,7 +233,7 @@ def _skew(skew: SkewNow) -> str:
 
 
 def document(scores: ScoreTable) -> dict[str, Any]:
-    """The parts of the JSON document: `scores`, `hosts`, `decision`, `softConstraints`, `scoreError`."""
+    """Return the parts of the JSON document: `scores`, `hosts`, `decision`, `softConstraints`, `scoreError`."""
     return {
         "scores": {
             row.node: {**dict(zip(scores.plugins, row.points, strict=True)), "total": row.total} for row in scores.rows
@@ -292,7 +292,7 @@ def _soft_document(vote: Optional[SoftVote]) -> Optional[dict[str, Any]]:
 
 
 def standing_document(standing: BoundPodReport) -> dict[str, Any]:
-    """The JSON object `standing` of a bound pod; its scores have their own place."""
+    """Return the JSON object `standing` of a bound pod; its scores have their own place."""
     return {
         "ifScheduledNow": standing.again.value,
         "unknown": "" if standing.unknown is None else unknown_words(standing.unknown),

@@ -25,7 +25,7 @@ _EMPTY = '""'  # a label without a value
 
 
 def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list[str]:
-    """The suggestions, the best first; commands are never broken."""
+    """Return the suggestions, the best first; commands are never broken."""
     if not suggestions.items:
         return none_lines(suggestions)
     out: list[str] = []
@@ -41,7 +41,7 @@ def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list
 
 
 def _more(suggestions: Suggestions, width: int) -> list[str]:
-    """How many more there are, and how to see them."""
+    """Return how many more there are, and how to see them."""
     more = suggestions.verified - len(suggestions.items)
     if more <= 0:
         return []
@@ -93,7 +93,7 @@ def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[st
 
 
 def title(item: Suggestion) -> str:
-    """A title that moves no cursor, with a capital letter."""
+    """Return a title that moves no cursor, with a capital letter."""
     text = safe(item.title)
     return text[:1].upper() + text[1:]
 

@@ -47,7 +47,7 @@ _WITH_NODES = (
 
 
 def text(reports: Iterable[PodReport], style: Style) -> str:
-    """All answers of one run; the pods of a workload come under one headline."""
+    """Return all answers of one run; the pods of a workload come under one headline."""
     blocks: list[str] = []
     headed: set[object] = set()
     for report in reports:
@@ -83,7 +83,7 @@ def lines(report: PodReport, style: Style) -> list[str]:
 
 
 def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
-    """The evidence, each part with its heading."""
+    """Yield the evidence, each part with its heading."""
     explanation = report.explanation
     if report.node is not None:
         yield nodes.one_node_lines(report.node, style)
@@ -212,7 +212,7 @@ def _message(report: PodReport, style: Style) -> list[str]:
 
 
 def _reported(reported: ReportedMessage, comparison: MessageComparison, style: Style) -> list[str]:
-    """The message in the cluster beside that of now."""
+    """Return the message in the cluster beside that of now."""
     out = []
     for line in reported_message.sentences(reported, comparison):
         out += table.wrapped(line, style.width)

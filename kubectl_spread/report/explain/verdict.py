@@ -44,7 +44,7 @@ _MOST_SENTENCES = 2
 
 
 def sentence(explanation: Explanation) -> str:
-    """The verdict on one pod."""
+    """Return the verdict on one pod."""
     told = _SENTENCES.get(explanation.verdict, _pending)
     return f"Pod {safe(explanation.pod.key)} {told(explanation)}"
 

@@ -17,7 +17,7 @@ from kubectl_spread.simulate.status import WorkloadStatus
 def status_report(
     statuses: Iterable[WorkloadStatus], errors: Iterable[SourceError] = (), unread: Iterable[Unread] = ()
 ) -> dict[str, Any]:
-    """A StatusReport."""
+    """Return a StatusReport."""
     return {
         "apiVersion": API_VERSION,
         "kind": "StatusReport",

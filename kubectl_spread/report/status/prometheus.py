@@ -58,7 +58,7 @@ _OF_WORKLOADS: tuple[tuple[str, str, Callable[[WorkloadStatus], int]], ...] = (
 
 
 def text(statuses: Iterable[WorkloadStatus]) -> str:
-    """Every metric, its samples together; the text ends with a line break."""
+    """Return every metric, its samples together; the text ends with a line break."""
     return "".join(f"{line}\n" for line in _lines(list(statuses)))
 
 

@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 
 def header(*, has_namespace: bool, is_wide: bool) -> tuple[str, ...]:
-    """The names of the columns."""
+    """Return the names of the columns."""
     columns: tuple[str, ...] = ("NAME", "KEY", "MAXSKEW", "WHEN", "DOMAINS", "COUNTS", "SKEW", "STATUS")
     if is_wide:
         columns += ("PODS", "SELECTOR", "SINCE", "REASON")
@@ -39,7 +39,7 @@ def header(*, has_namespace: bool, is_wide: bool) -> tuple[str, ...]:
 
 
 def rows(statuses: Iterable[WorkloadStatus], *, has_namespace: bool, is_wide: bool) -> list[Row]:
-    """A line for each constraint, and one for a workload that has none."""
+    """Return a line for each constraint, and one for a workload that has none."""
     found = []
     for status in statuses:
         name = f"{status.key.kind.lower()}/{status.key.name}"

@@ -137,7 +137,7 @@ class _Nested(NamedTuple):
 
 
 def problem(plain: Plain, *, strict: bool) -> Optional[decode.Problem]:
-    """Why the file does not decode, in one sentence, at the first place; unknown fields only where it is `strict`."""
+    """Return the first decoding problem of the file, in one sentence. Unknown fields count only if `strict`."""
     found = decode.problems(plain, _CONFIGURATION)
     for item in found:
         if item.kind is decode.ProblemKind.TYPE:

@@ -1,7 +1,4 @@
-"""Why a pod found no node, and the sentence the scheduler writes about it.
-
-Source: pkg/scheduler/framework/types.go, Diagnosis, FitError.Error (v1.36.2).
-"""
+"""Reasons why a pod found no node, and the sentence in which the scheduler reports them."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ from kubectl_spread.scheduler.framework.plugin import NodeIndices
 
 
 class NodeValues:
-    """One number for each node, which depends on the node's requests alone, kept up to date.
+    """A number for each node, which depends on the node's requests alone, kept up to date.
 
-    Equal nodes have equal numbers, so a computed number is remembered by the requests it came from.
+    Equal nodes have equal numbers, so each computed number is cached by its requests.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ScoredTogether:
         self._sums = NodeValues(columns, tuple(watched.values()), self._compute)
 
     def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
-        """int64 (F,): the sum; raises what a part raises."""
+        """Return the sum, int64 (F,). Raise the error of a part that overflows."""
         sums: Int64s = self._sums.now()[feasible]
         if any([state.overflows for _, state in self._weighted]):  # noqa: C419 (perf: a list is faster)
             for _, state in self._weighted:

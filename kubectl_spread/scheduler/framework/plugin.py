@@ -2,7 +2,7 @@
 
 Upstream asks a plugin about one node at a time. Here a plugin answers for all nodes at once, with bits and arrays.
 This is the one deliberate departure from the framework's interface, and it makes a cycle a handful of array
-operations. A plugin keeps a state for each pod class. The state syncs with the bound pods when it is asked, so that
+operations. A plugin keeps a state for each pod class. The state syncs with the bound pods on each use, so that
 replicas share the work and other classes cost nothing.
 
 Source: staging/src/k8s.io/kube-scheduler/framework/interface.go (v1.36.2).
@@ -53,11 +53,11 @@ class FilterState(Protocol):
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """What the bits mean."""
+        """Return the reason of each bit, in order."""
 
     @property
     def node_names(self) -> Optional[frozenset[str]]:
-        """The names of the only nodes worth filtering; None for all."""
+        """Return the names of the only nodes worth filtering; None for all."""
 
     def fits(self) -> Bools:
         """Bool (N,): whether the bits of a node are 0, now. The array is the state's own: do not write to it."""
@@ -106,7 +106,7 @@ class ScorePlugin(Protocol):
         """Upstream's name."""
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
-        """Prepare what does not depend on the feasible nodes."""
+        """Prepare the part of the score that does not depend on the feasible nodes."""
 
 
 class SkippedScore:
@@ -131,11 +131,11 @@ class ByNode(Protocol):
 
     @property
     def watched(self) -> Sequence[Int64s]:
-        """Every array (N,) that a score depends on."""
+        """Return every array (N,) that a score depends on."""
 
     @property
     def overflows(self) -> bool:
-        """Whether a score that was computed is out of range, so that `score` may raise."""
+        """Return whether a score that was computed is out of range, so that `score` may raise."""
 
     def compute(self, nodes: NodeIndices) -> Int64s:
         """int64 (F,): the scores of some nodes, now."""

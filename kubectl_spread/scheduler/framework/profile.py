@@ -17,7 +17,7 @@ class WeightedPlugin(NamedTuple):
 
 
 class Extender(NamedTuple):
-    """A webhook that the scheduler asks; about every pod, or those that request one of its `resources`."""
+    """A webhook that the scheduler calls, for every pod or for pods that request one of its `resources`."""
 
     url: str
     resources: frozenset[str] = frozenset()
@@ -28,8 +28,8 @@ class Profile(NamedTuple):
 
     pre_filter: plugins in the order of the PreFilter point. filter_order: names in the order of the Filter point.
     pre_score: plugins that prepare to score but do not; preparing can fail. post_filter: names in order.
-    percentage_of_nodes_to_score: 0 adapts to the number of nodes. foreign: plugins that are not kube-scheduler's own.
-    release: whose behaviour is followed.
+    percentage_of_nodes_to_score: 0 adapts to the number of nodes. foreign: plugins that are not part of kube-scheduler.
+    release: the release to follow.
     """
 
     scheduler_name: str
@@ -46,10 +46,10 @@ class Profile(NamedTuple):
 
     @property
     def minor(self) -> int:
-        """The minor version of the release."""
+        """Return the minor version of the release."""
         return self.release.minor
 
     @property
     def labels_topology(self) -> bool:
-        """Whether pods get the zone and region labels of their node."""
+        """Return whether pods get the zone and region labels of their node."""
         return TOPOLOGY_LABELS.of(self.release)

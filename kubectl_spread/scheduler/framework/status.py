@@ -20,9 +20,9 @@ class Code(Enum):
 
 
 class Reason(NamedTuple):
-    """Why a node is out; bit i of a plugin's filter result stands for its i-th reason.
+    """A reason why a node is rejected; bit i of a plugin's filter result means its i-th reason.
 
-    Where upstream gives one text two codes (does not fit now, can never fit), there are two reasons.
+    If upstream uses one text with two codes (does not fit now, can never fit), there are two reasons.
     """
 
     text: str
@@ -30,7 +30,7 @@ class Reason(NamedTuple):
 
 
 class Status(NamedTuple):
-    """What one plugin said of one node."""
+    """The result of one plugin for one node."""
 
     code: Code
     plugin: str

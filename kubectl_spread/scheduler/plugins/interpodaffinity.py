@@ -48,7 +48,7 @@ REASONS = (
 
 
 class _Reasons(NamedTuple):
-    """The reasons of a release, and the bits that stand for each rule that a node can break."""
+    """The reasons of a release, and the bits of each rule that a node can break."""
 
     reasons: tuple[Reason, ...]
     affinity: int
@@ -219,7 +219,7 @@ class _ByClass:
 
 
 class _Effect(NamedTuple):
-    """What one pod of a class does to the filter's tables: topology keys."""
+    """The effect of one pod of a class on the filter's tables: topology keys."""
 
     existing_anti_affinity: tuple[str, ...]
     affinity: tuple[str, ...]
@@ -327,7 +327,7 @@ class _FilterState:
             self._anti_affinity.add(key, nodes, sign)
 
     def _effect(self, existing: PodClass) -> _Effect:
-        """Return what one pod adds to the tables. Terminating pods count, unlike in PodTopologySpread."""
+        """Return the topology keys that one pod adds to the tables, even if it is terminating."""
         against = tuple(
             term.topology_key
             for term in existing.pod_anti_affinity

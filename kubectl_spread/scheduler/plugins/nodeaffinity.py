@@ -86,7 +86,7 @@ def _bits(labels: dict[str, str], name: str, added: NodeRequirement, own: NodeRe
 
 class _ScoreState:
     def __init__(self, preferred: tuple[PreferredTerm, ...], columns: Columns, *, skips: bool) -> None:
-        """An empty preference, and one of weight 0, is passed over; it does not match everything."""
+        """Score the terms; skip an empty preference and a preference of weight 0, which do not match everything."""
         self._skips = skips and not preferred
         terms = [item for item in preferred if item.weight and not item.term.is_empty]
         self._invalid = any(not item.term.is_valid for item in terms)
@@ -107,7 +107,7 @@ class _ScoreState:
 def _named_nodes(terms: Optional[tuple[NodeSelectorTerm, ...]], *, all_conflict: bool) -> Optional[frozenset[str]]:
     """Return the nodes that the terms name; None if a term names none, so that every node is a candidate.
 
-    Without `all_conflict` the first term that leaves no node ends the search, and so nothing is left.
+    Without `all_conflict` the first term that leaves no node ends the search, and the result is empty.
     """
     if not terms:
         return None

@@ -38,7 +38,7 @@ class Constraint(NamedTuple):
 
 
 def known_fields(constraint: TopologySpreadConstraint, release: Release) -> TopologySpreadConstraint:
-    """Return a constraint as a release sees it: what it does not know is dropped in silence."""
+    """Return a constraint as a release sees it, without the fields that the release silently drops."""
     if not behaviours.MIN_DOMAINS.of(release):
         constraint = constraint._replace(min_domains=None)
     if not behaviours.INCLUSION_POLICIES.of(release):
@@ -59,10 +59,10 @@ def filter_topology_spread_constraints(
 def effective_selector(
     constraint: TopologySpreadConstraint, labels: dict[str, str], release: Release = LATEST
 ) -> Selector:
-    """Return labelSelector with those matchLabelKeys that the pod has; keys it lacks are ignored.
+    """Return labelSelector with the matchLabelKeys that the pod has; keys that it lacks are ignored.
 
-    The API server writes the keys into the selector when it creates a pod, and the scheduler adds them again from
-    the pod's labels of the moment: a stored pod whose label changed since matches nothing.
+    The API server writes the keys into the selector when it creates a pod. The scheduler adds them again from the pod's
+    current labels. So the selector of a stored pod whose label changed matches nothing.
     """
     selector = compiled(constraint.label_selector)
     if selector.is_empty and not behaviours.EMPTY_SELECTOR_COUNTS_NONE.of(release):

@@ -3,8 +3,8 @@
 A node passes a constraint when `match_num + self_match_num - min_match_num <= max_skew`.
 
 Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, calPreFilterState, Filter (v1.36.2).
-Difference: upstream keeps the two smallest domains of each constraint (criticalPaths) and updates them; here the
-minimum is taken anew once no domain has it any more, which gives the same number as long as one node changes at a time.
+Difference: upstream keeps the two smallest domains of each constraint (criticalPaths) and updates them. Here the
+minimum is recomputed once no domain has it. The number is the same if one node changes at a time.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class DomainCounts:
         included: Bools,
         eligible_nodes: Optional[Bools] = None,
     ) -> None:
-        """`eligible_nodes`: the nodes whose domains are eligible, where they are not all that are counted."""
+        """Count matching pods. `eligible_nodes`: the nodes whose domains are eligible, if not all counted nodes."""
         self.constraint = constraint
         self.topology: Topology = columns.topology(constraint.topology_key)
         self.included = included
@@ -99,12 +99,12 @@ class DomainCounts:
 
     @property
     def smallest_match_num(self) -> int:
-        """The least matching pods of an eligible domain, minDomains aside."""
+        """Return the least matching pods of an eligible domain, minDomains aside."""
         return int(self._match_num.min()) if self.domains_num else MAX_INT32
 
     @property
     def min_match_num(self) -> int:
-        """What a node's domain is compared with: 0 when there are fewer domains than minDomains."""
+        """Return the number that a node's domain is compared with: 0 if there are fewer domains than minDomains."""
         return 0 if self.is_below_min_domains else self.smallest_match_num
 
     def sync(self) -> None:
@@ -210,16 +210,17 @@ def soft_counts(
 ) -> tuple[DomainCounts, ...]:
     """Count the pod's soft constraints as scoring does, in the form of hard ones.
 
-    Scoring looks at the domains of feasible nodes only; where no node is feasible nothing is scored, and the domains
-    of all counted nodes are returned.
+    Scoring looks only at the domains of feasible nodes. Without a feasible node there is no scoring; then return the
+    domains of all counted nodes.
 
     Args:
         pod_class: of the pod.
         columns: of the cluster.
         feasible: bool (N,).
-        defaults: what counts where the pod has no constraints.
-        require_all: whether a node must have the keys of all of them to be counted; not so for the built-in defaults.
-        release: whose behaviour is followed.
+        defaults: the constraints of a pod without own constraints.
+        require_all: whether a node must have the keys of all constraints to be counted; False for the built-in
+            defaults.
+        release: the release to follow.
     """
     constraints = defaults
     if pod_class.constraints:
@@ -249,7 +250,7 @@ def _hard_counts(
 
 
 class PreFilterState:
-    """Counts per domain of every hard constraint."""
+    """Matching-pod counts of every hard constraint, per domain."""
 
     node_names = None
 
@@ -299,10 +300,12 @@ class PreFilterState:
         return bits
 
     def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
-        """Source: filtering.go, updateWithPod, Filter.
+        """Filter a node after removing and adding pods.
 
-        Like upstream, the change looks neither at deletionTimestamp nor at whether the selector is empty: removing a
-        terminating pod takes away one that was never counted.
+        Like upstream, ignore deletionTimestamp and empty selectors: removing a terminating pod subtracts an
+        uncounted pod.
+
+        Source: filtering.go, updateWithPod, Filter.
         """
         for at, counts in enumerate(self.counts):
             counts.sync()
@@ -314,7 +317,7 @@ class PreFilterState:
         return 0
 
     def _matching(self, at: int, pods: Sequence[Pod]) -> int:
-        """Count the pods that a constraint's selector matches, which is tested once for each class."""
+        """Count the pods that a constraint's selector matches. Test the selector once per class."""
         known, selector = self._matched[at], self.counts[at].constraint.selector
         number = 0
         for pod in pods:

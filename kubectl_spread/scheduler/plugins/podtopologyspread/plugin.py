@@ -63,7 +63,7 @@ class PodTopologySpread:
 
     @property
     def configured_defaults(self) -> Optional[tuple[TopologySpreadConstraint, ...]]:
-        """The configured default constraints; None for the built-in ones."""
+        """Return the configured default constraints; None for the built-in ones."""
         return self._args.default_constraints
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip]:

@@ -39,10 +39,10 @@ _FEW_COUNTS = 64  # different ones, up to which one at a time is faster than all
 
 
 class RawScore(NamedTuple):
-    """What one constraint says of the nodes that are scored, before its scores are added to those of the others.
+    """Scores of one constraint for the scored nodes, before the scores of all constraints are added.
 
-    matching: int64 (F,), matching pods in the domain of each. scores: float64 (F,), the lower the better. domains: how
-    many there are.
+    matching: int64 (F,), matching pods in the domain of each. scores: float64 (F,), the lower the better. domains:
+    their number.
     """
 
     constraint: Constraint
@@ -52,7 +52,7 @@ class RawScore(NamedTuple):
 
 
 class PreScoreState:
-    """The soft constraints of one pod class, with what they count."""
+    """Soft constraints of one pod class, with their matching-pod counts."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ def _normalized(raw: T, least: int, most: int) -> T:
 
 
 class _ScoredConstraint:
-    """One constraint: matching pods of each domain, or for the hostname key of each node itself."""
+    """A constraint with its matching pods per domain, or per node for the hostname key."""
 
     def __init__(
         self, constraint: Constraint, pod_class: PodClass, columns: Columns, keyed: Bools, *, rounds: bool
@@ -165,11 +165,11 @@ class _ScoredConstraint:
 
     @property
     def is_by_count(self) -> bool:
-        """Whether every node has a domain, so that domains with as many pods score alike."""
+        """Return whether every node has a domain, so that domains with as many pods score alike."""
         return self._all_have_key
 
     def normalized(self, nodes: NodeIndices) -> Int64s:
-        """int64 (F,): the final scores where there is no other constraint, worked out count by count."""
+        """Return the final scores if there is no other constraint, int64 (F,). Compute them once per distinct count."""
         self._sync()
         if self._by_node:
             counts = self._counter.counts[nodes]

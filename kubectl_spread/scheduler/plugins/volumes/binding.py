@@ -107,7 +107,7 @@ def _problem(volume: PodVolume, key: ObjectKey, claim: Optional[Claim], release:
 
 
 class _Found(NamedTuple):
-    """What a node offers to unbound claims: matched volumes, claims to make a volume for, or a reason (bits)."""
+    """The options of a node for unbound claims: matched volumes, claims to provision, or a reason (bits)."""
 
     bits: int
     matched: tuple[tuple[Claim, Volume], ...] = ()
