@@ -1,1 +1,1 @@
-"""What controllers and the scheduler make of a cluster over time."""
+"""Simulation of controllers and the scheduler over time."""

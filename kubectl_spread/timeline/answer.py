@@ -1,4 +1,4 @@
-"""What became of a cluster: steady states in the terms of its objects, and how they came about."""
+"""Outcomes of a simulation: steady states in terms of the cluster's objects, with their traces."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kubectl_spread.timeline.world import World
 
 
 class PodState(NamedTuple):
-    """A pod in a steady state; `node` is empty where it is Pending, `message` says why."""
+    """A pod in a steady state. If it is Pending, `node` is empty and `message` is the reason."""
 
     owner: Optional[OwnerKey]
     name: str
@@ -94,7 +94,10 @@ class Outcome:
         is_steady: bool = True,
         before: Optional[Outcome] = None,
     ) -> None:
-        """`before` is the outcome of the step before, from which this one came."""
+        """Read the outcome from a state.
+
+        `before` is the outcome of the previous step from which this one follows.
+        """
         self.before = before
         self._view = view
         self._path = path
@@ -107,7 +110,7 @@ class Outcome:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every workload is as it should be, and nothing is Pending or refused."""
+        """Return whether every workload is complete, and no pod is Pending or refused."""
         return (
             self.is_steady
             and not self.blocked
@@ -127,7 +130,7 @@ class Outcome:
         return tuple(pod for pod in self.pending if after[pod.owner] > before[pod.owner])
 
     def counts(self, key: OwnerKey, topology_key: str) -> dict[str, int]:
-        """Return how many pods of a workload each domain has; those on their way out are left out."""
+        """Return the number of a workload's pods per domain, without terminating pods."""
         return self._view.counts(self.state, key, topology_key)
 
     def cluster(self) -> Cluster:
@@ -147,7 +150,7 @@ class Outcome:
         return self._view.domains_of(self.state, topology_key)
 
     def trace(self) -> tuple[TraceEvent, ...]:
-        """Return what happened on the way, the shortest that was found."""
+        """Return the events on the shortest known path to this outcome."""
         return tuple(self._view.event(move) for move in self._path())
 
 
@@ -198,7 +201,7 @@ class View:
         )
 
     def name(self, pod: P, names: Optional[dict[object, list[str]]] = None) -> str:
-        """Return a pod's name; of a new pod whose name is drawn at random, that of its workload and `-*`."""
+        """Return a pod's name; for a new pod with a random name, its workload's name and `-*`."""
         known = self.world.names if names is None else names
         found = known.get((pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new))
         if not pod.is_new and found:
@@ -211,7 +214,7 @@ class View:
         return f"{key.name}-*"
 
     def number(self, rev: int) -> int:
-        """Return the number of a revision among those of its workload, from 1; 0 without one."""
+        """Return a revision's number in its workload, from 1; 0 if there is no revision."""
         if rev < 0:
             return 0
         owner = self.world.revisions[rev].owner
@@ -315,7 +318,7 @@ class View:
 
 
 def is_complete(world: World, state: State, owner: int) -> bool:
-    """Return whether what `kubectl rollout status` waits for has come."""
+    """Return whether `kubectl rollout status` would report success."""
     own = state.sets[owner]
     if isinstance(own, daemonset.DaemonSetState):
         return daemonset.is_complete(world, state, owner)
@@ -352,7 +355,7 @@ def skews(view: View, states: Iterable[State]) -> dict[tuple[OwnerKey, str], int
 
 
 class _Domains(NamedTuple):
-    """The values of a topology key, and that of each node."""
+    """Values of a topology key, in total and per node."""
 
     values: frozenset[str]
     of_node: dict[int, str]

@@ -1,4 +1,4 @@
-"""What has to be done for one cluster to become another."""
+"""Steps that turn one cluster into another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kubectl_spread.timeline import steps
 
 
 def steps_to(before: Cluster, after: Cluster) -> tuple[steps.Op, ...]:
-    """Return the steps, those that change the surroundings first."""
+    """Return the steps; changes of facts and nodes come before changes of workloads and pods."""
     return (
         *_facts(before, after),
         *_nodes(before, after),

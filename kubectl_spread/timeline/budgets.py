@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets: what each allows in a state.
+"""PodDisruptionBudgets and their status in a state.
 
 Source: pkg/controller/disruption/disruption.go, getExpectedPodCount, countHealthyPods, updatePdbStatus (v1.36.2).
 """
@@ -22,7 +22,7 @@ ALWAYS_ALLOW = "AlwaysAllow"
 
 
 class BudgetStatus(NamedTuple):
-    """What a budget's controller writes: healthy pods now, healthy pods wanted, and evictions allowed."""
+    """Status of a budget: pods that are healthy, pods that must be healthy, and evictions allowed."""
 
     budget: DisruptionBudget
     current_healthy: int
@@ -81,7 +81,7 @@ def _is_healthy(pod: Pod) -> bool:
 def _wanted(
     budget: DisruptionBudget, selected: list[P], others: list[Pod], *, world: World, state: State
 ) -> tuple[int, Optional[int]]:
-    """Return how many pods there should be, and how many of them healthy; None where the budget asks for nothing."""
+    """Return the expected and the healthy pods that a budget wants; None instead of the latter if it sets no limit."""
     least, most = budget.min_available, budget.max_unavailable
     if most is None and isinstance(least, int):
         return len(selected) + len(others), least

@@ -1,9 +1,9 @@
-"""Claims that StatefulSets make, and what schedulers and the volume controller make of claims.
+"""Claims that StatefulSets create, and their handling by schedulers and the volume controller.
 
 Source: pkg/controller/volume/persistentvolume/pv_controller.go; pkg/controller/statefulset/stateful_set_utils.go,
 getPersistentVolumeClaims (v1.36.2).
-Difference: a volume that a provisioner makes is reachable in the zone of the chosen node, or on that node alone where
-it has no zone.
+Difference: a provisioned volume is reachable from the zone of the chosen node. If the node has no zone, the volume is
+reachable from this node only.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def exists(draft: Draft, namespace: str, name: str) -> bool:
 
 
 def put(draft: Draft, namespace: str, name: str, value: str) -> None:
-    """Remember what became of a claim."""
+    """Record the state of a claim."""
     others = [item for item in draft.claims if item[:2] != (namespace, name)]
     draft.claims = tuple(sorted([*others, (namespace, name, value)]))
 
@@ -95,7 +95,7 @@ def is_made_at_once(world: World, namespace: str, name: str) -> bool:
 
 
 def delete(draft: Draft, namespace: str, name: str) -> None:
-    """Let a claim go; its volume keeps its data, and is nobody else's."""
+    """Delete a claim; its volume keeps its data and is not bound again."""
     key = ObjectKey(namespace, name)
     storage = storage_of(draft.world, draft.world.facts[draft.facts].cluster.storage, draft.claims)
     claim = storage.claims.get(key)

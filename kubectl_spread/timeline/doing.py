@@ -29,7 +29,7 @@ Slot = tuple[int, int, int, int, int, bool]  # what stays the same of a pod whil
 
 
 def slot(pod: P) -> Slot:
-    """Return what names a pod as long as it is where it is."""
+    """Return an identifier of a pod that is stable while the pod stays on its node."""
     return (pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new)
 
 

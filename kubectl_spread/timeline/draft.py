@@ -30,7 +30,7 @@ class Draft:
         self.moves: list[Move] = []
 
     def step(self) -> Step:
-        """Return what happened, and the state it led to."""
+        """Return the moves and the state after them."""
         return Step(tuple(self.moves), self.state())
 
     def state(self) -> State:
@@ -38,7 +38,7 @@ class Draft:
         return State(tuple(self.pods), tuple(self.sets), self.facts, self.todo, self.claims)
 
     def create(self, rev: int, ordinal: int = NO_ORDINAL, *, node: str = "") -> None:
-        """Let a controller create a pod; `node` is that of a DaemonSet's."""
+        """Create a pod for a controller; `node` is the node of a DaemonSet's pod."""
         made = self.world.revisions[rev]
         cls = self.world.cls_of(rev, ordinal, node)
         pod = P(made.owner, rev, ordinal, cls, PENDING, Stage.WAITING)
@@ -61,7 +61,7 @@ class Draft:
         self.moves.append(Move(EventKind.READY, pod, pod.node))
 
     def delete(self, pods: Iterable[P], kind: EventKind = EventKind.DELETED) -> None:
-        """Ask for the deletion of pods: one that has no node is gone at once."""
+        """Request the deletion of pods; a pod without a node is removed at once."""
         for pod in pods:
             if pod.end != Deletion.ALIVE:
                 continue

@@ -17,7 +17,7 @@ SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction su
 
 
 def refusal(world: World, state: State, pod: P) -> str:
-    """Return what the API server answers where a pod may not be evicted; empty where it may."""
+    """Return the API server's message if a pod may not be evicted; empty if it may."""
     if pod.stage in (Stage.WAITING, Stage.BOUND) or pod.end != Deletion.ALIVE:
         return ""
     found = budgets.matching(world, pod.cls, budgets.statuses(world, state))

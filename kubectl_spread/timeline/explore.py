@@ -20,11 +20,11 @@ _MOST_STEPS = 100_000  # of one run, after which it counts as endless
 
 
 class Exploration(NamedTuple):
-    """What a walk found.
+    """Result of a search.
 
-    steady: states in which nothing is left to happen. is_exhaustive: there are no others. states: how many were
-    visited. came_from: for each visited state the one before, along a shortest way. loops: a state that a random run
-    came back to for ever.
+    steady: states in which no further move is possible. is_exhaustive: there are no other steady states. states: number
+    of visited states. came_from: predecessor of each visited state on a shortest path. loops: states that a random run
+    repeats forever.
     """
 
     steady: tuple[State, ...]
@@ -44,15 +44,15 @@ def everything(
     deadline: Optional[float] = None,
     is_enough: Callable[[int], bool] = lambda _: False,
 ) -> Exploration:
-    """Visit every state, nearest first, until there are no more or a limit is reached.
+    """Visit every state in breadth-first order, until there are no more or a limit is reached.
 
     Args:
-        moves: what may happen.
-        starts: where to begin.
-        canonical: the state that stands for all that are the same but for interchangeable nodes.
-        max_states: how many states are visited at most.
+        moves: possible moves.
+        starts: initial states.
+        canonical: returns one representative for states that differ in interchangeable nodes only.
+        max_states: maximum number of visited states.
         deadline: a `time.monotonic()` at which to stop.
-        is_enough: is told how many states were visited, and says whether to stop.
+        is_enough: is called with the number of visited states; returns whether to stop.
     """
     came_from: dict[State, Optional[State]] = {canonical(start): None for start in starts}
     queue = deque(came_from)
@@ -106,7 +106,7 @@ def one(
 
 
 def first(steps: list[Way]) -> Way:
-    """Choose what comes first: the scheduler is faster than deletions, these than readiness."""
+    """Choose the first way: scheduling comes before deletions, and deletions before readiness."""
     return steps[0]
 
 
@@ -138,20 +138,20 @@ def towards(
     canonical: Canonical = lambda state: state,
     came_from: Optional[dict[State, State]] = None,
 ) -> tuple[Optional[State], int]:
-    """Look for a way to a steady state, states that seem nearer first.
+    """Search for a way to a steady state, states with a small distance first.
 
     Args:
-        moves: what may happen.
-        starts: where to begin.
-        distance: how far a state seems to be.
-        is_there: whether a steady state is the one.
-        max_states: how many are visited at most.
-        any_state: whether it need not be steady.
-        canonical: the state that stands for all that are the same, the one that is looked for included.
-        came_from: gets for each visited state the one before.
+        moves: possible moves.
+        starts: initial states.
+        distance: estimated distance of a state.
+        is_there: whether a steady state is the goal.
+        max_states: maximum number of visited states.
+        any_state: whether the goal need not be steady.
+        canonical: returns one representative for equivalent states, including the goal.
+        came_from: is filled with the predecessor of each visited state.
 
     Returns:
-        The state, None where it was not found; and how many states were visited, negative where there are no others.
+        The state, or None if it was not found; and the number of visited states, negative if there are no others.
     """
     seen = set()
     heap: list[tuple[float, int, State]] = []

@@ -1,6 +1,6 @@
-"""Which running pods show what a controller makes of its template.
+"""Running pods that show the result of their controller's template.
 
-Admission adds to pods what no template says: tolerations, sidecars, node selectors. New pods therefore look like
+Admission adds fields to pods that no template has: tolerations, sidecars, node selectors. New pods therefore look like
 running ones. An adopted pod, or one from before a template's change, shows nothing about new pods.
 """
 
@@ -46,9 +46,9 @@ _FIELDS = (
 
 
 def most_alike(running: Iterable[PodClass], workload: Workload) -> Optional[PodClass]:
-    """Return the class of the running pods that are most like the template; None if all contradict it.
+    """Return the class of the running pods that are most similar to the template; None if all contradict it.
 
-    Of equally similar classes the most frequent wins. A template without containers contradicts nothing.
+    Of equally similar classes the most frequent wins. A template without containers contradicts no pod.
     """
     counts = Counter(running)
     if not counts:
@@ -61,7 +61,7 @@ def most_alike(running: Iterable[PodClass], workload: Workload) -> Optional[PodC
 
 
 def agrees(cls: PodClass, made: PodClass) -> bool:
-    """Return whether a pod has everything its controller's template says; admission may have added to it."""
+    """Return whether a pod has every field of its controller's template; admission may have added others."""
     own = dict(cls.requests)
     return (
         _labels(made) <= set(cls.labels)

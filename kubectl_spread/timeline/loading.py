@@ -1,4 +1,4 @@
-"""A cluster's facts as the beginning of a timeline: what controllers remember, and how far pods have come."""
+"""Initial state of a timeline from the cluster facts: memory of controllers, and stages of pods."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class _Loading:
             self.sets[owner] = self._other(key, controller, owner)
 
     def _other(self, key: OwnerKey, controller: Controller, owner: int) -> Any:
-        """Return what a controller remembers whose pods carry the revision as a label."""
+        """Return the state of a controller whose pods carry the revision as a label."""
         label = revision_label(controller.workload)
         running = [pod for pod in self._owned.of(key) if pod.is_visible]
         hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in running) if label else Counter()
@@ -181,7 +181,7 @@ class _Loading:
         return rev
 
     def _know(self, rev: int, pods: list[Pod]) -> None:
-        """Let new pods of a revision be as those that run, with what admission added to them."""
+        """Model the new pods of a revision on its running pods, with the fields that admission added."""
         usable = [pod.cls for pod in pods if not any(volume.is_ephemeral for volume in pod.cls.volumes)]
         found = likeness.most_alike(usable, self.world.revisions[rev].workload)
         if found is not None:
@@ -330,12 +330,12 @@ def _pinned(cls: PodClass) -> str:
 
 
 def _unknown_template(text: str) -> dict[str, Any]:
-    """Return a template that stands for a revision of which only pods are known."""
+    """Return a placeholder template for a revision that is only known from its pods."""
     return {"metadata": {"labels": {"revision": text}}, "spec": {}}
 
 
 def _hash_of(pods: Iterable[Pod]) -> str:
-    """Return the revision of the pods that wait, or else that of most pods."""
+    """Return the most frequent revision hash of the waiting pods, or of all pods if none waits."""
     known = list(pods)
     waiting = [pod for pod in known if not pod.node_name]
     counts = Counter(dict(pod.cls.labels).get(POD_TEMPLATE_HASH, "") for pod in waiting or known)

@@ -1,15 +1,16 @@
-"""What may happen next in a state.
+"""Possible next moves in a state.
 
-A state's steps are: the scheduler binds a waiting pod, or evicts others for it; pods become ready and a controller that
-waited for them goes on; a deletion finishes; old pods make room in a rollout; the user's next command, or eviction; a
-taint removes a pod. Whatever needs no choice follows at once: controllers create what is missing.
+A state's steps are: the scheduler binds a waiting pod, or evicts others for it. Pods become ready, and a controller
+that waited for them continues. A deletion finishes. Old pods make room in a rollout. The user's next command or
+eviction takes effect. A taint removes a pod. Moves without a choice follow at once: controllers create missing pods.
 
-Reductions; the first two lose no outcome, and comparison with the slow controllers found none that the third loses:
-* a pod becomes ready only when its controller goes on because of it, or when nothing else is left to happen;
-* of pods that are alike the first becomes ready;
-* a deletion finishes only where a controller waits for it, where a waiting pod would find other nodes after it, or when
-  nothing else is left to happen; several finish together, unless one alone lets a pod find a node that it finds
-  neither before nor after all of them.
+Reductions of the search follow. The first two lose no outcome. Comparison with the slow controllers found no outcome
+that the third loses:
+* a pod becomes ready only when its controller continues because of it, or when no other move is left;
+* of equal pods, the first becomes ready;
+* a deletion finishes only if a controller waits for it, if a waiting pod would find other nodes after it, or if no
+  other move is left. Several finish together, unless one alone lets a pod find a node that it finds neither before nor
+  after all of them.
 """
 
 from __future__ import annotations
@@ -66,7 +67,10 @@ class Moves:
     """The steps of every state of one world."""
 
     def __init__(self, world: World, oracle: Oracle, *, is_hasty: bool = False) -> None:
-        """`is_hasty`: for random ways, all deletions may end at any time, whether that matters or not."""
+        """Set up the moves of a world.
+
+        With `is_hasty`, for random runs, every deletion may finish at any time, even if the order does not matter.
+        """
         self._is_hasty = is_hasty
         self._known: dict[State, list[Way]] = {}
         self._world = world
@@ -160,7 +164,7 @@ class Moves:
         return self.settled(draft, {victim.owner for victim in way.victims})
 
     def _ended(self, state: State) -> Iterator[Way]:
-        """Let deletions finish that somebody waits for."""
+        """Yield ways in which deletions finish that a controller or a waiting pod depends on."""
         ending = [pod for pod in dict.fromkeys(state.pods) if pod.end in _ENDING]
         if not ending:
             return
@@ -298,7 +302,7 @@ class Moves:
         return self.settled(draft, (owner,))
 
     def _by_user(self, state: State) -> Iterator[Way]:
-        """Go on with what the user does."""
+        """Yield ways to continue with the user's steps."""
         item = next((item for item in state.todo if item[0] != "blocked"), None)
         if item is None:
             return
@@ -322,7 +326,7 @@ class Moves:
             yield partial(self._deleted, state, (pod,))
 
     def _deletions(self, state: State, item: Any) -> Iterator[Way]:
-        """Delete one of several pods; those that are gone are passed over."""
+        """Yield ways to delete one of several pods; pods that are gone already are skipped."""
         left = _present(state, item[1])
         if not left:
             yield partial(Step, (), _without(state, item))
@@ -383,7 +387,7 @@ class Moves:
                     yield partial(self._deleted, state, (pod,))
 
     def _rest(self, state: State) -> list[Way]:
-        """Let everything finish that nobody waited for."""
+        """Return the way in which all remaining pods become ready, or else all remaining deletions finish."""
         bound = [pod for pod in state.pods if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
         if bound:
             return [partial(self._ready, state, bound)]

@@ -1,7 +1,7 @@
-"""The scheduler, asked about many states of one cluster.
+"""Scheduler for many states of one cluster.
 
-One scheduler is kept for each version of the facts. From one state to the next pods are bound and taken away, and its
-plugins follow; an answer is remembered for the pods it depends on.
+One scheduler exists per version of the cluster facts. Between states, pods are bound and removed, and its plugins
+follow. An answer is cached by the pods on which it depends.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Seen = tuple[tuple[int, int, int, int], ...]  # class, node, end as a scheduler 
 
 
 class Involved(Exception):  # noqa: N818 (no error: the world has to be made with more pods)
-    """Pods of the background take part after all: those of the workloads `keys`, and all pods on `nodes`."""
+    """Background pods that take part after all: pods of the workloads `keys`, and all pods on `nodes`."""
 
     def __init__(self, keys: frozenset[OwnerKey], nodes: frozenset[str]) -> None:
         super().__init__(keys, nodes)
@@ -50,7 +50,7 @@ class PreemptionOption(NamedTuple):
 
 
 class SchedulerAnswer(NamedTuple):
-    """What a scheduler says of a pod: nodes any of which it may take; or none."""
+    """The scheduler's answer for a pod: nodes of equal rank for it, or none."""
 
     hosts: tuple[int, ...]
 
@@ -65,12 +65,12 @@ class Oracle:
         self._predictable: dict[int, bool] = {}
 
     def hosts(self, pod: P, state: State, *, without: tuple[P, ...] = ()) -> tuple[int, ...]:
-        """Return the nodes that a pending pod may be bound to, all equally good; none where it stays Pending.
+        """Return the nodes to which a pending pod may be bound, all equally good; none if it stays Pending.
 
         Args:
             pod: the pod.
-            state: the moment.
-            without: as if these pods had gone.
+            state: the current state.
+            without: pods to ignore, as if they were gone.
         """
         if not self.is_predictable(pod.cls):
             return ()
@@ -138,7 +138,7 @@ class Oracle:
         return self._world.lowest < priority
 
     def message(self, pod: P, state: State) -> str:
-        """Return what the scheduler writes about a pod that fits nowhere."""
+        """Return the scheduler's message about a pod that fits on no node; empty if a node fits."""
         cls = self._world.classes[pod.cls]
         if cls.gates or cls.scheduler_name not in self._world.profiles:
             return ""
@@ -155,7 +155,7 @@ class Oracle:
         return kept, asked, kept.scheduler.filter(asked)
 
     def is_predictable(self, cls: int) -> bool:
-        """Return whether a scheduler looks at pods of a class, and nothing decides that is not evaluated here."""
+        """Return whether the scheduler handles pods of a class, and every feature that decides is evaluated here."""
         found = self._predictable.get(cls)
         if found is None:
             world, asked = self._world, self._world.classes[cls]
@@ -166,7 +166,7 @@ class Oracle:
         return found
 
     def reserved(self, pod: P, node: int, state: State) -> Made:
-        """Return what becomes of the claims if a pod is bound to a node."""
+        """Return the state of claims after a pod is bound to a node."""
         if not self._world.classes[pod.cls].volumes:
             return state.claims
         return self._kept(state).reserved(pod, node, state)
@@ -200,7 +200,7 @@ class _Kept:
         self._cluster = self.columns.cluster
 
     def show(self, seen: Seen, pods: Iterable[P]) -> None:
-        """Bind and remove pods until the scheduler sees those of a state."""
+        """Bind and remove pods until the scheduler sees the pods of a state."""
         if seen != self._seen:
             self._show({(cls, node, end): count for cls, node, end, count in seen})
             self._seen = seen
@@ -236,7 +236,7 @@ class _Kept:
         )
 
     def _name(self, pods: Iterable[P]) -> None:
-        """Remember which pod of the state each bound pod stands for."""
+        """Map each bound pod of the scheduler to a pod of the state."""
         self.state_pod = {}
         left: dict[tuple[int, int, int], int] = {}
         for pod in pods:
@@ -248,7 +248,7 @@ class _Kept:
                 left[key] = at + 1
 
     def pod(self, pod: P, *, number: int = -1) -> Pod:
-        """Return a waiting pod as a scheduler sees it; `number` tells those that are nominated apart."""
+        """Return a waiting pod as the scheduler sees it; `number` distinguishes nominated pods."""
         nominated = self._world.node_names[pod.nominated] if pod.nominated != PENDING else ""
         if number < 0 and nominated:
             number = self._nominated.index(pod) if pod in self._nominated else -1
@@ -260,7 +260,7 @@ class _Kept:
         self.columns.cluster = self._cluster._replace(budgets=allowed)
 
     def reserved(self, pod: P, node: int, state: State) -> Made:
-        """Return the claims after the pod has taken what it needs; this scheduler itself stays as it is."""
+        """Return the claims after binding the pod; this scheduler does not change."""
         other = _Kept(self._world, state)
         before = dict(other.columns.storage.claims)
         volumes = dict(other.columns.storage.volumes)
@@ -277,7 +277,7 @@ class _Kept:
 
 
 def _end(pod: P) -> int:
-    """What a scheduler sees of a pod's end."""
+    """Return the deletion state of a pod as far as the scheduler distinguishes it."""
     if pod.end in (Deletion.ALIVE, Deletion.LOST):
         return Deletion.ALIVE
     return Deletion.PREEMPTED if pod.end == Deletion.PREEMPTED else Deletion.TERMINATING

@@ -94,7 +94,7 @@ def _given(rolling: Plain, field: str, default: object) -> object:
 
 
 def own_of(world: World, owner: int, spec: int) -> Any:
-    """Return what the controller of a workload remembers that was just created."""
+    """Return the initial state of the controller of a new workload."""
     kind = world.keys[owner].kind
     if kind == "Deployment":
         return deployment.DeploymentState(spec, order=(world.specs[spec].rev,))
@@ -104,7 +104,7 @@ def own_of(world: World, owner: int, spec: int) -> Any:
 
 
 def changed(own: Any, world: World, spec: int) -> Any:
-    """Return what a controller remembers once its spec has changed."""
+    """Return the state of a controller after a change of its spec."""
     if not isinstance(own, deployment.DeploymentState):
         return own._replace(spec=spec)
     rev = world.specs[spec].rev

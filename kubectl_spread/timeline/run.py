@@ -1,4 +1,4 @@
-"""Steps of a user, played on a cluster until nothing is left to happen."""
+"""Simulation of a user's steps on a cluster until no move is left."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _MOST_STARTS = 64  # outcomes of a step from which the next one is played
 
 
 class Mode(Enum):
-    """How much is looked at."""
+    """Search mode: all outcomes, a random sample, or the first one."""
 
     ALL = "all"
     SAMPLE = "sample"
@@ -57,10 +57,10 @@ class Mode(Enum):
 
 
 class Limits(NamedTuple):
-    """How far to go: states of an exhaustive search, random runs, seconds for each step.
+    """Limits of a search: number of states, number of random runs, and seconds per step.
 
-    patience_s: within a step time passes for so long; tolerationSeconds up to this end. has_messages: Pending pods have
-    the scheduler's words, and the answer has `worst_skew`; both take long with many nodes.
+    patience_s: simulated seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the
+    answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes.
     """
 
     mode: Mode = Mode.ALL
@@ -73,10 +73,10 @@ class Limits(NamedTuple):
 
 
 class StepAnswer(NamedTuple):
-    """What became of one step.
+    """Result of one step.
 
-    outcomes: distinct ones; nodes that are interchangeable are one. is_exact: there are no others. states: visited.
-    runs: at random. fewest_ready, worst_skew: on the way, in everything that was visited.
+    outcomes: distinct outcomes, equal up to interchangeable nodes. is_exact: there are no others. states: number of
+    visited states. runs: number of random runs. fewest_ready, worst_skew: extremes over all visited states.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -113,7 +113,10 @@ class StepAnswer(NamedTuple):
 
 
 class Watch:
-    """What a caller on another thread sees of the search, and how it ends the search: `is_stopped` is set."""
+    """Progress of a search, readable from another thread.
+
+    Setting `is_stopped` ends the search.
+    """
 
     def __init__(self) -> None:
         self.step = 0  # the one that is played, from 0
@@ -127,7 +130,7 @@ class Watch:
 
 
 class Answer(NamedTuple):
-    """What became of all steps; notes: what was not simulated."""
+    """Result of all steps; notes: features that were not simulated."""
 
     steps: tuple[StepAnswer, ...]
     notes: tuple[str, ...]
@@ -147,16 +150,16 @@ def play(
     bound: Optional[Columns] = None,
     watch: Optional[Watch] = None,
 ) -> Answer:
-    """Play steps one after the other, each until nothing is left to happen.
+    """Play steps one after the other, each until no move is left.
 
     Args:
-        cluster: the facts.
+        cluster: the cluster facts.
         profiles: of the scheduler, by name.
         written: steps; a sequence of operations is one step, done without waiting in between.
-        limits: how far to go.
-        kubelet: how pods behave.
-        bound: the bound pods of the cluster, and others perhaps, as columns; they are left as they are.
-        watch: shows how far the search is, and can end it.
+        limits: limits of the search.
+        kubelet: behaviour of bound pods.
+        bound: columns with the bound pods of the cluster, perhaps among others; they are not changed.
+        watch: shows the progress of the search, and can end it.
     """
     cluster = with_owners(cluster)
     ops = _expanded(cluster, written)
@@ -225,7 +228,7 @@ def _touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[froze
 
 
 def _of_pods(cluster: Cluster, uids: set[str]) -> tuple[set[OwnerKey], set[str]]:
-    """Return the workloads of pods, and the nodes of those that have none."""
+    """Return the workloads of pods, and the nodes of pods without one."""
     found = [(cluster.top_owner(pod), pod) for pod in cluster.pods if pod.uid in uids]
     owners = {key for key, _ in found if key is not None}
     return owners, {pod.node_name for key, pod in found if key is None and pod.node_name}
@@ -309,7 +312,7 @@ class _Player:
         return Outcome(view, self._start, path=tuple)
 
     def _begun(self, start: State, todo: tuple[object, ...]) -> State:
-        """Return the beginning of a step: what controllers had to do without it is done."""
+        """Return the state at the start of a step, after controllers have acted on pending changes."""
         pods = tuple(sorted(pod._replace(is_new=False) if pod.is_new else pod for pod in start.pods))
         return self._moves.settled(Draft(self._world, start._replace(pods=pods, todo=todo))).state
 
@@ -376,7 +379,10 @@ class _Player:
     def _sampled(
         self, start: State, symmetry: Symmetry, *, runs: int, deadline: Optional[float], before: Optional[Exploration]
     ) -> Exploration:
-        """Follow random ways, the first one by name among them; `before`: what a search found that was broken off."""
+        """Follow random paths, after a deterministic first one.
+
+        `before` is the result of an exhaustive search that was cut off.
+        """
         came_from = {} if before is None else dict(before.came_from)
         steady: dict[State, None] = {} if before is None else dict.fromkeys(before.steady)
         loops: dict[State, None] = {}
@@ -414,7 +420,7 @@ def joined(ops: Iterable[steps.Op]) -> tuple[Node, ...]:
 
 
 class _Path:
-    """The way from the beginning to a state, found again when somebody asks."""
+    """Path from the start to a state, reconstructed on demand."""
 
     def __init__(
         self, moves: tuple[Moves, ...], symmetry: Symmetry, start: State, found: Exploration, end: State

@@ -1,4 +1,4 @@
-"""States of a cluster over time: which pods are where, and what each controller remembers."""
+"""States of a cluster over time: pods with their nodes, and the memory of each controller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_ORDINAL = -1
 
 
 class Stage(IntEnum):
-    """How far a pod has come; the order is that of victims: the lowest are deleted first."""
+    """Stage of a pod. Controllers delete pods of lower stages first."""
 
     WAITING = 0  # without a node
     BOUND = 1  # has a node and will become ready
@@ -25,7 +25,7 @@ class Stage(IntEnum):
 
 
 class Deletion(IntEnum):
-    """Whether a pod is on its way out."""
+    """Deletion state of a pod."""
 
     ALIVE = 0
     TERMINATING = 1
@@ -35,11 +35,11 @@ class Deletion(IntEnum):
 
 
 class P(NamedTuple):
-    """A pod, as far as its future depends on it; equal ones are interchangeable.
+    """A pod, reduced to the fields that decide its future; equal pods are interchangeable.
 
-    owner: index of its workload in the world, -1 without one. rev: of its revision. ordinal: of a StatefulSet's or an
-    indexed Job's pod. cls: index of its PodClass. node: index of its node in the world. nominated: as node. is_new:
-    made since the beginning. age: the higher, the longer it is ready; 0 where nothing is known.
+    owner: index of its workload in the world, -1 without one. rev: index of its revision. ordinal: of a StatefulSet's
+    or an indexed Job's pod. cls: index of its PodClass. node: index of its node in the world. nominated: as node.
+    is_new: created since the start. age: the higher, the longer it is ready; 0 if unknown.
     """
 
     owner: int
@@ -56,9 +56,9 @@ class P(NamedTuple):
 
 
 class State(NamedTuple):
-    """A moment: the pods, sorted; what each controller remembers; the cluster's facts; what the user still does.
+    """A moment: sorted pods, memory of controllers, cluster facts, and the user's remaining steps.
 
-    facts: index of the world's facts. claims: what was made of claims since the beginning, sorted.
+    facts: index of the world's facts. claims: changes of claims since the start, sorted.
     """
 
     pods: tuple[P, ...]
@@ -74,7 +74,7 @@ def of_owner(pods: Sequence[P], owner: int) -> Sequence[P]:
 
 
 class EventKind(Enum):
-    """What happened."""
+    """Kind of an event."""
 
     DONE = "done"  # a step of the user
     CREATED = "created"
@@ -89,10 +89,10 @@ class EventKind(Enum):
 
 
 class Move(NamedTuple):
-    """Something that happened to a pod, or to a workload; the pod is as it was before, but for a created one.
+    """An event of a pod or a workload; `pod` is the pod before the event, but a created pod after it.
 
-    node: where to, or where. number: the new size of a set, or that of the user's step. others: how many nodes were as
-    good.
+    node: target or place of the event. number: the new size of a ReplicaSet, or the number of the user's step. others:
+    number of other nodes with the same score.
     """
 
     kind: EventKind

@@ -1,4 +1,4 @@
-"""What a user does, as data: kubectl's verbs, and what happens to nodes."""
+"""Steps of a user, as data: kubectl's verbs and changes of nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kubectl_spread.objects.taints import Taint
 
 
 class Become(NamedTuple):
-    """Whatever differs between the facts and another cluster is done: workloads, nodes, claims, pods."""
+    """Apply all differences to another cluster: workloads, nodes, claims, pods."""
 
     cluster: Cluster
 
@@ -60,7 +60,7 @@ class Delete(NamedTuple):
 
 
 class PodMatch(NamedTuple):
-    """Pods of one workload that have all that is named; an empty tuple of ordinals stands for any."""
+    """Selection of pods of one workload by all given fields; an empty tuple of ordinals matches any."""
 
     key: OwnerKey
     node: str = ""
@@ -77,9 +77,9 @@ class DeleteSome(NamedTuple):
 
 
 class DeletePods(NamedTuple):
-    """Pods are deleted, one after the other; by their uids.
+    """Deletion of pods by uid, one after the other.
 
-    is_forced: nobody waits for their kubelets; they are gone at once.
+    is_forced: the pods are removed at once, without waiting for their kubelets.
     """
 
     uids: tuple[str, ...]
@@ -118,9 +118,9 @@ class PatchSome(NamedTuple):
 
 
 class Drain(NamedTuple):
-    """Nodes are cordoned; then the pods of one after the other are evicted, but for DaemonSets'.
+    """Cordoning of nodes, then eviction of their pods node by node, except DaemonSet pods.
 
-    selector: takes the pods that go; None for all. is_deleting: pods are deleted, whatever budgets say.
+    selector: selects the pods to evict; None for all. is_deleting: delete pods instead, which bypasses budgets.
     """
 
     nodes: tuple[str, ...]
@@ -175,7 +175,7 @@ class NodesUp(NamedTuple):
 
 
 class ChangeFacts(NamedTuple):
-    """Services, budgets, claims, volumes and namespaces become those of another cluster."""
+    """Replacement of services, budgets, claims, volumes and namespaces by another cluster's."""
 
     cluster: Cluster
 

@@ -1,4 +1,4 @@
-"""What a step's outcomes have in common and where they differ, per workload, domain and revision."""
+"""Summary of a step's outcomes per workload, domain and revision."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kubectl_spread.timeline.run import StepAnswer
 
 
 class Verdict(Enum):
-    """Whether a step, or a workload in it, completes: in all outcomes that were found, in some, or in none."""
+    """Verdict on a step or a workload: completes in all, in some or in no outcomes found."""
 
     COMPLETES = "completes"
     MAY_GET_STUCK = "mayGetStuck"
@@ -46,10 +46,10 @@ class DomainPods(NamedTuple):
 
 
 class WorkloadSpread(NamedTuple):
-    """Pods of a workload by the domains of one topology key.
+    """Pods of a workload per domain of one topology key.
 
-    Skews are the pods of the fullest domain less those of the emptiest. on_the_way: the largest; None where no
-    constraint of the workload has the key.
+    A skew is the number of pods in the fullest domain minus the number in the emptiest. on_the_way: the largest skew;
+    None if no constraint of the workload has the key.
     """
 
     topology_key: str
@@ -60,10 +60,10 @@ class WorkloadSpread(NamedTuple):
 
 
 class WorkloadSummary(NamedTuple):
-    """A workload that takes part.
+    """Summary of a workload that takes part in a step.
 
-    is_concerned: the step is about it, or changed it. is_deleted, is_paused: in every outcome. revision: the number of
-    the one that it should have. restarted: pods of the beginning that are gone. fewest_ready: on the way.
+    is_concerned: the step names or changes it. is_deleted, is_paused: in every outcome. revision: number of its target
+    revision. restarted: number of pods from the start that are gone. fewest_ready: minimum during the step.
     """
 
     key: OwnerKey
@@ -116,13 +116,13 @@ class Ending(NamedTuple):
 
 
 class StepSummary(NamedTuple):
-    """One step.
+    """Summary of one step.
 
-    is_exact: all outcomes were found. is_endless: in some outcome pods are replaced for ever. states: visited. runs: at
-    random. lost: pods without a controller that are gone afterwards, which nobody makes again. witness: a shortest way
-    to an outcome that does not complete, of this step and those before; begin: the pods where that way begins, stuck:
-    those that are Pending at its end.
-    together: the pods of all workloads that the step is about, where there are several.
+    is_exact: all outcomes were found. is_endless: in some outcome pods are replaced forever. states: number of visited
+    states. runs: number of random runs. lost: pods without a controller that are gone afterwards, which no controller
+    creates again. witness: a shortest path to an outcome that does not complete, over this step and the previous ones.
+    begin: pods at the start of that path. stuck: Pending pods at its end. together: pods of all concerned workloads, if
+    there are several.
     """
 
     verdict: Verdict
@@ -142,18 +142,18 @@ class StepSummary(NamedTuple):
 
 
 def summarize(step: StepAnswer, concerns: Iterable[OwnerKey], *, number: int = 1) -> StepSummary:
-    """Return what is to be told of a step.
+    """Return the summary of a step.
 
     Args:
-        step: what the engine found.
-        concerns: the workloads that the step is about.
-        number: of the step among those that are told, from 1.
+        step: result of the simulation.
+        concerns: the workloads that the step names or changes.
+        number: of the step among the reported steps, from 1.
     """
     return _Summary(step, frozenset(concerns)).make(number)
 
 
 class _Waits(NamedTuple):
-    """Pending pods that are told as one."""
+    """Pending pods that are reported as one entry."""
 
     owner: Optional[OwnerKey]
     pod: str
@@ -206,7 +206,10 @@ class _Summary:
         return all(key not in item.workloads or item.workloads[key].is_complete for item in self.before)
 
     def _is_fine(self, outcome: Outcome) -> bool:
-        """Return whether a step completes in an outcome; what was stuck before and has nothing to do with it may be."""
+        """Return whether a step completes in an outcome.
+
+        A workload that was stuck before may stay stuck if the step does not concern it.
+        """
         if not outcome.is_steady or outcome.blocked:
             return False
         if any(pod.owner not in outcome.workloads for pod in outcome.newly_pending):
@@ -286,7 +289,7 @@ class _Summary:
     def _alike(
         self, value: str, values: Sequence[str], kinds: dict[str, object], totals: Sequence[Counter[str]]
     ) -> Range:
-        """Return the range of a domain, which is that of all domains that nothing tells apart."""
+        """Return the range of a domain, over all domains that are interchangeable with it."""
         same = [other for other in values if kinds.get(other, other) == kinds.get(value, value)]
         return _range(item[other] for item in totals for other in same if other in item)
 
@@ -365,7 +368,7 @@ def _way(outcome: Outcome, steps: int) -> tuple[Outcome, ...]:
 
 
 def is_settled(outcome: Outcome, key: OwnerKey) -> bool:
-    """Return whether a workload has all its pods; a paused Deployment keeps those of the revision before."""
+    """Return whether a workload has all its pods; a paused Deployment may have pods of the old revision."""
     state = outcome.workloads[key]
     if not outcome.is_steady or state.pending:
         return False
@@ -406,9 +409,9 @@ def _range(numbers: Iterable[int]) -> Range:
 
 
 class Played(NamedTuple):
-    """A step as the user wrote it, and what became of it.
+    """A step as the user wrote it, and its summary.
 
-    refusal: what kubectl prints where it stops halfway. notes: about the step itself.
+    refusal: kubectl's message if it stops halfway. notes: about the step itself.
     """
 
     text: str
@@ -423,7 +426,10 @@ class Played(NamedTuple):
 
 
 class Simulation(NamedTuple):
-    """All steps, and what was not simulated; is_interrupted: the user ended the search."""
+    """Results of all steps.
+
+    notes: features that were not simulated. is_interrupted: the user ended the search.
+    """
 
     steps: tuple[Played, ...]
     notes: tuple[str, ...] = ()

@@ -1,8 +1,8 @@
-"""States that are the same but for interchangeable nodes, domains and ordinals.
+"""Representatives of states that differ in interchangeable nodes, domains and ordinals only.
 
-Two nodes are interchangeable if nothing tells them apart: not the labels that anything selects, nor taints, room, pods
-of the beginning, nor the user's steps. So are two zones whose nodes are. Of all states that differ in such names alone
-one stands for the others:
+Two nodes are interchangeable if they agree in selected labels, taints, room and initial pods, and if the user's steps
+do not name them. Two zones are interchangeable if their nodes are. One state represents all states that differ in such
+names only:
 
     zone a: a1 {web}  a2 {}        zone a: a1 {}  a2 {}
     zone b: b1 {}     b2 {}   is   zone b: b1 {}  b2 {web}
@@ -37,14 +37,14 @@ from kubectl_spread.timeline.world import World
 
 
 class _Group(NamedTuple):
-    """A node, or a domain with what is in it; children of one class are interchangeable."""
+    """A node, or a domain with its children; children of one class are interchangeable."""
 
     node: int = PENDING
     classes: tuple[tuple[_Group, ...], ...] = ()
 
 
 class _Pools:
-    """What pods that are alike share out among them."""
+    """Ordinals and readiness that are shared out among equal pods."""
 
     def __init__(self) -> None:
         self.ready: dict[int, int] = defaultdict(int)  # by owner: how many pods of its newest revision are ready
@@ -71,14 +71,14 @@ class Symmetry:
         joined: Collection[Node] = (),
         marks: Mapping[str, object] = _NO_MARKS,
     ) -> None:
-        """Find out what is interchangeable.
+        """Compute the interchangeable nodes and domains.
 
         Args:
-            world: the nodes and everything that names them.
-            start: the beginning; what is there tells nodes apart.
+            world: the nodes and all references to them.
+            start: initial state; its contents distinguish nodes.
             named: nodes that the user's steps name.
-            joined: nodes as the steps make them; a domain that one of them joins is like no other.
-            marks: whatever else tells nodes apart, by name.
+            joined: nodes as the steps create them; a domain that one of them joins is unique.
+            marks: other distinctions between nodes, by name.
         """
         self._world = world
         self._classes = _classes(world)
@@ -122,7 +122,7 @@ class Symmetry:
                 }
 
     def canonical(self, state: State) -> State:
-        """Return the state that stands for all that differ in interchangeable names alone."""
+        """Return the representative of all states that differ in interchangeable names only."""
         pools = _Pools()
         anonymous = self._has_rest(state)
         pods = [self._anonymous(state, pod, pools) for pod in state.pods] if anonymous else list(state.pods)
@@ -153,11 +153,11 @@ class Symmetry:
         return None if order == self._slots else dict(zip(order, self._slots, strict=True))
 
     def _has_rest(self, state: State) -> bool:
-        """Return whether the user is done, so that nothing comes that could tell new pods apart."""
+        """Return whether the user's steps are done, so that no later step can distinguish new pods."""
         return not state.todo
 
     def _anonymous(self, state: State, pod: P, pools: _Pools) -> P:
-        """Return a pod without what does not matter of it: which ordinal it has, or whether it or its like is ready."""
+        """Return a pod without its ordinal or readiness, if they do not matter."""
         own = state.sets[pod.owner] if pod.owner >= 0 else None
         if (
             pod.node == PENDING
@@ -184,7 +184,7 @@ class Symmetry:
         return pod._replace(ordinal=_ANY, cls=shape)
 
     def _named(self, pod: P, pools: _Pools) -> P:
-        """Give an anonymous pod back what it lacks: the first ones get the lowest ordinals, and are ready."""
+        """Restore an anonymous pod: the first pods get the lowest ordinals, and are ready."""
         if pod.ordinal == _ANY:
             ordinals = pools.ordinals[pod.owner, pod.cls, pod.stage]
             lowest = min(ordinals)
@@ -202,7 +202,7 @@ class Symmetry:
 
 
 def _moved(item: tuple[Any, ...], place: dict[int, int]) -> tuple[Any, ...]:
-    """Return what the user still does, with the pods that it names where they are now."""
+    """Return the user's remaining steps, with the pods that they name at their new nodes."""
     if item[0] not in ("delete", "evict"):
         return item
     slots = sorted((*slot[:4], place.get(slot[4], slot[4]), *slot[5:]) for slot in item[1])
@@ -232,7 +232,7 @@ def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable
 
 
 def _color(world: World, node: Node, seen: dict[tuple[int, bool], str]) -> Any:
-    """Return what tells a node apart, its labels and its own pods aside; `seen` keeps the text of each pod class."""
+    """Return the traits that distinguish a node, except labels and own pods; `seen` caches texts of pod classes."""
     others = sorted(_seen(pod, seen) for pod in world.on_node(node.name))
     room = tuple(sorted(node.allocatable.items()))
     return (
@@ -246,7 +246,10 @@ def _color(world: World, node: Node, seen: dict[tuple[int, bool], str]) -> Any:
 
 
 def _seen(pod: Pod, seen: dict[tuple[int, bool], str]) -> str:
-    """Return `_as_seen` as text; the pods of the world keep their classes, so that an id stands for one class."""
+    """Return `_as_seen` as text.
+
+    The world keeps its pods' classes alive, so an id always refers to the same class.
+    """
     key = (id(pod.cls), pod.terminating)
     text = seen.get(key)
     if text is None:
@@ -255,7 +258,7 @@ def _seen(pod: Pod, seen: dict[tuple[int, bool], str]) -> str:
 
 
 def _as_seen(cls: PodClass, *, terminating: bool) -> Any:
-    """Return what other pods' scheduling depends on."""
+    """Return the fields on which the scheduling of other pods depends."""
     return (
         cls.namespace, cls.labels, cls.requests, cls.nonzero, cls.host_ports, cls.pod_affinity, cls.pod_anti_affinity,
         cls.preferred_affinity, cls.preferred_anti_affinity, cls.priority, cls.volumes, terminating,
@@ -348,14 +351,14 @@ def _tree(
     *,
     paths: dict[int, tuple[Any, ...]],
 ) -> tuple[_Group, Any]:
-    """Return the tree of domains, and a signature that interchangeable ones share.
+    """Return the tree of domains, and a signature that interchangeable trees share.
 
     Args:
         levels: label keys, the coarsest first.
         nodes: by index.
-        signed: what tells each node apart from others of its domain.
+        signed: signature of each node in its domain.
         members: the nodes of the tree.
-        paths: gets for each node the signatures of its domains, from the coarsest to the node itself.
+        paths: is filled with the signatures of each node's domains, from the coarsest to the node itself.
     """
     children: list[tuple[_Group, Any]] = []
     if not levels:

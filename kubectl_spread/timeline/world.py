@@ -1,4 +1,4 @@
-"""What does not change while time passes, or is numbered when it appears: nodes, workloads, revisions, pod classes."""
+"""Data that is constant over time, or numbered when it first appears: nodes, workloads, revisions, pod classes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _INDEX_LABEL = "batch.kubernetes.io/job-completion-index"
 
 
 class Kubelet(NamedTuple):
-    """How pods behave once they are bound; by default all become ready, and end when they are deleted."""
+    """Behaviour of bound pods; by default all become ready, and end when they are deleted."""
 
     is_never_ready: Callable[[Workload], bool] = lambda _: False
     never_ends: Callable[[Workload], bool] = lambda _: False
@@ -81,7 +81,10 @@ class World:
         kubelet: Optional[Kubelet] = None,
         patience_s: float = float("inf"),
     ) -> None:
-        """`patience_s`: within a step so much time passes: tolerationSeconds end, and the delays of Jobs."""
+        """Set up the world of a cluster.
+
+        `patience_s` is the simulated time within a step: tolerationSeconds and the delays of Jobs up to it expire.
+        """
         self.patience_s = patience_s
         self.cluster = cluster
         self.profiles = profiles
@@ -174,7 +177,7 @@ class World:
         return at
 
     def cls_of(self, rev: int, ordinal: int = NO_ORDINAL, node: str = "") -> int:
-        """Return the class of a pod that a controller makes of a revision; `node` is that of a DaemonSet's pod."""
+        """Return the class of a pod that a controller creates from a revision; `node` is for a DaemonSet's pod."""
         key = (rev, ordinal, node)
         at = self._cls_of.get(key)
         if at is None:
@@ -198,7 +201,7 @@ class World:
         self.revisions[rev] = self.revisions[rev]._replace(becomes_ready=False)
 
     def shape(self, cls: int) -> int:
-        """Return a number that is the same for pods that differ in their ordinal alone, where nothing depends on it."""
+        """Return a number that is equal for pods that differ in their ordinal only, if no decision depends on it."""
         found = self._shapes.get(cls)
         if found is None:
             full = self.classes[cls]
@@ -222,7 +225,7 @@ class World:
         return self._volume_of.get(ObjectKey(cls.namespace, volume.claim))
 
     def _reach(self, cls: PodClass, volume: PodVolume) -> str:
-        """Return what a pod's volume says about where the pod may run."""
+        """Return a text of the restrictions of a pod's volume on the pod's nodes."""
         found = self._reserved(cls, volume)
         return "" if found is None else repr((found.terms, sorted(found.labels.items()), sorted(found.access_modes)))
 
@@ -260,7 +263,7 @@ class World:
 
     @cached_property
     def _others(self) -> frozenset[str]:
-        """The uids of pods that are bound in the beginning and no part of the background."""
+        """Return the uids of pods that are bound at the start and not in the background."""
         bound = () if self.bound is None else self.bound.bound_pods
         return frozenset(pod.uid for pod in bound) - {pod.uid for pod in self.background}
 

@@ -1,1 +1,1 @@
-"""Commands of kubectl as a user types them, and the steps of the timeline that they stand for; no click, no I/O."""
+"""Kubectl commands as a user types them, translated to steps of the timeline. It has no click and no I/O."""

@@ -77,7 +77,7 @@ def _nodes_of(command: Command, situation: Situation) -> tuple[str, ...]:
 
 
 def _label(key: str, nodes: Iterable[Node]) -> str:
-    """Return the label that a word stands for: its own name where a node has it, else a well-known one."""
+    """Return the label for a word: the word itself if a node has it as a label, else a well-known label."""
     return key if any(key in node.labels for node in nodes) else _SHORT.get(key, key)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Use(Enum):
-    """What becomes of a flag."""
+    """Treatment of a flag."""
 
     USED = "used"
     IGNORED = "ignored"  # it cannot change the outcome
@@ -18,7 +18,7 @@ class Use(Enum):
 
 
 class Takes(Enum):
-    """Whether a flag has a value."""
+    """Kind of value that a flag takes."""
 
     NOTHING = "nothing"  # true or false, as in --force=false
     VALUE = "value"  # in the same word or in the next one
@@ -35,7 +35,7 @@ class Flag(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A command: what its arguments are called, and its flags."""
+    """A command with its arguments and flags."""
 
     name: str
     arguments: str

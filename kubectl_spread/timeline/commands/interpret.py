@@ -41,16 +41,16 @@ _HANDLERS: dict[str, Handler] = {
 
 
 def effect(command: Command, situation: Situation) -> CommandEffect:
-    """Return what a command does, and let the situation be as it is once the command was accepted.
+    """Return the effect of a command, and update the situation as if the command was accepted.
 
     Args:
         command: the command.
-        situation: it changes.
+        situation: is changed.
 
     Raises:
         StepError: kubectl would print its usage.
         RefusedError: kubectl or the API server would refuse it.
-        ClusterError: the facts cannot say.
+        ClusterError: the cluster facts lack something.
     """
     situation.namespace = command.value("namespace") or situation.default_namespace
     return _HANDLERS[command.verb.name](command, situation)

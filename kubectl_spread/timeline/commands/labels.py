@@ -95,7 +95,7 @@ def of_pod(target: CommandTarget, situation: Situation) -> Labels:
 def of_pods(
     found: Sequence[CommandTarget], changes: Mapping[str, Optional[str]], situation: Situation
 ) -> CommandEffect:
-    """Return what it means that pods have other labels."""
+    """Return the effect of changing labels of pods."""
     cluster = situation.cluster
     wanted = {(target.namespace, target.name) for target in found}
     pods = [pod for pod in cluster.pods if (pod.namespace, pod.name) in wanted]
@@ -105,7 +105,7 @@ def of_pods(
 
 
 class _Taints(NamedTuple):
-    """Taints to add, and those to remove: a key with an effect, or any."""
+    """Taints to add, and taints to remove: a key with an effect, or with any."""
 
     added: tuple[Taint, ...]
     removed: tuple[tuple[str, str], ...]

@@ -1,7 +1,7 @@
-"""kubectl apply: objects become what manifests say.
+"""The command `kubectl apply`.
 
-Difference: every field that a manifest leaves out goes back to its default, as if the object had been applied from a
-manifest before; the number of replicas stays, and so does the annotation of `rollout restart`.
+Difference: a field that the manifest leaves out returns to its default, as if the object had been applied before. The
+number of replicas and the annotation of `rollout restart` stay.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def apply(command: Command, situation: Situation) -> CommandEffect:
 
 
 def applied(objects: list[Plain], situation: Situation) -> CommandEffect:
-    """Return what it means that objects are applied; those around workloads first."""
+    """Return the effect of applying objects; supporting objects come before workloads."""
     around = [plain for plain in objects if plain.get("kind") in apply_manifests.KINDS]
     done = _around(around, situation) if around else CommandEffect()
     for plain in objects:
@@ -66,7 +66,7 @@ def applied(objects: list[Plain], situation: Situation) -> CommandEffect:
 
 
 def _around(objects: list[Plain], situation: Situation) -> CommandEffect:
-    """Apply what is no workload; of budgets the manifest's counts."""
+    """Apply the objects that are no workloads; budgets are replaced by the manifest's."""
     named = {
         (plain["metadata"].get("namespace"), plain["metadata"].get("name"))
         for plain in objects
@@ -88,7 +88,7 @@ def _pod(plain: Plain, situation: Situation) -> CommandEffect:
 
 
 def workload_applied(plain: Plain, situation: Situation) -> CommandEffect:
-    """Return what it means that a workload is applied."""
+    """Return the effect of applying a workload."""
     metadata = plain.get("metadata") or {}
     key = OwnerKey(str(plain["kind"]), metadata.get("namespace") or situation.namespace, metadata.get("name") or "")
     before = situation.cluster.controllers.get(key)

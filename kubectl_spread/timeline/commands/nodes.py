@@ -13,11 +13,11 @@ from kubectl_spread.timeline.nodes import cordoned
 
 
 def named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
-    """Return the nodes that cordon, uncordon or drain name; `node/NAME` is taken, too.
+    """Return the names of the nodes to cordon, uncordon or drain; `node/NAME` is accepted, too.
 
     Raises:
-        StepError: none is named, or names stand beside a selector.
-        RefusedError: one does not exist.
+        StepError: no node is named, or names are combined with a selector.
+        RefusedError: a node does not exist.
     """
     words = command.arguments
     if command.has("selector"):
@@ -51,6 +51,6 @@ def uncordon(command: Command, situation: Situation) -> CommandEffect:
 
 
 def cordoning(names: tuple[str, ...], situation: Situation, *, is_cordoned: bool) -> CommandEffect:
-    """Return what it means that nodes are cordoned or uncordoned."""
+    """Return the effect of cordoning or uncordoning nodes."""
     situation.put_nodes(cordoned(situation.node(name), is_cordoned=is_cordoned) for name in names)
     return CommandEffect((steps.Cordon(names, is_cordoned),))

@@ -21,7 +21,7 @@ _PREFIXES = (("kubectl", "spread", "simulate"), ("kubectl",), ("k",), ("oc",))
 
 
 class StepError(RequestError):
-    """A step that kubectl would refuse with its usage, or that is not simulated; `str()` says why."""
+    """A step that kubectl would refuse with its usage, or that is not simulated; `str()` is the reason."""
 
 
 class Command(NamedTuple):
@@ -85,7 +85,7 @@ def _without_prefix(words: Sequence[str]) -> Sequence[str]:
 
 
 def _verb(words: Sequence[str]) -> tuple[Verb, Sequence[str]]:
-    """Return the verb and what follows it; kubectl takes flags before the verb, too."""
+    """Return the verb and the other words; kubectl accepts flags before the verb, too."""
     at = next((at for at, word in enumerate(words) if not word.startswith("-")), None)
     if at is None:
         raise StepError(f"there is no step; known are {', '.join(VERBS)}")

@@ -120,7 +120,7 @@ def _scale(found: tuple[CommandTarget, ...], change: Any, situation: Situation) 
 
 
 def _node(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
-    """Patch what decides about a node: its labels, taints and cordon."""
+    """Patch the labels, taints and cordon of a node."""
     node = situation.node(target.name)
     after = _with(_plain_node(node), change, kind, target)
     _check(after, target)
@@ -152,7 +152,7 @@ def _plain_node(node: Node) -> Plain:
 
 
 def _budget(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
-    """Patch what a budget asks for."""
+    """Patch the limits of a budget."""
     cluster = situation.cluster
     known = next(item for item in cluster.budgets if (item.namespace, item.name) == (target.namespace, target.name))
     before = {
@@ -187,7 +187,7 @@ def _number_or_share(value: Any) -> int | str | None:
 
 
 def _pod(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
-    """Patch a pod's labels; nothing else of it moves a pod."""
+    """Patch a pod's labels; no other field can be patched here."""
     from kubectl_spread.timeline.commands import labels
 
     before = labels.of_pod(target, situation)

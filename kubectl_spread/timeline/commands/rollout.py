@@ -48,7 +48,7 @@ def _restarted(plain: Plain, times: int) -> Plain:
 
 
 def undo(command: Command, situation: Situation) -> CommandEffect:
-    """Go back to the template before, or to that of a revision."""
+    """Roll back to the previous template, or to the template of a revision."""
     found = targets.named(command, situation, takes_all=True).targets
     text = command.value("to-revision", "0")
     if not text.isdecimal():
@@ -145,7 +145,7 @@ def with_template(plain: Plain, template: Plain) -> Plain:
 
 
 def changed(situation: Situation, target: CommandTarget, plain: Plain) -> CommandEffect:
-    """Return what it means that a workload is another."""
+    """Return the effect of changing a workload."""
     before = situation.cluster.controllers[target.key]
     after = controller_of(plain)._replace(conditions=before.conditions, labels=before.labels)
     return CommandEffect((situation.put(after),), frozenset([OwnerKey(*target)]))

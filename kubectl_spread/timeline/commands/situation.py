@@ -1,4 +1,4 @@
-"""What later commands find: the cluster's workloads and nodes once earlier commands were accepted."""
+"""The cluster's workloads and nodes as later commands find them, after earlier commands were accepted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Plain = dict[str, Any]
 
 
 class CommandReader(Protocol):
-    """Reads what commands name; what is wrong with one object is noted elsewhere, and the others count."""
+    """Reader of the files and texts of commands. It records an error in one object and continues with the others."""
 
     def objects(
         self, paths: tuple[str, ...], directories: tuple[str, ...], *, recursive: bool, namespace: str
@@ -30,7 +30,7 @@ class CommandReader(Protocol):
         ...
 
     def value(self, text: str, name: str) -> Any:
-        """Return what a text of JSON or YAML says.
+        """Return the value of a JSON or YAML text.
 
         Raises:
             SourceError: it is neither.
@@ -38,7 +38,7 @@ class CommandReader(Protocol):
         ...
 
     def value_of_file(self, path: str) -> Any:
-        """Return what a file of JSON or YAML says.
+        """Return the value of a JSON or YAML file.
 
         Raises:
             SourceError: it cannot be read, or is neither.
@@ -47,10 +47,10 @@ class CommandReader(Protocol):
 
 
 class CommandEffect(NamedTuple):
-    """What a command does: operations of the engine, and the objects that it is about.
+    """Effect of a command: operations of the simulation, and the workloads concerned.
 
-    refusal: what kubectl prints where it stops halfway, as a drain that meets pods it may not evict. notes: what the
-    user should know about the command besides.
+    refusal: kubectl's message if it stops halfway, for example a drain that may not evict a pod. notes: hints for the
+    user about the command.
     """
 
     ops: tuple[steps.Op, ...] = ()
@@ -70,9 +70,9 @@ class CommandEffect(NamedTuple):
 
 
 class Situation:
-    """The cluster as commands find it; pods are those of the beginning.
+    """The cluster as commands find it; its pods are the pods from the start.
 
-    namespace: of what the command names; default_namespace: where the command itself names none.
+    namespace: of the objects that the command names. default_namespace: for commands that name no namespace.
     """
 
     def __init__(self, cluster: Cluster, read: CommandReader, namespace: str) -> None:
@@ -96,7 +96,7 @@ class Situation:
         return steps.Apply(controller)
 
     def remove(self, key: OwnerKey) -> None:
-        """Let a workload be gone."""
+        """Remove a workload."""
         controllers = {known: item for known, item in self.cluster.controllers.items() if known != key}
         self.cluster = self.cluster._replace(controllers=controllers)
         self._histories.pop(key, None)
@@ -107,7 +107,7 @@ class Situation:
         self.cluster = self.cluster._replace(nodes=tuple(sorted(by_name.values(), key=lambda node: node.name)))
 
     def remove_nodes(self, names: Iterable[str]) -> None:
-        """Let nodes be gone."""
+        """Remove nodes."""
         gone = set(names)
         self.cluster = self.cluster._replace(nodes=tuple(node for node in self.cluster.nodes if node.name not in gone))
 
@@ -149,7 +149,7 @@ class Situation:
 
 
 def plain_of(controller: Controller) -> Plain:
-    """Return a workload as an object of the API, as far as the facts have it."""
+    """Return a workload as an API object, with the fields that are in the cluster facts."""
     owner = controller.workload
     groups = KINDS[owner.kind].groups
     metadata: Plain = {"name": owner.name, "namespace": owner.namespace}

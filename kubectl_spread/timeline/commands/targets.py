@@ -89,7 +89,7 @@ class CommandTarget(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What a command names, and the arguments that are no names: KEY=VALUE and their like."""
+    """Objects that a command names, and its other arguments, such as KEY=VALUE."""
 
     targets: tuple[CommandTarget, ...]
     rest: tuple[str, ...] = ()
@@ -135,13 +135,13 @@ def kind_of(word: str) -> str:
 
 
 def named(command: Command, situation: Situation, *, has_pairs: bool = False, takes_all: bool = False) -> Named:
-    """Return what a command names.
+    """Return the objects that a command names.
 
     Args:
         command: the command.
-        situation: what there is.
+        situation: the existing objects.
         has_pairs: whether KEY=VALUE and KEY- follow the names.
-        takes_all: whether a type alone names all objects of it.
+        takes_all: whether a type alone names all its objects.
 
     Raises:
         StepError: kubectl would print its usage.
@@ -165,7 +165,7 @@ def named(command: Command, situation: Situation, *, has_pairs: bool = False, ta
 
 
 def _existing(targets: tuple[CommandTarget, ...], command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
-    """Return the targets, all of which must exist; with --ignore-not-found those that do."""
+    """Return the targets; a missing one is an error, or is skipped with --ignore-not-found."""
     found = []
     for target in targets:
         try:
@@ -289,7 +289,7 @@ def objects_of_files(command: Command, situation: Situation) -> list[dict[str, A
 
 
 def _of_files(command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
-    """Return the objects that files name; those that never move a pod are left out."""
+    """Return the objects in files, except kinds that never affect pods."""
     found = []
     for plain in objects_of_files(command, situation):
         kind = str(plain.get("kind"))

@@ -63,7 +63,7 @@ def _check_current(command: Command, target: CommandTarget, situation: Situation
 
 
 def scaled(target: CommandTarget, situation: Situation, replicas: int) -> CommandEffect:
-    """Return what it means that a workload has another number of replicas."""
+    """Return the effect of scaling a workload."""
     if target.key in situation.cluster.owners:
         rollout.known(target, situation)
     plain = plain_of(situation.cluster.controllers[target.key])

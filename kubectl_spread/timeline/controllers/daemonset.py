@@ -1,8 +1,7 @@
-"""DaemonSet: one pod for each node that should have one, whatever room there is.
+"""DaemonSet: one pod for each eligible node, even if the node lacks room.
 
-The ordinal of such a pod is the index of its node.
-Source: pkg/controller/daemon/daemon_controller.go, podsShouldBeOnNode, NodeShouldRunDaemonPod; update.go, rollingUpdate
-(v1.36.2).
+The ordinal of such a pod is the index of its node. Source: pkg/controller/daemon/daemon_controller.go,
+podsShouldBeOnNode, NodeShouldRunDaemonPod; update.go, rollingUpdate (v1.36.2).
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from kubectl_spread.timeline.world import World
 
 
 class DaemonSetSpec(NamedTuple):
-    """What is asked of a DaemonSet; surge and unavailable are numbers or percentages as written."""
+    """Spec of a DaemonSet; surge and unavailable are numbers or percentages as written."""
 
     rev: int
     surge: object = 0
@@ -36,13 +35,13 @@ class DaemonSetSpec(NamedTuple):
 
 
 class DaemonSetState(NamedTuple):
-    """What its controller remembers."""
+    """State that a DaemonSet's controller remembers."""
 
     spec: int
 
 
 class Wanted(NamedTuple):
-    """What a DaemonSet says of one node."""
+    """Verdict of a DaemonSet on one node: whether a pod should run there, and whether an existing one may stay."""
 
     runs: bool
     stays: bool
@@ -66,7 +65,7 @@ def wanted_on(workload: Workload, node: Node) -> Wanted:
 
 
 def act(draft: Draft, owner: int) -> bool:
-    """Create the pods of nodes that have none, and delete those of nodes that should have none."""
+    """Create the missing pods of eligible nodes, and delete pods from nodes that should have none."""
     spec: DaemonSetSpec = draft.world.specs[draft.sets[owner].spec]
     mine = draft.of(owner)
     covered = {pod.ordinal for pod in mine}
@@ -86,7 +85,7 @@ def act(draft: Draft, owner: int) -> bool:
 
 
 def updates(world: World, state: State, owner: int) -> list[tuple[tuple[P, ...], tuple[int, ...]]]:
-    """Return every choice of old pods that are deleted now, and of nodes that get a new pod beside the old one."""
+    """Return every choice of old pods to delete now, and of nodes that get a new pod while the old one runs."""
     spec: DaemonSetSpec = world.specs[state.sets[owner].spec]
     mine = [pod for pod in state.pods if pod.owner == owner]
     if spec.is_on_delete or all(pod.rev == spec.rev for pod in mine):

@@ -26,7 +26,7 @@ from kubectl_spread.timeline.world import World
 
 
 class DeploymentSpec(NamedTuple):
-    """What is asked of a Deployment; surge and unavailable are numbers or percentages as written."""
+    """Spec of a Deployment; surge and unavailable are numbers or percentages as written."""
 
     replicas: int
     rev: int
@@ -68,7 +68,7 @@ class Set(NamedTuple):
 
 
 class DeploymentState(NamedTuple):
-    """What is remembered of a Deployment; `sets` from the oldest to the youngest."""
+    """State that a Deployment's controller remembers; `sets` are sorted from the oldest to the youngest."""
 
     spec: int
     sets: tuple[Set, ...] = ()
@@ -83,7 +83,7 @@ class Sync(NamedTuple):
 
 
 def sync(spec: DeploymentSpec, own: DeploymentState, seen: RevisionPods) -> Optional[Sync]:
-    """Return what one reconciliation changes; None where it changes nothing."""
+    """Return the changes of one reconciliation; None if it changes nothing."""
     available = [seen.available.get(item.rev, 0) for item in own.sets]
     if spec.is_paused or any(item.size and item.desired != spec.replicas for item in own.sets):
         return _scale(spec, own.sets, available)
@@ -93,14 +93,14 @@ def sync(spec: DeploymentSpec, own: DeploymentState, seen: RevisionPods) -> Opti
 
 
 class RevisionPods(NamedTuple):
-    """What a Deployment's controller sees of pods: by revision how many are available, and which have any at all."""
+    """Pods as a Deployment's controller sees them: available pods per revision, and revisions that have any pods."""
 
     available: dict[int, int]
     revisions: frozenset[int]
 
 
 def see(pods: Iterable[P], owner: int) -> RevisionPods:
-    """Return what the controller of a Deployment sees."""
+    """Return the pods as a Deployment's controller sees them."""
     available: dict[int, int] = {}
     revisions = set()
     for pod in pods:
@@ -133,7 +133,7 @@ def _with_new(spec: DeploymentSpec, sets: tuple[Set, ...], size: int) -> Optiona
 
 
 def _new_set(spec: DeploymentSpec, sets: tuple[Set, ...]) -> Optional[Sync]:
-    """Return the sets once the new one has grown as far as it may (reconcileNewReplicaSet)."""
+    """Return the ReplicaSets after scaling up the new one within maxSurge (reconcileNewReplicaSet)."""
     size = sum(item.size for item in sets if _is_new(item, spec))
     if size > spec.replicas:
         return _with_new(spec, sets, spec.replicas)
@@ -143,7 +143,7 @@ def _new_set(spec: DeploymentSpec, sets: tuple[Set, ...]) -> Optional[Sync]:
 
 
 def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: list[int]) -> Optional[Sync]:
-    """Return the sets once old ones have shrunk as far as they may (reconcileOldReplicaSets)."""
+    """Return the ReplicaSets after scaling down old ones within maxUnavailable (reconcileOldReplicaSets)."""
     old = [at for at, item in enumerate(sets) if not _is_new(item, spec) and item.size]
     new = [at for at, item in enumerate(sets) if _is_new(item, spec)]
     if not old:
@@ -171,7 +171,7 @@ def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: list[int])
 
 
 def _recreate(spec: DeploymentSpec, sets: tuple[Set, ...], seen: RevisionPods) -> Optional[Sync]:
-    """Return the sets once all old pods go, or are gone (rolloutRecreate)."""
+    """Return the ReplicaSets of a Recreate rollout: old ones are scaled to 0, then the new one up (rolloutRecreate)."""
     if any(item.size and not _is_new(item, spec) for item in sets):
         changed = tuple(item if _is_new(item, spec) else _sized(item, 0, spec) for item in sets)
         return Sync(changed, is_scale_down=False)
@@ -204,7 +204,7 @@ def _is_saturated(new: Set, spec: DeploymentSpec, available: int) -> bool:
 
 
 def _proportional(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
-    """Return the sets with what is to be added or removed shared among them by size."""
+    """Return the ReplicaSets after adding or removing replicas in proportion to their sizes."""
     allowed = spec.replicas + spec.max_surge if spec.replicas else 0
     total = sum(item.size for item in sets)
     add = allowed - total
@@ -221,7 +221,7 @@ def _proportional(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...
 
 
 def _share(item: Set, spec: DeploymentSpec, *, total: int, left: int) -> int:
-    """Return what one set gets of all that is added, or loses (GetReplicaSetProportion)."""
+    """Return how many replicas one ReplicaSet gains or loses in proportional scaling (GetReplicaSetProportion)."""
     if not spec.replicas:
         share = -item.size
     else:
@@ -260,7 +260,7 @@ def put(draft: Draft, owner: int, sets: tuple[Set, ...]) -> None:
 def scale_downs(
     spec: DeploymentSpec, own: DeploymentState, pods: Sequence[P], owner: int
 ) -> Iterator[tuple[int, tuple[Set, ...]]]:
-    """Yield how many bound pods become ready before old ReplicaSets shrink, and to what sizes."""
+    """Yield how many bound pods become ready before old ReplicaSets are scaled down, and the new sizes."""
     if all(not item.size or _is_new(item, spec) for item in own.sets):
         return
     seen = see(pods, owner)

@@ -1,4 +1,4 @@
-"""Job: so many pods at a time; nothing ends by itself here.
+"""Job: a fixed number of pods at a time. No pod finishes here.
 
 Source: pkg/controller/job/job_controller.go, manageJob; indexed_job_utils.go, firstPendingIndexes (v1.36.2).
 Difference: no pod succeeds or fails, so that neither completions nor backoffLimit are ever reached.
@@ -20,7 +20,7 @@ BACKOFF_S = 10  # after the first failure; it doubles
 
 
 class JobSpec(NamedTuple):
-    """What is asked of a Job: `replicas` pods at a time."""
+    """Spec of a Job: `replicas` is its number of pods at a time."""
 
     replicas: int
     rev: int
@@ -28,7 +28,7 @@ class JobSpec(NamedTuple):
 
 
 class JobState(NamedTuple):
-    """What its controller remembers."""
+    """State that a Job's controller remembers."""
 
     spec: int
 
@@ -54,7 +54,7 @@ def act(draft: Draft, owner: int) -> bool:
 
 
 def excess(world: World, pods: Sequence[P], owner: int, own: JobState) -> list[tuple[P, ...]]:
-    """Return every choice of the pods that have to go now (ActivePods: nodes and costs decide nothing)."""
+    """Return every choice of the pods to delete now (ActivePods, which ignores nodes and costs here)."""
     spec: JobSpec = world.specs[own.spec]
     mine = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
     count = len(mine) - spec.replicas

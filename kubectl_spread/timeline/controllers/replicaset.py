@@ -1,9 +1,9 @@
-"""ReplicaSet and ReplicationController: as many active pods as asked for, and which ones go.
+"""ReplicaSet and ReplicationController: the number of active pods, and the choice of pods to delete.
 
 Source: pkg/controller/replicaset/replica_set.go, manageReplicas, getPodsToDelete; pkg/controller/controller_utils.go,
 ActivePodsWithRanks.Less (v1.36.2).
-Differences: UIDs and the order of the controller's map decide nothing here, every choice among equals is possible. The
-restart count of containers is not looked at.
+Differences: upstream breaks ties by UID or map order; here every choice among equal pods is possible. Restart counts
+of containers are ignored.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Plain = dict[str, Any]
 
 
 class ReplicaSetSpec(NamedTuple):
-    """What is asked of a ReplicaSet that no Deployment owns."""
+    """Spec of a ReplicaSet without a Deployment."""
 
     replicas: int
     rev: int
 
 
 class ReplicaSetState(NamedTuple):
-    """What its controller remembers."""
+    """State that a ReplicaSet's controller remembers."""
 
     spec: int
 
@@ -105,7 +105,10 @@ def victims(pods: Sequence[P], related: Sequence[P], count: int) -> list[tuple[P
 
 
 def _rank(pod: P, on_node: Counter[int]) -> tuple[int, ...]:
-    """Return what decides: no node, phase, not ready, cheap, many related pods on the node, ready for a short time."""
+    """Return the sort key of deletion; the lowest is deleted first.
+
+    It compares node, phase, readiness, deletion cost, related pods on the node and the time since the pod is ready.
+    """
     is_running = pod.stage in (Stage.UNREADY, Stage.READY)
     return (
         pod.node != PENDING,

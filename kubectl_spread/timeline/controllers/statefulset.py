@@ -22,7 +22,7 @@ from kubectl_spread.timeline.world import World
 
 
 class StatefulSetSpec(NamedTuple):
-    """What is asked of a StatefulSet."""
+    """Spec of a StatefulSet."""
 
     replicas: int
     rev: int
@@ -38,7 +38,7 @@ class StatefulSetSpec(NamedTuple):
 
 
 class StatefulSetState(NamedTuple):
-    """What is remembered: the revision that pods below the partition get."""
+    """State that a StatefulSet's controller remembers: `current` is the revision of pods below the partition."""
 
     spec: int
     current: int
@@ -76,7 +76,10 @@ def is_healthy(pod: Optional[P]) -> bool:
 
 
 def _replicas(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:
-    """Create what is missing; None where nothing is in the way of what comes next."""
+    """Create missing pods.
+
+    Returns True if it has created pods, False if it waits for an unhealthy pod, and None if it has nothing to do.
+    """
     done = False
     for ordinal in spec.ordinals:
         if ordinal not in by_ordinal:
@@ -97,7 +100,10 @@ def _create(draft: Draft, owner: int, *, spec: StatefulSetSpec, ordinal: int) ->
 
 
 def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:
-    """Delete pods out of range from the highest on; None where nothing is in the way of an update."""
+    """Delete pods with ordinals out of range, the highest first.
+
+    Returns True if it has deleted pods, False if it waits for a pod, and None if an update may go on.
+    """
     condemned = sorted((ordinal for ordinal in by_ordinal if ordinal not in spec.ordinals), reverse=True)
     in_range = [by_ordinal.get(ordinal) for ordinal in spec.ordinals]
     unhealthy = [pod for pod in in_range if not is_healthy(pod)]
@@ -137,7 +143,7 @@ def _update(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bo
 
 
 def pod_is_gone(draft: Draft, pod: P) -> None:
-    """Delete the claims of an ordinal that was scaled away, where the retention policy says so."""
+    """Delete the claims of an ordinal that was scaled down, if the retention policy requires it."""
     own: StatefulSetState = draft.sets[pod.owner]
     spec: StatefulSetSpec = draft.world.specs[own.spec]
     if not spec.deletes_claims or pod.ordinal in spec.ordinals:
@@ -160,7 +166,7 @@ def waits_for_ready(world: World, pods: Sequence[P], owner: int, own: StatefulSe
 
 
 def waits_for_end(pod: P) -> bool:  # noqa: ARG001 (the name is taken until the pod is gone)
-    """Return whether the controller waits until a terminating pod is gone."""
+    """Return whether the controller waits until a terminating pod is removed."""
     return True
 
 
