@@ -92,14 +92,14 @@ class KnownCluster:
         namespace: str = "default",
         keys: Optional[frozenset[str]] = None,
     ) -> None:
-        """Nothing is worked out before it is asked for.
+        """Store the input. All results are computed on first use.
 
         Args:
             cluster: with the other objects of the manifests applied.
-            profiles: the built-in one without them.
-            placements: of workloads that were placed already.
-            namespace: that of workloads in `default`, which is where those are that name none.
-            keys: all that is known of the cluster are the values of these labels; None for a whole cluster.
+            profiles: of the scheduler; the built-in one if None.
+            placements: of workloads that are already placed.
+            namespace: the namespace that `default` stands for, also for workloads without one.
+            keys: label keys of nodes whose values are all that is known of the cluster; None for a whole cluster.
         """
         self._cluster = cluster
         self._profiles = scheduler_profiles.profiles() if profiles is None else profiles
@@ -116,7 +116,7 @@ class KnownCluster:
 
     @cached_property
     def node_keys(self) -> frozenset[str]:
-        """The label keys that at least one node has."""
+        """Return the label keys that at least one node has."""
         return frozenset(key for node in self._cluster.nodes for key in node.labels)
 
     def domain_count(self, key: str) -> int:
@@ -125,7 +125,7 @@ class KnownCluster:
 
     @cached_property
     def server(self) -> Optional[Server]:
-        """The newest kubelet's version, that of a control plane node if there is one."""
+        """Return the newest kubelet version, preferably of a control-plane node; None if unknown."""
         minors: dict[bool, int] = {}
         for node in self._cluster.nodes:
             minor = kubelet_minor(node.kubelet_version)
@@ -291,7 +291,7 @@ class KnownCluster:
 
     @cached_property
     def _by_namespace(self) -> dict[str, list[Pod]]:
-        """The pods that constraints count."""
+        """Return the bound pods that constraints count, by namespace."""
         found: dict[str, list[Pod]] = {}
         for pod in self._cluster.bound():
             if not pod.terminating:
@@ -300,7 +300,7 @@ class KnownCluster:
 
     @cached_property
     def _own_pods(self) -> dict[OwnerKey, list[Pod]]:
-        """Running pods by what controls them, and by their own name."""
+        """Return the running pods by their controllers and by their own name."""
         found: dict[OwnerKey, list[Pod]] = {}
         for pod in self._cluster.bound():
             if not pod.terminating:
@@ -412,7 +412,10 @@ class KnownCluster:
         return Impossible(len(found.own) + most, tuple(found.positions[position] for position in helping))
 
     def _helping(self, found: Evidence, twins: Workload) -> Optional[list[int]]:
-        """Return the hard constraints of which softening one lets all pods in; None if softening all does not."""
+        """Return the positions of the hard constraints that help: softening one of them lets all pods fit.
+
+        Returns None if even softening all of them does not help.
+        """
         hard = [item.position for item in found.pod_class.constraints if item.is_hard]
         helping = [position for position in hard if self._all_fit(exhaustive.softened(twins, [position]))]
         return helping if helping or self._all_fit(exhaustive.softened(twins, hard)) else None
@@ -459,10 +462,9 @@ def _read(placement: Placement) -> PlacedReplicas:
 
 
 def _as_known(owner: Workload, keys: Optional[frozenset[str]]) -> tuple[Workload, tuple[int, ...]]:
-    """Return a workload without the fields that cannot be judged if only some labels of nodes are known.
+    """Return a workload reduced to fields about known node labels, and the positions of the constraints left.
 
-    What is left asks for less, so that what does not fit would not fit either as it is written. Also the positions
-    of the constraints that are left.
+    The reduced workload requires less. So if it does not fit, the written one does not fit either.
     """
     spec: Plain = owner.template.get("spec") or {}
     written = mappings(spec.get(_FIELD))

@@ -1,4 +1,4 @@
-"""The pods of a workload: those that run, and those that its controller still has to create."""
+"""Pods of a workload: running pods, and pods that its controller has yet to create."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def as_running(owner: Workload, owned: OwnedPods) -> Workload:
 
 
 def is_changed(owner: Workload, cluster: Cluster) -> bool:
-    """Return whether the cluster has the workload with another template, as far as a scheduler sees it.
+    """Return whether the workload in the cluster has another template in a field that the scheduler reads.
 
-    What it does not see, as the environment of containers, makes a new revision as well, and is not compared: facts
-    need not have it.
+    Other fields, such as environment variables, also create a new revision. They are not compared, because the cluster
+    facts may lack them.
     """
     known = cluster.controllers.get(OwnerKey(owner.kind, owner.namespace, owner.name))
     return known is not None and _template_class(owner) != _template_class(known.workload)
@@ -54,10 +54,10 @@ def _template_class(owner: Workload) -> PodClass:
 
 
 def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:
-    """Return the revision of the pods that a workload's controller creates now; empty without pods.
+    """Return the revision of the pods that a workload's controller creates now; empty if it has no pods.
 
-    Its StatefulSet or Rollout names it, or the ReplicaSet with the highest number has it; else it is what most of the
-    pods have.
+    The StatefulSet or Rollout names it, or the ReplicaSet with the highest number has it. Otherwise it is the most
+    frequent revision of the pods.
     """
     known = cluster.controllers.get(OwnerKey(owner.kind, owner.namespace, owner.name))
     if known is not None and known.revision and owner.kind in ("StatefulSet", "Rollout"):

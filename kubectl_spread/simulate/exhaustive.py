@@ -1,10 +1,10 @@
-"""Exhaustive search: every way in which the pods of a workload can be placed, up to exchangeable nodes.
+"""Exhaustive search for all placements of a workload's pods, up to exchangeable nodes.
 
 One simulation is one path: pods are placed one after another, on nodes that a walk chooses instead of the scores. A
 state is the number of pods on each node, up to exchangeable nodes. Each state is continued once:
 
     {} ── a1 ── a1 b1 ── a1 b1 b2 ── refused       first path
-                   └──── a1 b1 c1 ── ...           second: the walk avoids what is exhausted
+                   └──── a1 b1 c1 ── ...           second: the walk avoids exhausted states
 
 The simulation decides at every step which nodes fit.
 """
@@ -121,7 +121,7 @@ class Walk:
         return host
 
     def finish(self) -> None:
-        """Mark the last state as exhausted, and those before it if all states after them are."""
+        """Mark the last state as exhausted, and each earlier state whose successors all are."""
         self._exhausted.add(self._state(self._pods))
         for state, following in reversed(self._path):
             if not self._exhausted.issuperset(following):

@@ -59,7 +59,7 @@ def passes(filtered: FilterResult, plugins: tuple[str, ...]) -> Bools:
 
 
 def without_own(usable: Bools, filtered: FilterResult, own: tuple[Pod, ...]) -> Bools:
-    """Add the nodes that take a pod once the workload's own pods there are gone."""
+    """Add the nodes that can take a pod once the workload's own pods there are gone."""
     by_node: dict[int, list[Pod]] = {}
     for pod in own:
         at = filtered.columns.index.get(pod.node_name)
@@ -78,12 +78,12 @@ Shared = dict[Hashable, tuple[DomainFacts, ...]]
 
 
 def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> ConstraintFacts:
-    """Return a constraint on the cluster without the workload's own pods.
+    """Return the facts about a constraint on the cluster without the workload's own pods.
 
     Args:
         report: of the constraint; `domains` stays alive as long as `shared`.
-        found: what the plugins say of the workload.
-        shared: domains that were made before, by what they are made of.
+        found: the plugins' verdicts on the workload.
+        shared: cache of domains by their inputs.
     """
     columns = found.filtered.columns
     topology = columns.topology(report.constraint.topology_key)
@@ -110,7 +110,7 @@ def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> Con
 def _domains(
     report: ConstraintReport, nodes: tuple[Bools, Bools, Bools], own: dict[str, int], topology: Topology
 ) -> tuple[DomainFacts, ...]:
-    """Return the domains of a report; nodes: those that are chosen, usable, and candidates."""
+    """Return the domains of a report; `nodes` are the masks of chosen, usable and candidate nodes."""
     size, has_key = len(topology.values), topology.codes >= 0
     by_code = (np.bincount(topology.codes[has_key & mask], minlength=size) for mask in nodes)
     numbers = (of_nodes[topology.order].tolist() for of_nodes in by_code)  # the report's domains are sorted

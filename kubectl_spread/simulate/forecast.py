@@ -1,11 +1,11 @@
-"""Where the pods of a workload with soft constraints end up, whichever of several best nodes the scheduler takes.
+"""Forecast of the placement of a workload with soft constraints, over all choices among equally good nodes.
 
-A soft constraint refuses nothing: its effect shows only at the end, and depends on chance if nodes score the same. So a
-forecast is a range: for every domain and node the fewest and the most pods over all ways to choose.
+A soft constraint refuses no node: its effect shows only at the end, and depends on chance if nodes score the same. So a
+forecast is a range: for every domain and node the fewest and the most pods over all choices.
 
-Ways that differ only in exchangeable nodes (`node_kinds`) are tried once (`exhaustive.Walk`): what one node gets in
-some way, each node of its kind gets in another. If there are too many ways, or if it matters which pod goes
-where, some ways are tried at random, the same ones each time.
+Choices that differ only in exchangeable nodes (`node_kinds`) are tried once (`exhaustive.Walk`). A number of pods that
+one node gets in some choice, each node of its kind gets in another. If there are too many choices, or if pods differ,
+random choices are tried, the same ones each time.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ class CountRange(NamedTuple):
 
 
 class ConstraintForecast(NamedTuple):
-    """The outcome of one constraint.
+    """Forecast for one constraint.
 
-    domains: of the workload's pods, by value, for the eligible domains and those that get a pod. skew: between the
-    fullest and the emptiest eligible domain, counting all pods that the constraint counts.
+    domains: the workload's pods per domain, for eligible domains and domains that get a pod. skew: between the fullest
+    and the emptiest eligible domain, over all pods that the constraint counts.
     """
 
     position: int
@@ -76,10 +76,10 @@ class ConstraintForecast(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """Where the pods of a workload end up.
+    """Forecast for the pods of a workload.
 
-    nodes: by name, those that get a pod in some run. is_exact: the runs stand for every way to choose among the best
-    nodes; else they are some of the ways. skipped: why there is no forecast.
+    nodes: by name, the nodes that get a pod in some run. is_exact: the runs represent all choices among the best nodes;
+    otherwise they are a sample. skipped: reason why there is no forecast.
     """
 
     workload: Workload
@@ -227,7 +227,7 @@ def _counted(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) 
 class _Told:
     """Ranges over outcomes.
 
-    `kinds`: those of the nodes, where the outcomes stand for all that exchanging nodes of one kind leads to.
+    `kinds`: kind of each node, if the outcomes also represent exchanges of nodes of one kind.
     """
 
     def __init__(self, columns: Columns, outcomes: list[Placement], kinds: Optional[list[int]]) -> None:
@@ -282,7 +282,7 @@ class _Told:
         ]
 
     def _by_domain(self, pods: Int64s, codes: Int32s) -> Int64s:
-        """int64 (runs, D)."""
+        """Return the number of pods per run and domain, int64 (runs, D)."""
         size = int(codes.max(initial=-1)) + 1
         found: Int64s = np.zeros((len(pods), size), np.int64)
         for run, row in enumerate(pods):
@@ -290,7 +290,7 @@ class _Told:
         return found
 
     def _shared(self, ranges: list[CountRange]) -> list[CountRange]:
-        """Return the range of each node: a node may get what any node of its kind gets."""
+        """Return the range of each node, merged over all nodes of its kind."""
         if self._kinds is None:
             return ranges
         of_kind: dict[int, CountRange] = {}
@@ -301,7 +301,7 @@ class _Told:
 
 
 def _distinct_rows(numbers: Int64s) -> Int64s:
-    """int64 (M, D): the different rows of (runs, D), of which many are often equal."""
+    """Return the distinct rows of an array (runs, D), as int64 (M, D); many are often equal."""
     by_content = {row.tobytes(): row for row in numbers}
     return np.array(list(by_content.values()), np.int64)
 

@@ -1,12 +1,6 @@
-"""Nodes that can be exchanged: a number for each node, equal for nodes that look the same to a workload's pods.
+"""Exchangeable nodes: a number for each node, equal for nodes that look the same to a workload's pods.
 
-```
-node   zone  free CPU   kind
-a1     a     4          0
-a2     a     4          0      may stand for a1
-a3     a     2          1
-b1     b     4          2
-```
+``` node zone free CPU kind a1 a 4 0 a2 a 4 0 exchangeable with a1 a3 a 2 1 b1 b 4 2 ```
 """
 
 from __future__ import annotations
@@ -34,9 +28,9 @@ _ALONE = -2  # the code of a domain with a single node
 
 
 def alike_to_filter(pod_class: PodClass, filtered: FilterResult) -> list[int]:
-    """Number the nodes by what the Filter plugins see of them.
+    """Number the nodes by the fields that the Filter plugins see.
 
-    Labels that a single node has, like the hostname, do not tell nodes apart.
+    Labels that only one node has, like the hostname, are ignored.
     """
     columns = filtered.columns
     if pod_class.pod_affinity or pod_class.volumes or pod_class.host_ports:
@@ -59,12 +53,12 @@ def alike_to_filter(pod_class: PodClass, filtered: FilterResult) -> list[int]:
 def alike_to_scheduler(
     pod: Pod, filtered: FilterResult, scheduler: Scheduler, *, counts: Sequence[DomainCounts]
 ) -> list[int]:
-    """Number the nodes by what the Filter and the Score plugins see of them.
+    """Number the nodes by the fields that the Filter and Score plugins see.
 
     Args:
-        pod: one of the workload's pods; the others differ in their names alone.
-        filtered: the plugins' answers for it.
-        scheduler: that gave them.
+        pod: one of the workload's pods; the others differ only in their names.
+        filtered: the plugins' verdicts on it.
+        scheduler: source of these verdicts.
         counts: of each constraint that the scheduler follows.
     """
     pod_class, columns = pod.cls, scheduler.columns
@@ -91,7 +85,7 @@ def alike_to_scheduler(
 
 
 def _numbered(*looks: Iterable[Hashable]) -> list[int]:
-    """Number the nodes by several looks, each of which has a value for each node."""
+    """Number the nodes by several traits; each has a value for each node."""
     kinds: dict[Hashable, int] = {}
     return [kinds.setdefault(look, len(kinds)) for look in zip(*looks, strict=True)]
 

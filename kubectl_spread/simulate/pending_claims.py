@@ -91,9 +91,9 @@ def _smallest(claim: Claim, volumes: Iterable[Volume]) -> Optional[Volume]:
 
 
 def lacks_provisioner(storage_class: StorageClass, cluster: Cluster) -> bool:
-    """Return whether nothing in the cluster provisions a class: it names a CSI driver that is not installed.
+    """Return whether no component in the cluster provisions a class: its CSI driver is not installed.
 
-    By convention the names of CSI drivers have a part `csi`; of other provisioners no object tells.
+    By convention the names of CSI drivers have a part `csi`. Other provisioners cannot be detected by an object.
     """
     name = storage_class.provisioner
     is_csi = "csi" in name.replace("/", ".").replace("-", ".").split(".")
@@ -110,10 +110,11 @@ class NewClaims:
         self._unbound = {key for key, claim in claims.items() if claim.is_new and not self._is_settled(claim)}
 
     def without(self, pod: Pod, owner: Workload) -> Pod:
-        """Return the pod without volumes whose claims do not exist yet: their nodes are unknown.
+        """Return the pod without volumes whose claims do not exist yet, because their nodes are unknown.
 
-        So is every claim where the cluster facts hold nothing about storage, and one of a manifest that is bound before
-        its pod is scheduled, or whose class is not known. The same pod where there are none.
+        This includes all missing claims if the cluster facts lack storage. It also includes a manifest's claim that is
+        bound before its pod is scheduled, or whose class is unknown. The pod itself is returned if it has no such
+        volume.
         """
         claims = self._storage.claims
         made = made_claims(owner, pod.name)

@@ -1,4 +1,4 @@
-"""Where the pods of a workload went, and how certain that is."""
+"""Placement of a workload's pods, and its certainty."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kubectl_spread.objects.workload import Workload
 
 
 class Certainty(Enum):
-    """How certain a placement is."""
+    """Certainty of a placement."""
 
     CERTAIN = "certain"  # no pod had several nodes with the highest score
     POSSIBLE = "possible"  # some had, or other pods are on unknown nodes: the scheduler may choose differently
@@ -24,8 +24,8 @@ class Certainty(Enum):
 class PlacedPod(NamedTuple):
     """A pod and its node.
 
-    `fitting` counts the nodes that fitted, `hosts` those of them with the highest score: any of these may be taken.
-    Both are 0 for a pod that ran there already.
+    `fitting` is the number of nodes that fit. `hosts` is the number of these with the highest score; the scheduler may
+    take any of them. Both are 0 for a pod that already ran.
     """
 
     pod: str
@@ -67,10 +67,10 @@ class RefusedPod(NamedTuple):
 
 
 class EvictedPod(NamedTuple):
-    """A pod that preemption evicts so that another one finds room.
+    """A pod that preemption evicts to make room for another one.
 
-    `again`: the pod that its controller creates in its place, where that one runs then (empty where it stays Pending),
-    and the scheduler's message where it does. None where nothing creates it again.
+    `again`: the replacement that its controller creates, with its node (empty if it is Pending) and the scheduler's
+    message. None if no controller replaces it.
     """
 
     pod: Pod
@@ -86,18 +86,15 @@ class CreatedAgain(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where the pods of one workload went.
+    """Placement of the pods of one workload.
 
-    domains: topology key -> value -> the workload's pods, for each key of its constraints.
-    matching: the same for all pods that the first constraint of the key selects, of any workload.
-    unpredicted: pods that are neither placed nor Pending.
-    not_counted: other workloads with such pods; the placement leaves these pods out.
-    not_predictable: features that the pods use and that are not evaluated.
-    not_created: pods that their controller creates only after the pods before them run.
-    evictions: pods of lower priority that preemption evicts for the workload's pods.
-    on_missing_nodes: placed pods whose node does not exist.
-    refused: pods that admission refuses.
-    first_replica: the workload's first pod, as its controller creates it.
+    domains: topology key -> value -> the workload's pods, for each key of its constraints. matching: the same for all
+    pods that the first constraint of the key selects, of any workload. unpredicted: pods that are neither placed nor
+    Pending. not_counted: other workloads with such pods; the placement leaves these pods out. not_predictable: features
+    that the pods use and that are not evaluated. not_created: pods that their controller creates only after the pods
+    before them run. evictions: pods of lower priority that preemption evicts for the workload's pods. on_missing_nodes:
+    placed pods whose node does not exist. refused: pods that admission refuses. first_replica: the workload's first
+    pod, as its controller creates it.
     """
 
     workload: Workload

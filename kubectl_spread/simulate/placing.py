@@ -170,7 +170,7 @@ class Placer:
 
 
 class PlacedPods(NamedTuple):
-    """Pods that were placed in turn: `bound` by key, in the order they were bound, and those that found no node."""
+    """Pods that were placed in turn: `bound` by key, in order of binding, and `refused` ones without a node."""
 
     bound: dict[str, Pod]
     refused: tuple[Pod, ...]
@@ -179,7 +179,7 @@ class PlacedPods(NamedTuple):
 
     @property
     def nodes(self) -> dict[str, str]:
-        """The node of each bound pod, by the pod's key."""
+        """Return the node of each bound pod, by the pod's key."""
         return {key: pod.node_name for key, pod in self.bound.items()}
 
 
@@ -229,7 +229,10 @@ class TopologyLabels:
     """
 
     def __init__(self, release: Profile) -> None:
-        """`release` is any profile of the scheduler: all of them follow the same release."""
+        """Set up the copying of node labels to pods.
+
+        `release` is any profile of the scheduler, because all follow the same release.
+        """
         self._copies = release.labels_topology
         # By id() of a class; the entry keeps the class, so that its id() stays its own.
         self._known: dict[tuple[int, tuple[tuple[str, str], ...]], tuple[PodClass, PodClass]] = {}

@@ -22,7 +22,7 @@ from kubectl_spread.simulate.waiting_pods import WaitingPods
 
 
 class Fate(IntEnum):
-    """Whether a pod finds a node when its turn comes; the worst first."""
+    """Fate of a pod at its turn in the queue, the worst first."""
 
     WAITS = 0
     DEPENDS = 1  # on the order in which pods of equal priority and age are taken
@@ -43,16 +43,17 @@ class Prospect(NamedTuple):
 
 
 class PlaceableRange(NamedTuple):
-    """How many of some Pending pods find a node: at least and at most, over the orders that are possible."""
+    """Lowest and highest number of some Pending pods that find a node, over all possible orders."""
 
     least: int
     most: int
 
 
 class Prospects:
-    """Pods that are asked about, among all that wait.
+    """Prospects of some pods among all waiting pods.
 
-    They are placed twice: before the pods of equal priority and age, and after them. What differs is up to the order.
+    They are placed twice: before the pods of equal priority and age, and after them. If the results differ, the order
+    decides.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class Prospects:
             self._rivals = tuple(pod.key for pod in equals if pod.key in self._late.placed)
 
     def fate(self, pod: Pod) -> Fate:
-        """Return whether a pod finds a node, whatever the order among equals."""
+        """Return whether a pod finds a node in every order of equal pods, in some order, or in none."""
         if self._early is None or self._late is None or pod.key not in self._queued:
             return Fate.UNKNOWN
         early, late = pod.key in self._early.placed, pod.key in self._late.placed
@@ -97,7 +98,7 @@ class Prospects:
         return PlaceableRange(min(counts), max(counts))
 
     def of(self, pod: Pod) -> Prospect:
-        """Explain a pod: as things are, or where that is not what its turn will bring, as they are then."""
+        """Explain a pod in the current cluster, or at its turn if the result differs then."""
         fate = self.fate(pod)
         now = self._examined(pod, self._cluster)
         turn = (now.explanation.verdict, fate)
@@ -111,7 +112,7 @@ class Prospects:
         return Prospect(now, self._cluster, fate)
 
     def _contended(self, pod: Pod, now: Examined, fate: Fate) -> Prospect:
-        """Explain a pod that fits as things are, and what keeps it Pending if its equals come first."""
+        """Explain a pod that fits now, and the reason for which it is Pending if its equals come first."""
         late = self._late
         last = None if late is None else self._then(pod, late, now).examined.explanation
         explanation = now.explanation._replace(verdict=PodVerdict.CONTENDED, rivals=self._rivals, last_turn=last)
@@ -119,7 +120,7 @@ class Prospects:
         return Prospect(now._replace(explanation=explanation), self._cluster, fate, placed)
 
     def _then(self, pod: Pod, outcome: QueuePlacement, now: Examined) -> Prospect:
-        """Explain a pod once those that are placed have their nodes."""
+        """Explain a pod after the placed pods have their nodes."""
         pods = tuple(pod if item.key == pod.key else item for item in outcome.cluster.pods)
         cluster = outcome.cluster._replace(pods=pods)
         examined = self._examined(pod, cluster)

@@ -1,4 +1,4 @@
-"""Pods for the scheduler: those it placed, and those that wait."""
+"""Queue of the scheduler: placed pods and waiting pods."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Queue:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a pod is Pending or gated."""
+        """Return whether a pod is Pending or gated."""
         return bool(self._waiting_count)
 
     @property
@@ -86,9 +86,9 @@ class Queue:
         return len(self.pending) + len(self.provisioning) + len(self.gated)
 
     def retry(self) -> None:
-        """Try refused pods again until none of them finds a node; nominated ones keep their nodes.
+        """Retry refused pods until none of them finds a node; nominated ones keep their nodes.
 
-        Pods that were placed can make room for those refused before them, as where they raise the minimum. Any
+        Placed pods can make room for pods that were refused earlier, for example if they raise the global minimum. Any
         binding brings refused pods back into the scheduler's queue.
         """
         while self._refused_at and min(self._refused_at) < self._placer.changes:
@@ -155,7 +155,7 @@ class Queue:
             self.first = explain_filtered(pod, filtered, self._placer.scheduler)
 
     def _never_made(self, pod: Pod, node: str) -> tuple[ClaimTrouble, ...]:
-        """Return the claims of a pod that nothing in the cluster provisions on the chosen node."""
+        """Return the pod's claims that no component of the cluster can provision on the chosen node."""
         found = []
         storage = self._placer.scheduler.columns.storage
         for key, claim in storage.claims_of(pod.cls):
@@ -188,7 +188,7 @@ class Queue:
             self._placer.nominate(pod._replace(nominated_node=explained.nominated_node))
 
     def _explanation(self, pod: Pod, refusal: Unschedulable) -> Explanation:
-        """Explain a refusal; pods of one class share an explanation as long as nothing changes."""
+        """Explain a refusal; pods of one class share an explanation until the cluster changes."""
         if self._last_refusal is not None and self._last_refusal[0] is refusal:
             return self._last_refusal[1]
         explained = explain_filtered(pod, refusal.filtered, self._placer.scheduler)

@@ -44,7 +44,7 @@ class QuotaUsage:
 
 
 def _counted(quota: Quota, cluster: Cluster) -> Quantities:
-    """Return what a quota without status would charge for the existing pods, limits excepted."""
+    """Return the usage of existing pods for a quota without status, except limits."""
     own = [pod for pod in cluster.pods if pod.namespace == quota.namespace and pod.is_visible]
     used: Quantities = dict.fromkeys(("pods", "count/pods"), len(own) * _MILLI)
     for pod in own:

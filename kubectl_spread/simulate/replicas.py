@@ -1,8 +1,8 @@
-"""The replicas of workloads, placed one after another.
+"""Placement of workloads' replicas, one after another.
 
-A pod goes to the node with the highest score. If several nodes have it, kube-scheduler may take any of them; a `Pick`
-chooses, and `Placement.certainty` says that there was a choice. RefusedPod pods are tried again as long as anything
-changes: after all pods of their workload, and again after all workloads.
+A pod goes to the node with the highest score. If several nodes have it, kube-scheduler may take any of them. A `Pick`
+chooses one, and `Placement.certainty` records that there was a choice. Refused pods are retried after all pods of their
+workload, and again after all workloads, as long as the cluster changes.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def place(
 
 
 class Rehearsal:
-    """Workloads that are placed any number of times: every run starts from the same cluster.
+    """Workloads that can be placed repeatedly: every run starts from the same cluster.
 
-    cluster, owned, owners: with what the API server and the controllers make of the workloads; columns: before any run.
+    cluster, owned, owners: with the changes of the API server and the controllers. columns: before any run.
     """
 
     def __init__(
@@ -136,7 +136,8 @@ def _ignored(owner: Workload, minor: int) -> Ignored:
 def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]) -> list[Placement]:
     """Add to each placement the workloads with unpredictable pods, which it could not count.
 
-    Those of the same scheduler come before it in the queue; another scheduler takes its own at any time.
+    Workloads of the same scheduler matter if they come earlier in the queue. Pods of another scheduler may be bound at
+    any time.
     """
     found: list[Placement] = []
     unsure = [(before, other) for before, other in enumerate(placements) if other.unpredicted]
@@ -186,12 +187,12 @@ class _Placing:
             beyond[f"more than {MAX_REPLICAS} replicas"] = None
 
     def start(self) -> None:
-        """Create the missing pods and try each; then try again those that were refused."""
+        """Create the missing pods and try each; then retry the refused ones."""
         self._create()
         self.retry()
 
     def retry(self) -> None:
-        """Try the refused pods, and create those that waited for one of them."""
+        """Retry the refused pods, and create the pods that waited for one of them."""
         self.queue.retry()
         while self.owner.is_ordered and not (self.queue.is_waiting or self._refused) and self._create():
             self.queue.retry()

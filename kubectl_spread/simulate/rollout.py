@@ -126,11 +126,11 @@ class Rollouts:
     def stuck(self, owner: Workload, spec: Plain) -> Optional[Stuck]:
         """Return a rollout whose first pod stays Pending; None if the pod finds a node, or cannot be predicted.
 
-        A Deployment makes a pod beside the old ones if maxSurge lets it, and removes one if maxUnavailable does; a
-        StatefulSet removes its last pod. Old pods count, unless a constraint has the revision in matchLabelKeys.
+        A Deployment adds a pod if maxSurge allows it, and removes one if maxUnavailable does. A StatefulSet removes its
+        last pod. Old pods count, unless a constraint has the revision in matchLabelKeys.
 
         Args:
-            owner: the workload as it will be.
+            owner: the workload after the change.
             spec: its `spec`, for the strategy.
         """
         own = running_pods(owner, self._owned)
@@ -168,7 +168,7 @@ class Rollouts:
         return self._scheduler.filter(pod)
 
     def _fits_without(self, pod: Pod, goes: list[Pod], filtered: FilterResult) -> bool:
-        """Return whether the pod finds a node once one of some other pods is gone."""
+        """Return whether the pod finds a node after the removal of any one of the other pods."""
         index = filtered.columns.index
         for old in goes:
             at = index.get(old.node_name)

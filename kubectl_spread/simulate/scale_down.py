@@ -44,7 +44,10 @@ def least_uneven(
 def _kept(
     pods: Sequence[tuple[str, Optional[str]]], replicas: int
 ) -> tuple[Counter[Optional[str]], Counter[Optional[str]], int]:
-    """Return the domains of pods that stay, those of the group of which some stay, and how many of these."""
+    """Return the domains of pods that stay for certain, and the group of equal pods from which the rest is chosen.
+
+    The last value is the number of pods that stay of this group.
+    """
     ranks = Counter(node for node, _ in pods)
     kept: Counter[Optional[str]] = Counter()
     left = replicas

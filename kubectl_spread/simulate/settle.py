@@ -24,13 +24,13 @@ class PlacedWorkload(Protocol):
 
 
 def settle(placings: Sequence[PlacedWorkload], placer: Placer, *, evicts: bool, explains: bool) -> None:
-    """Try refused pods again, those of every workload after every change, until nothing changes.
+    """Retry the refused pods of every workload after every change, until the cluster no longer changes.
 
     Args:
         placings: in the order of their pods' priority.
         placer: the cluster that they share.
         evicts: also evict the victims of pods that preemption has nominated.
-        explains: whether pods that are created again are explained.
+        explains: whether re-created pods are explained.
     """
     evictor = _Evictor([placing.queue for placing in placings], placer, explains=explains)
     for _ in range(_MOST_ROUNDS):

@@ -51,10 +51,10 @@ from kubectl_spread.simulate.rollout import uncreated
 
 
 class ConstraintState(Enum):
-    """Whether a constraint holds now.
+    """State of a constraint now.
 
-    PARTLY_COUNTED: the selector does not match all running pods of the workload, so that the counts are too low.
-    UNEVEN: the skew of a ScheduleAnyway constraint exceeds its maxSkew, which is allowed.
+    PARTLY_COUNTED: the selector misses some running pods of the workload, so the counts are too low. UNEVEN: the skew
+    of a ScheduleAnyway constraint exceeds its maxSkew, which is allowed.
     """
 
     OK = "ok"
@@ -107,7 +107,7 @@ class ConstraintStatus(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Whether it does not have to hold, or is known to."""
+        """Return whether the constraint is soft, or neither violated nor partly counted."""
         if self.when_unsatisfiable != DO_NOT_SCHEDULE:
             return True
         return self.standing not in (ConstraintState.VIOLATED, ConstraintState.PARTLY_COUNTED)
@@ -132,18 +132,18 @@ class WorkloadStatus(NamedTuple):
 
     @property
     def pending_since(self) -> str:
-        """When the first of the Pending pods was refused, as far as the facts say it of all of them."""
+        """Return the time when the first Pending pod was refused; empty if it is unknown for any of them."""
         times = [pod.refused_since for pod in self.pending]
         return min(times, default="") if all(times) else ""
 
     @property
     def has_own(self) -> bool:
-        """Whether its pods have constraints, or the scheduler's hard defaults."""
+        """Return whether the pods have constraints of their own, or hard default constraints."""
         return any(not item.is_default or item.when_unsatisfiable == DO_NOT_SCHEDULE for item in self.constraints)
 
     @property
     def is_fine(self) -> bool:
-        """Whether no pod is Pending, and what must hold is known to."""
+        """Return whether all pods exist and have nodes, and all constraints are fine."""
         is_complete = not (self.pending or self.lost or self.uncreated)
         return is_complete and all(item.is_fine for item in self.constraints)
 
@@ -240,7 +240,7 @@ def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: list[P
 
 
 def _next_class(key: OwnerKey, own: list[Pod], known: _Known) -> PodClass:
-    """Return the class of the workload's next pod; without the workload itself, that of its youngest pod."""
+    """Return the class of the workload's next pod; if the workload is unknown, of its youngest pod."""
     controller = known.cluster.controllers.get(key)
     if controller is None:
         return max(own, key=lambda pod: pod.created).cls
@@ -295,8 +295,8 @@ def _soft_counts(
 ) -> Iterable[DomainCounts]:
     """Count soft constraints as scoring does, but count full nodes as feasible, too.
 
-    Scoring counts domains of nodes that fit. These domains must not change with every pod that comes or goes, so they
-    are those of nodes that the pod may use at all.
+    Scoring counts the domains of nodes that fit. These would change with every pod. So the domains here are the domains
+    of all nodes that the pod may use.
     """
     usable = (
         match_affinity(pod_class.node_requirement, columns) & match_taints(pod_class, columns) & ~columns.unschedulable

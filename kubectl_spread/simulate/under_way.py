@@ -31,7 +31,7 @@ _LIMITS = Limits(max_states=2_000, samples=20, seconds=2.0)
 
 
 class RolloutEnd(Enum):
-    """How a rollout ends."""
+    """Outcome of a rollout."""
 
     COMPLETES = "completes"
     MAY_GET_STUCK = "mayGetStuck"  # in some outcomes that were found, not in all
@@ -49,7 +49,7 @@ class UnderWay(NamedTuple):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it does not complete, or may not."""
+        """Return whether the rollout gets stuck in some outcome or in all."""
         return self.end is not RolloutEnd.COMPLETES
 
 
@@ -88,7 +88,7 @@ def _is_complete(outcome: Outcome, key: OwnerKey) -> bool:
 
 
 def _old_pods(key: OwnerKey, controller: Controller, owned: OwnedPods) -> list[Pod]:
-    """Return the running pods of an older revision: by their label, else those that the constraints do not count."""
+    """Return the running pods of an older revision, by label or else by the constraints that do not count them."""
     owner = controller.workload
     if not _rolls(key, controller):
         return []
@@ -102,7 +102,7 @@ def _old_pods(key: OwnerKey, controller: Controller, owned: OwnedPods) -> list[P
 
 
 def _rolls(key: OwnerKey, controller: Controller) -> bool:
-    """Return whether the controller replaces old pods by itself."""
+    """Return whether the controller replaces old pods automatically."""
     if key.kind not in ("Deployment", "StatefulSet") or controller.workload.is_foreign:
         return False
     strategy = (controller.spec.get("updateStrategy") or {}).get("type")

@@ -27,7 +27,7 @@ _SECONDS = len("2006-01-02T15:04:05")
 
 
 class QueuePlacement(NamedTuple):
-    """Where pods went, by key and in the order they were placed; `cluster` is the one with these pods on their nodes.
+    """Nodes of the placed pods by key, in order of placement; `cluster` has these pods on their nodes.
 
     has_ties: the scheduler might choose other nodes of equal score.
     """
@@ -48,15 +48,15 @@ class WaitingPods:
 
     @property
     def is_small(self) -> bool:
-        """Whether it is worth placing them: several pods, and not too many."""
+        """Return whether placing the pods is worthwhile: there are several, but not too many."""
         return 1 < len(self.pods) <= MOST_PODS
 
     def run(self, own: Collection[str], *, is_last: bool) -> QueuePlacement:
         """Place all pods.
 
         Args:
-            own: keys of pods that come before those of equal priority and age, or after them.
-            is_last: whether they come after them.
+            own: keys of the pods to place before, or after, pods of equal priority and age.
+            is_last: whether they come after.
         """
         ordered = sorted(self.pods, key=lambda pod: (*_rank(pod), (pod.key in own) == is_last, pod.name))
         scheduler = Scheduler(Columns(self._cluster), self._profiles, all_nodes=self._all_nodes)
