@@ -1,4 +1,4 @@
-"""The baseline of `check`: known findings are left out, and what is found can be written as known."""
+"""The baseline of `check`: accepted findings are left out, and present findings can be written as accepted."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Check manifests: read them, place their workloads if cluster facts are given, and judge them.
+"""Checks of manifests: reading, placing their workloads if cluster facts are given, and running the rules.
 
 ```
 CheckRequest ─▶ settings ─▶ read ─▶ (cluster facts ─▶ placements) ─▶ judge ─▶ baseline ─▶ CheckResult
 ```
 
-`prepare` goes up to the judge, so that `operations.fix` can mend between it and the result.
+`prepare` stops before the rules run, so that `operations.fix` can apply fixes before the result.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 
 
 class CheckRequest(NamedTuple):
-    """Which manifests to check, on which cluster, by which rules.
+    """The manifests to check, with the cluster facts and the rules.
 
     Attributes:
-        paths: files and directories; `-` is standard input. Without any, the paths of the configuration.
+        paths: files and directories; `-` is standard input. If empty, the paths of the configuration.
         recursive: look into the directories below those in `paths`.
         kustomize: directories that kustomize renders.
         source: the cluster facts to place replicas on.
@@ -73,7 +73,7 @@ class CheckRequest(NamedTuple):
 
 
 class CheckSettings(NamedTuple):
-    """What the request and the configuration ask for together."""
+    """The combined settings of the request and the configuration."""
 
     choice: RuleChoice
     config: Config
@@ -82,7 +82,7 @@ class CheckSettings(NamedTuple):
     namespace: str
 
     def read(self, source: SourceFile, *, named: bool = False) -> Result:
-        """Return what one file holds, and what the API server would say of it."""
+        """Return the objects of one file, and the API server's errors about them."""
         from kubectl_spread.lint import pipeline
 
         return pipeline.read(source, self.policy, self.config, named=named, namespace=self.namespace)
@@ -93,12 +93,12 @@ class ReadFiles(NamedTuple):
 
     Attributes:
         results: one for each input that was read.
-        errors: of inputs that were not.
+        errors: one for each input that could not be read.
         files: the number of inputs.
-        seen: names of the inputs of which nothing is hidden from the rules.
-        is_whole: these are all files of the project, and all were seen.
+        seen: names of the inputs that the rules see completely.
+        is_whole: these are all files of the project, and the rules see all of them.
         fixed: the number of findings that were fixed.
-        rules: which files belong together.
+        rules: the root of each file, which decides which files belong together.
     """
 
     results: list[Result]
@@ -116,7 +116,7 @@ class ReadFiles(NamedTuple):
 
 
 class CheckCounts(NamedTuple):
-    """How much was checked, and how many findings are not reported."""
+    """The numbers of checked objects and of findings that are not reported."""
 
     files: int
     workloads: int  # that the API server would accept
@@ -147,20 +147,20 @@ class CheckResult(NamedTuple):
     """The result of checking manifests or running workloads.
 
     Attributes:
-        findings: those that are neither ignored nor in the baseline.
+        findings: the findings that are neither ignored nor in the baseline.
         placements: one for each workload, if cluster facts are given.
         errors: inputs that could not be read.
-        counts: how much was checked.
+        counts: the numbers of checked objects.
         files: names of the files that were read.
         notes: sentences for people.
         running: Pending pods and stuck rollouts.
-        scope: where running workloads were looked for; empty for manifests.
-        missing: what is asked for by name and does not exist.
-        unread: what may not be read in the cluster.
-        not_applied: kinds that decide about new pods, and that the facts do not hold.
+        scope: the namespaces of the running workloads; empty for manifests.
+        missing: requested objects that do not exist.
+        unread: resources of the cluster that may not be read.
+        not_applied: kinds that affect new pods, and that the facts lack.
         unread_inputs: the number of inputs that could not be read.
         read: the inputs, for fixes.
-        settings: what was asked for.
+        settings: the settings of the run.
     """
 
     findings: list[Finding]
@@ -215,7 +215,7 @@ def prepared(asked: CheckSettings, read: ReadFiles, known: Optional[LoadedCluste
 
 
 def result_of(check: PreparedCheck) -> CheckResult:
-    """Judge what was prepared, and leave out what the baseline has.
+    """Run the rules on the inputs, and leave out the findings in the baseline.
 
     Raises:
         SourceError: the baseline cannot be read or written.
@@ -248,10 +248,10 @@ def result_of(check: PreparedCheck) -> CheckResult:
 
 
 def paths_of(request: CheckRequest, config: Config) -> InputPaths:
-    """Return what a request reads.
+    """Return the paths that a request reads.
 
     Raises:
-        RequestError: nothing, or contradicting things.
+        RequestError: the request names no paths, or contradicts itself.
     """
     return rule_choice.input_paths(
         request.paths, request.choice, config, recursive=request.recursive, kustomized=request.kustomize
@@ -266,11 +266,11 @@ def settings(
     namespace: Optional[str],
     session: Optional[Session] = None,
 ) -> CheckSettings:
-    """Return what a request asks for; what it leaves open, the configuration and then the live cluster decide.
+    """Return the settings of a request. Fill gaps from the configuration, then from the live cluster.
 
     Raises:
         RequestError: settings contradict each other, or name no rule.
-        ClusterError: the live cluster does not tell its version.
+        ClusterError: the live cluster does not report its version.
     """
     version = source.kubernetes_version or config.kubernetes_version or None
     minor = cluster_source.minor_of(source)
@@ -335,7 +335,7 @@ def placed(read: ReadFiles, known: Optional[LoadedCluster], *, namespace: str) -
 def judge(
     read: ReadFiles, asked: CheckSettings, *, known: Optional[LoadedCluster], placements: list[Placement]
 ) -> Judge:
-    """Return the function that turns results into findings, without those that are accepted."""
+    """Return the function that turns results into findings, without accepted findings."""
     from kubectl_spread.lint import pipeline
 
     return partial(

@@ -1,4 +1,4 @@
-"""Check running workloads: their constraints, Pending pods and next rollouts; loads numpy."""
+"""Checks of running workloads: their constraints, Pending pods and next rollouts; loads numpy."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _MOST_NAMES = 6
 
 
 class ClusterCheckRequest(NamedTuple):
-    """Which running workloads to check, by which rules.
+    """The running workloads to check, and the rules.
 
     Attributes:
         source: the cluster facts; the live cluster if none are named.
@@ -163,7 +163,7 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
 
 
 def rollouts_of(owners: Iterable[Workload], specs: dict[str, Plain], known: LoadedCluster) -> Running:
-    """What becomes of rollouts that manifests start: workloads that the cluster has with another template.
+    """Return the outcome of rollouts that manifests start: the cluster has the workloads with other templates.
 
     Args:
         owners: the workloads of the manifests.
@@ -199,7 +199,7 @@ def _pending(cluster: Cluster, wanted: Selection) -> Iterable[tuple[OwnerKey, Po
 
 
 def _of_wanted(pods: Iterable[Pod], cluster: Cluster, wanted: Selection) -> Iterable[tuple[OwnerKey, Pod]]:
-    """Those pods that are asked about, with their workloads."""
+    """Yield the selected pods, with their workloads."""
     for pod in pods:
         key = workload_of(pod, cluster)
         controller = cluster.controllers.get(key)
@@ -218,7 +218,7 @@ def _missing(seen: set[OwnerKey], wanted: Selection, cluster: Cluster) -> tuple[
 
 
 def _notes(wanted: Selection, cluster: Cluster) -> tuple[str, ...]:
-    """What is there and cannot be checked: workloads that only their pods tell of."""
+    """Return notes on workloads that cannot be checked, because only their pods are in the cluster facts."""
     unseen: dict[str, None] = {}
     for pod in cluster.bound():
         key = workload_of(pod, cluster)

@@ -26,7 +26,7 @@ def open_session(source: ClusterSource) -> Optional[Session]:
 
     Raises:
         RequestError: more than one source of facts is named.
-        SpreadError: no cluster is known, or none of the given name.
+        SpreadError: the kubeconfig has no current cluster, or none of the given name.
     """
     names = ("live", "snapshot", "topology")
     chosen = [name for name in names if getattr(source, name) not in (False, (), None)]
@@ -78,7 +78,7 @@ def load_files(source: ClusterSource) -> LoadedCluster:
 
 
 def with_manifests(known: LoadedCluster, sources: list[SourceFile], namespace: str) -> LoadedCluster:
-    """Return the cluster after the manifests' supporting objects are applied, such as nodes and quotas."""
+    """Return the cluster after applying the manifests' supporting objects, for example nodes and quotas."""
     from kubectl_spread.sources import supporting_objects
 
     found = supporting_objects.with_manifests(known.cluster, sources, namespace)

@@ -1,4 +1,4 @@
-"""Where cluster facts come from, and the scheduler profiles and Kubernetes version to use with them."""
+"""Sources of cluster facts, with the scheduler profiles and the Kubernetes version to use."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ if TYPE_CHECKING:  # these load numpy
 
 
 class ClusterSource(NamedTuple):
-    """The source of cluster facts: a live cluster, snapshots or a topology; without any of them there are no facts.
+    """The source of cluster facts: a live cluster, snapshots, a topology, or none.
 
     Attributes:
-        live: read the cluster that kubectl would ask.
+        live: read the cluster that kubectl uses.
         snapshot: files and directories that together make one cluster; `-` is standard input.
         topology: a made-up cluster, as `zones=3,nodes=2,cpu=4` or as a file.
-        scheduler_config: a KubeSchedulerConfiguration file; otherwise that of the facts, or the defaults.
-        kubernetes_version: the version to follow; otherwise that of the facts, or the newest.
+        scheduler_config: a KubeSchedulerConfiguration file; by default the facts' configuration, or kube-scheduler's
+            defaults.
+        kubernetes_version: the version to follow; by default the facts' version, or the newest.
         all_nodes: score every feasible node, in large clusters as well.
-        seed: draw among nodes of equal score, reproducibly; otherwise the first by name is taken.
+        seed: choose reproducibly at random among nodes of equal score; by default the first by name is taken.
         connection: kubectl's flags for a live cluster.
         listener: receives notices while the facts are read.
     """
@@ -59,9 +60,9 @@ class ClusterSource(NamedTuple):
 
 
 class LoadedCluster(NamedTuple):
-    """A cluster, its scheduler's profiles, and the parts that could not be read. With a `seed`, ties are drawn.
+    """A cluster, its scheduler's profiles, and the errors of reading it. With a `seed`, ties are broken at random.
 
-    `name` is that of the live cluster, of the files or of the topology; `version` is the cluster's own, if known.
+    `name` is the name of the live cluster, the files or the topology. `version` is the cluster's own, if known.
     """
 
     cluster: Cluster
@@ -81,10 +82,10 @@ class LoadedCluster(NamedTuple):
 
 
 def release_of(source: ClusterSource) -> Optional[Release]:
-    """Return the release that is asked for; None if none is. A release that was never measured is noted.
+    """Return the requested release; None if none is requested. Send a notice about a release that was never measured.
 
     Raises:
-        RequestError: there is no such version.
+        RequestError: the version does not exist.
     """
     if not source.kubernetes_version:
         return None
@@ -99,7 +100,7 @@ def release_of(source: ClusterSource) -> Optional[Release]:
 
 
 def version_text(source: ClusterSource) -> str:
-    """Return the version that is asked for as a snapshot writes it, `1.34` or `1.34.2`; empty if none is."""
+    """Return the requested version as a snapshot writes it, `1.34` or `1.34.2`; empty if none is requested."""
     if release_of(source) is None or source.kubernetes_version is None:
         return ""
     from kubectl_spread.objects.version import plain_text
@@ -108,7 +109,7 @@ def version_text(source: ClusterSource) -> str:
 
 
 def minor_of(source: ClusterSource) -> Optional[int]:
-    """Return the minor version whose rules are asked for."""
+    """Return the minor version to follow; None if none is requested."""
     from kubectl_spread.objects.version import followed
 
     release = release_of(source)

@@ -1,4 +1,4 @@
-"""Check texts that are not files yet, such as the open documents of an editor; loads no numpy."""
+"""Checks of texts that are not files yet, such as the open documents of an editor; loads no numpy."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class DocumentChecker(NamedTuple):
     config: Config
 
     def read(self, source: SourceFile) -> Result:
-        """Return what one text holds. A result can be kept until the text changes."""
+        """Return the objects of one text. A result can be kept until the text changes."""
         return pipeline.read(source, self.policy, self.config)
 
     def findings(self, results: list[Result]) -> list[Finding]:
-        """Return the findings of all texts by place, without those that are accepted."""
+        """Return the findings of all texts by place, without accepted findings."""
         sources = [result.source for result in results]
         unsaved = [source.name for source in sources if not os.path.isabs(source.name)]
         rules = root_rules(sources, self.config, texts=unsaved)

@@ -1,4 +1,4 @@
-"""Explain why pods are Pending, or where they would fit; loads numpy."""
+"""Explanations why pods are Pending, or which nodes fit them; loads numpy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from kubectl_spread.text.source import SourceFile
 
 
 class ExplainRequest(NamedTuple):
-    """Which pods to explain, on which cluster.
+    """The pods to explain, with the cluster facts.
 
     Attributes:
         targets: pods and workloads of the cluster.
@@ -43,7 +43,7 @@ class ExplainRequest(NamedTuple):
         source: the cluster facts; the live cluster if none are named.
         namespace: of targets, and of objects that name none; None for the context's.
         node: report everything about this node instead of all nodes.
-        suggestions: the largest number of changes to suggest for a Pending pod; 0 looks for none.
+        suggestions: the largest number of changes to suggest for a Pending pod; 0 disables the search.
     """
 
     targets: tuple[ObjectName, ...] = ()
@@ -67,9 +67,9 @@ class ExplainResult(NamedTuple):
     """The result of explaining pods.
 
     Attributes:
-        reports: one for each group of pods that are alike.
-        missing: what does not exist, or may not be read.
-        errors: what could not be read.
+        reports: one for each group of equal pods.
+        missing: requested objects that do not exist, or may not be read.
+        errors: inputs that could not be read.
         notes: why a workload has no pod to explain.
         known: the cluster.
     """
@@ -87,7 +87,7 @@ class ExplainResult(NamedTuple):
 
 
 def explain_pods(request: ExplainRequest) -> ExplainResult:
-    """Explain pods of a cluster, or those that manifests would create.
+    """Explain pods of a cluster, or pods that manifests would create.
 
     Raises:
         RequestError: the request names nothing to explain, or contradicts itself.
@@ -120,7 +120,7 @@ def read_inputs(request: ExplainRequest) -> ExplainInputs:
 
 
 def explain(given: ExplainInputs) -> ExplainResult:
-    """Explain the pods, given what was read."""
+    """Explain the pods of the inputs."""
     request = given.request
     if request.targets:
         return _of_targets(request.targets, given.settings)
@@ -167,7 +167,7 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSet
 
 
 class _Manifests(NamedTuple):
-    """What the manifests hold, and their texts."""
+    """The workloads in the manifests, and the manifests' texts."""
 
     workloads: list[Workload]
     sources: list[SourceFile]

@@ -34,7 +34,7 @@ class Changed(NamedTuple):
 
 
 class FixPreview(NamedTuple):
-    """What fixes would change.
+    """The changes that fixes would make.
 
     Attributes:
         changes: the files that would change.
@@ -52,14 +52,14 @@ class FixPreview(NamedTuple):
 
 
 class Fixable(NamedTuple):
-    """How many findings can be fixed safely, and how many only by fixes that may change where pods run."""
+    """The numbers of findings with safe fixes, and with only unsafe fixes, which may change where pods run."""
 
     safe: int = 0
     unsafe: int = 0
 
 
 def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
-    """Return what `fix_files` would change; nothing is written.
+    """Return the changes that `fix_files` would make; write nothing.
 
     Raises:
         SpreadError: as `check_files` does.
@@ -75,7 +75,7 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
 
 
 def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
-    """Fix the files in place, and return what is left to report.
+    """Fix the files in place, and return the remaining findings.
 
     A file is replaced whole or not at all. A fix that would change anything else is taken back, with a warning.
 
@@ -139,7 +139,7 @@ def _fixed(prepared: PreparedCheck, *, unsafe: bool) -> FixResult:
 
 
 def _written(read: ReadFiles, outcome: FixResult, asked: CheckSettings) -> ReadFiles:
-    """Write the texts; go on with what is on disk then: with the old text of a file that cannot be written."""
+    """Write the texts, and return the inputs as they are on disk: with the old text if writing failed."""
     errors = write(read.results, outcome.results)
     results = [
         _on_disk(old, asked) if os.path.realpath(old.source.name) in errors else new
@@ -150,7 +150,7 @@ def _written(read: ReadFiles, outcome: FixResult, asked: CheckSettings) -> ReadF
 
 
 def write(before: Sequence[Result], after: Sequence[Result]) -> dict[str, SourceError]:
-    """Write the files whose text has changed; return the errors of those that cannot be written, by real path."""
+    """Write the changed files. Return the errors of failed writes, by real path."""
     from kubectl_spread.sources.atomic_write import clean
     from kubectl_spread.sources.atomic_write import rewrite
 
@@ -171,7 +171,7 @@ def write(before: Sequence[Result], after: Sequence[Result]) -> dict[str, Source
 
 
 def _on_disk(old: Result, asked: CheckSettings) -> Result:
-    """Return what a file holds now, or what it held if it cannot be read any more."""
+    """Return a file's present content, or its earlier content if it cannot be read any more."""
     from kubectl_spread.sources.files import read_text
 
     if not os.path.isfile(old.source.name):

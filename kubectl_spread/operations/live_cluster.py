@@ -1,4 +1,4 @@
-"""Cluster facts of a live cluster, with notices of which cluster it is and what may not be read."""
+"""Cluster facts of a live cluster, with notices about its name and unreadable resources."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # these load numpy
 
 
 class SnapshotObjects(NamedTuple):
-    """The objects of a cluster, those that do not decode, and the version and configuration that belong to them.
+    """The objects of a cluster, the objects that do not decode, and the cluster's version and configuration.
 
     complete, unread: as in `Cluster`.
     """

@@ -1,4 +1,4 @@
-"""Errors for objects that are asked for and not in the cluster facts: they do not exist, or may not be read."""
+"""Errors for requested objects that the cluster facts lack: they do not exist, or may not be read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BETWEEN = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}
 
 
 def absent(kind: str, name: str, *, namespace: str, cluster: Cluster) -> SpreadError:
-    """Return the error for an object that is not there: NotFoundError, or ClusterError where a right is missing."""
+    """Return the error for a missing object: NotFoundError, or ClusterError if a permission is missing."""
     if is_missing(namespace, cluster):
         return no_namespace(namespace)
     unread = [item for item in cluster.unread if _hides(item, kind, namespace)]

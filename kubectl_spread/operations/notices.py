@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 
 class Level(Enum):
-    """How serious a notice is."""
+    """The severity of a notice."""
 
     NOTE = "note"  # what the answer rests on
     WARNING = "warning"  # an input is not as it should be
 
 
 class Notice(NamedTuple):
-    """One sentence for the user. The same note may be passed on more than once."""
+    """A sentence for the user. The same notice may be sent more than once."""
 
     level: Level
     text: str

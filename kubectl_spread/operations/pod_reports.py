@@ -1,4 +1,4 @@
-"""Make the reports of `explain`: one for each group of pods that are alike; loads numpy."""
+"""Reports of `explain`: one for each group of equal pods; loads numpy."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ _MOST_GROUPS = 8  # of Pending pods of one workload, each told by itself
 
 
 class ReportSettings(NamedTuple):
-    """What every report depends on.
+    """The settings of every report.
 
     Attributes:
         namespace: of the objects.
         known: the cluster.
         node: the only node to report on; empty for all.
-        suggestions: the largest number of suggestions; 0 looks for none.
+        suggestions: the largest number of suggestions; 0 disables the search.
     """
 
     namespace: str
@@ -150,7 +150,7 @@ def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
 
 
 def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
-    """Return the pod that the workload's controller would create next: one that is missing, or one replica more."""
+    """Return the pod that the workload's controller would create next: a missing pod, or one more replica."""
     cluster = asked.known.cluster
     controller = cluster.controllers.get(state.key)
     if controller is not None and (state.wanted is not None or not state.running):
@@ -189,7 +189,7 @@ def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodRepor
 
 
 def _forecast(owner: Workload, asked: ReportSettings) -> Optional[Forecast]:
-    """Where a workload with soft constraints would end up; None without any, and where one node is asked about."""
+    """Return the final placement of a workload with soft constraints; None without any, or for a single node."""
     written = mappings((owner.template.get("spec") or {}).get("topologySpreadConstraints"))
     if asked.node or all(item.get("whenUnsatisfiable") != SCHEDULE_ANYWAY for item in written):
         return None
@@ -224,7 +224,7 @@ def _without_own_labels(cls: PodClass) -> PodClass:
 def _suggesting(
     prospect: Prospect, asked: ReportSettings, *, others: tuple[str, ...] = (), state: Optional[WorkloadState] = None
 ) -> PodReport:
-    """One pod of the cluster, explained, with the changes that would let it be placed."""
+    """Return the report on one pod, with the changes that would let it be placed."""
     examined, cluster = prospect.examined, asked.known.cluster
     report = _with_disagreement(_told(examined, cluster, asked, others=others, state=state))
     if not asked.suggests:
@@ -244,7 +244,7 @@ def _suggesting(
 
 
 def _with_disagreement(report: PodReport) -> PodReport:
-    """Where the scheduler refuses a pod that fits, and nothing is known to have changed since, its word counts."""
+    """Return the report with the scheduler's own refusal, if it refuses a fitting pod for no known reason."""
     explanation, comparison = report.explanation, report.comparison
     is_current = comparison is not None and comparison.status is MessageStatus.DIFFERENT
     fits = explanation.verdict in (PodVerdict.SCHEDULABLE, PodVerdict.CONTENDED)
@@ -272,10 +272,10 @@ def _report(
     others: tuple[str, ...] = (),
     state: Optional[WorkloadState] = None,
 ) -> PodReport:
-    """One pod of a cluster, explained.
+    """Return the report on one pod of a cluster.
 
     Raises:
-        NotFoundError: the one node that is asked about is not there.
+        NotFoundError: the requested node does not exist.
     """
     return _told(_examined(pod, cluster, asked), cluster, asked, others=others, state=state)
 

@@ -1,4 +1,4 @@
-"""What a command leads to for each number of replicas of a workload; loads numpy."""
+"""The outcomes of a command for each number of replicas of a workload; loads numpy."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ def table(
     """Return a row for each number of replicas.
 
     Args:
-        read: the cluster, and what is created first.
+        read: the cluster, and the objects that are created first.
         commands: the steps; a `scale` with a range only names the workload.
-        limits: how far to go for all rows together.
-        wanted: the numbers; None for the range of the workload's autoscaler.
-        watch: shows how far the search is, and can end it.
+        limits: of the search, for all rows together.
+        wanted: the numbers of replicas; None for the range of the workload's autoscaler.
+        watch: shows the progress of the search, and can end it.
 
     Raises:
         StepError: the commands name no workload that can be scaled, or several.
-        RefusedError: kubectl would refuse a command, or no autoscaler is known.
+        RefusedError: kubectl would refuse a command, or the workload has no autoscaler.
     """
     watch = watch or Watch()
     key = _workload(read, commands)

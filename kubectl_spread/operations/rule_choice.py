@@ -1,4 +1,4 @@
-"""What `check` is asked to look at and to report: by the configuration file, and beyond it by a request."""
+"""The inputs and rules of `check`, from the configuration file and from the request."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ class InputPaths(NamedTuple):
 
 
 def load_config(choice: RuleChoice) -> Config:
-    """Return the configuration that is named or found; otherwise an empty one of the working directory.
+    """Return the named configuration, or else the one of the project, or an empty one.
 
     Raises:
         SourceError: it cannot be read.
-        ConfigError: it cannot be followed.
+        ConfigError: it is invalid.
     """
     from kubectl_spread.lint.selection.policy import Config
     from kubectl_spread.sources.files import config_path
@@ -137,10 +137,10 @@ def input_paths(
     recursive: bool,
     kustomized: tuple[str, ...] = (),
 ) -> InputPaths:
-    """Return what to read: the paths that are named, or the project's.
+    """Return the paths to read: from the request, or from the configuration.
 
     Raises:
-        RequestError: nothing is named, or contradicting things are.
+        RequestError: no paths are named, or the options contradict each other.
     """
     from kubectl_spread.sources.files import Exclusion
     from kubectl_spread.text.glob import Globs

@@ -1,4 +1,4 @@
-"""Run scenario files, and compare the outcomes with what is expected of them; loads numpy."""
+"""Runs of scenario files, and comparison of the outcomes with the expectations; loads numpy."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from kubectl_spread.timeline.summary import summarize
 
 
 class ScenarioRequest(NamedTuple):
-    """Which scenarios to run.
+    """The scenarios to run.
 
     Attributes:
-        paths: files, and directories in and below which all scenarios are run.
-        source: the cluster facts for scenarios that name none, and instead of those that they name if any are given.
-        namespace: of objects that name none, if the scenario says nothing.
-        limits: how far to go, if the scenario says nothing.
+        paths: files, and directories that are searched for scenarios.
+        source: the cluster facts. If set, they replace the facts that a scenario names.
+        namespace: of objects that name none, unless the scenario sets one.
+        limits: of the search, unless the scenario sets them.
     """
 
     paths: tuple[str, ...]
@@ -60,12 +60,12 @@ def run_scenarios(
     """Yield the results in the order of the files.
 
     Args:
-        request: which scenarios.
-        watch: shows how far the search is, and can end it.
-        begin: is told the name of each scenario before it is run.
+        request: the scenarios.
+        watch: shows the progress of the search, and can end it.
+        begin: called with the name of each scenario before its run.
 
     Raises:
-        SourceError: there is none, or a path cannot be read.
+        SourceError: there is no scenario, or a path cannot be read.
     """
     files = tuple(scenarios.find(request.paths))
     if not files:
@@ -124,7 +124,7 @@ def _request(scenario: Scenario, request: ScenarioRequest) -> SimulateRequest:
 
 
 def _topology(scenario: Scenario) -> Optional[str]:
-    """Return the topology, of which a file is looked for beside the scenario."""
+    """Return the topology; a file name is relative to the scenario's directory."""
     import os
 
     text = scenario.topology
@@ -159,7 +159,7 @@ class _Check:
         self.keys = keys
 
     def broken(self) -> Iterator[tuple[str, str, str]]:
-        """Yield what is not as expected: the field, what is expected, and what is found."""
+        """Yield unmet expectations: the field, the expected value, and the actual one."""
         yield from self._complete()
         expect = self.expect
         yield from self._number("placed", expect.placed, [self._pods(item, is_placed=True) for item in self.outcomes])

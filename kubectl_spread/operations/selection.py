@@ -1,4 +1,4 @@
-"""Which workloads of a cluster an operation is about."""
+"""The workloads of a cluster that an operation covers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ObjectName(NamedTuple):
-    """One object by kind and name."""
+    """An object by kind and name."""
 
     kind: str
     name: str

@@ -34,15 +34,15 @@ from kubectl_spread.timeline.summary import summarize
 
 
 class SimulateRequest(NamedTuple):
-    """Which commands to simulate, on which cluster, and how far.
+    """The commands to simulate, with the cluster facts and the limits.
 
     Attributes:
-        commands: the steps, in order; each begins once nothing moves any more.
+        commands: the steps, in order; each begins once the cluster is stable.
         paths: manifests whose objects are created first; `-` is standard input.
         kustomize: directories that kustomize renders, likewise.
         source: the cluster facts; the live cluster if none are named.
         namespace: of objects that name none; None for the context's.
-        limits: how many states to visit, and how long.
+        limits: the maximum number of states and the maximum time.
         has_autoscalers: read the ranges of autoscalers, too.
     """
 
@@ -56,7 +56,7 @@ class SimulateRequest(NamedTuple):
 
 
 class SimulateInputs(NamedTuple):
-    """What was read: the cluster, and the manifests whose objects are created first."""
+    """The inputs: the cluster, and the manifests whose objects are created first."""
 
     known: LoadedCluster
     given: tuple[Union[Input, SourceError], ...]
@@ -72,7 +72,7 @@ class SimulateResult(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Return whether every step completes in every outcome that was found."""
+        """Return whether every step completes in every outcome."""
         return self.simulation.is_fine
 
 
@@ -110,13 +110,13 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
 def simulate(
     read: SimulateInputs, commands: Sequence[Command], limits: Limits, *, watch: Optional[Watch] = None
 ) -> SimulateResult:
-    """Play commands on a cluster that was read.
+    """Simulate commands on a cluster.
 
     Args:
-        read: the cluster, and what is created first.
+        read: the cluster, and the objects that are created first.
         commands: the steps.
-        limits: how far to go.
-        watch: shows how far the search is, and can end it.
+        limits: of the search.
+        watch: shows the progress of the search, and can end it.
 
     Raises:
         StepError: kubectl would print its usage.

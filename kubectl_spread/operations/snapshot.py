@@ -20,12 +20,12 @@ _EXTENSIONS = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz", ".gz
 
 
 class SnapshotRequest(NamedTuple):
-    """What to take a snapshot of.
+    """The cluster facts to write, with the options of the snapshot.
 
     Attributes:
         source: the live cluster, or files of facts; the live cluster if none are named.
-        redact: replace names, label values and images by stand-ins.
-        path: the file whose name decides the format, `.json`, `.yaml` or `.gz`; `-` is JSON for standard output.
+        redact: replace names, label values and images.
+        path: the file; its name decides the format, `.json`, `.yaml` or `.gz`; `-` is JSON for standard output.
     """
 
     source: ClusterSource = ClusterSource(live=True)
@@ -37,8 +37,8 @@ class SnapshotResult(NamedTuple):
     """A snapshot.
 
     Attributes:
-        document: what other operations read as `snapshot`.
-        content: the same in the format of the file.
+        document: the snapshot, which other operations accept.
+        content: the document in the format of the file.
         errors: objects that could not be read.
     """
 
@@ -48,7 +48,7 @@ class SnapshotResult(NamedTuple):
 
 
 def take_snapshot(request: SnapshotRequest) -> SnapshotResult:
-    """Return the cluster facts as one document; nothing is written.
+    """Return the cluster facts as one document; write nothing.
 
     Raises:
         RequestError: the request contradicts itself, or the file's name has no known ending.
@@ -78,7 +78,7 @@ def take_snapshot(request: SnapshotRequest) -> SnapshotResult:
 
 
 def write_snapshot(request: SnapshotRequest) -> SnapshotResult:
-    """Take a snapshot and write it to the request's file, which is replaced whole.
+    """Take a snapshot and write it to the request's file, atomically.
 
     Raises:
         SourceError: the file cannot be written.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # these load numpy
 
 
 class StatusRequest(NamedTuple):
-    """Which workloads to show.
+    """The workloads to show.
 
     Attributes:
         source: the cluster facts; the live cluster if none are named.
@@ -40,10 +40,10 @@ class StatusResult(NamedTuple):
 
     Attributes:
         statuses: one for each workload.
-        errors: what could not be read.
-        missing: workloads or namespaces that are asked for and do not exist.
+        errors: inputs that could not be read.
+        missing: requested workloads or namespaces that do not exist.
         cluster: the cluster that was read.
-        selection: which workloads were looked for, with their namespace.
+        selection: the requested workloads, with their namespace.
     """
 
     statuses: list[WorkloadStatus]
@@ -54,7 +54,7 @@ class StatusResult(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Return whether everything that is asked for exists, and every workload keeps to its constraints."""
+        """Return whether every requested object exists, and every workload meets its constraints."""
         return not self.missing and all(status.is_fine for status in self.statuses)
 
 
@@ -70,10 +70,14 @@ def workload_status(request: StatusRequest) -> StatusResult:
 
 
 class StatusReader:
-    """Reads the status as often as needed; a live cluster is asked over one connection."""
+    """A reader of the status, which can be read repeatedly; it uses one connection to a live cluster."""
 
     def __init__(self, request: StatusRequest) -> None:
-        """Raise a RequestError if the request contradicts itself; nothing is read yet."""
+        """Open the source without reading it yet.
+
+        Raises:
+            RequestError: the request contradicts itself.
+        """
         self.source = request.source.or_live()
         self.session: Optional[Session] = cluster_facts.open_session(self.source)
         own = self.session.target.namespace if self.session is not None else "default"

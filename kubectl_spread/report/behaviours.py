@@ -22,7 +22,7 @@ _NEWEST = f"1.{LATEST.minor}"
 
 
 def text(release: Release) -> str:
-    """Return what differs, grouped by what it can change, with the upstream files."""
+    """Return the differences from the latest release, grouped by their effect, with the upstream files."""
     asked = followed(release)
     rows = [row for row in table() if row.differs(asked)]
     lines = [f"kube-scheduler {asked.text} and {LATEST.text}: {_counted(len(rows))} ({_measured(asked)})"]

@@ -30,7 +30,7 @@ _WIDEST = 120  # sentences in longer lines are hard to read
 
 
 def lines(message: Message, *, width: int, colour: bool) -> list[str]:
-    """One message: who wrote it, each part and what it means, what was not understood, what to run next."""
+    """Return a pasted message: its component, the meaning of each part, unrecognized text, and next commands."""
     width = max(NARROWEST, width)
     out = [paint(line, "bold", colour=colour) for line in _wrapped(headline(message), width, "")]
     of_groups = message.form == "notScaled"
@@ -123,7 +123,7 @@ def _era(era: MinorRange) -> str:
 
 
 def _parts(told: list[tuple[Part, str]], width: int, *, colour: bool) -> list[str]:
-    """Return each part with its count in a column, what it means under it."""
+    """Return the parts, each with its count in a column and its meaning below."""
     if not told:
         return []
     column = max(len(str(part.number)) if part.number is not None else 0 for part, _ in told)
@@ -140,7 +140,7 @@ def _parts(told: list[tuple[Part, str]], width: int, *, colour: bool) -> list[st
 
 
 def _details(message: Message, width: int) -> list[str]:
-    """What a sentence of another component names."""
+    """Return the names in a sentence of another component, with their values."""
     if not message.details:
         return []
     longest = max(len(name) for name, _ in message.details)

@@ -22,7 +22,7 @@ def title(rule: RuleMeta) -> str:
 
 
 def page(rule: RuleMeta) -> str:
-    """What it finds, why that matters, and what to do."""
+    """Return the page of a rule: its finding, the reason it matters, and the remedy."""
     return f"{title(rule)}\n\n{documentation(rule)}"
 
 
@@ -42,7 +42,7 @@ def listed(rules: Iterable[RuleMeta]) -> list[str]:
 
 
 def row(rule: RuleMeta) -> tuple[str, ...]:
-    """Code, name, severity, where it is followed, its fixes (empty: none), and what it finds."""
+    """Return code, name, severity, conditions, fixes (empty: none) and summary."""
     followed = ", ".join(_conditions(rule)) or "always"
     return rule.code, rule.name, rule.severity.value, followed, ", ".join(_fixes(rule)), rule.summary
 

@@ -81,8 +81,8 @@ def fitted(lines: Iterable[str], width: int) -> list[str]:
 def table(rows: Sequence[tuple[str, ...]], width: Optional[int] = None, *, indent: str = "") -> list[str]:
     """Return left-aligned columns; cells wrap if a row is wider than `width`. The first row is the header.
 
-    Columns and gaps become narrower as far as words stay whole. If that is not enough, there is a block of lines for
-    each row instead. Without a width no cell wraps.
+    Columns and gaps become narrower while words stay whole. If that is not enough, each row becomes a block of lines.
+    Without a width no cell wraps.
     """
     cells = [tuple(safe(cell) or "<none>" for cell in row) for row in rows]
     if not cells:

@@ -22,7 +22,7 @@ def line(unread: Iterable[Unread]) -> str:
 
 
 def of_workloads(unread: Iterable[Unread]) -> tuple[Unread, ...]:
-    """Return the kinds of workloads of which none might be read."""
+    """Return the kinds of workloads that may not be read in any namespace."""
     return tuple(item for item in unread if item.kind in KINDS and not item.namespace)
 
 

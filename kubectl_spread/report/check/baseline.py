@@ -1,7 +1,7 @@
-"""Findings that were there when a project began to look: a file that is written, committed, and read again.
+"""Baselines: files with the accepted findings of a project.
 
-A finding is known by its rule, file, object and field, not by its line; `count` says how many there are of the same.
-Files are named relative to the baseline's own directory, so that it does not matter where a run begins.
+Rule, file, object and field identify a finding, not its line. `count` is the number of equal findings. File names are
+relative to the baseline's own directory, so the working directory does not matter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Identity = tuple[str, ...]
 
 
 class Baseline(NamedTuple):
-    """How many findings are known, by identity; `root` is the directory that its file names start from."""
+    """Counts of accepted findings by identity; file names are relative to the directory `root`."""
 
     root: str
     counts: dict[Identity, int]
@@ -63,13 +63,13 @@ def read(source: SourceFile) -> Baseline:
 
 
 def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[str], is_whole: bool) -> Compared:
-    """Tell new findings from known ones; what cannot be decoded is always new.
+    """Separate new findings from accepted ones; a decoding error is always new.
 
     Args:
-        findings: all there are.
-        baseline: what is known.
-        files: what was seen; of others nobody can say that their findings are gone.
-        is_whole: whether that is all that the project has, so that what is not there is gone.
+        findings: all findings of the run.
+        baseline: the accepted findings.
+        files: the checked files. Findings of other files are not reported as fixed.
+        is_whole: whether these are all files of the project, so that findings of missing files are fixed.
     """
     left = Counter(baseline.counts)
     fresh = []
@@ -89,7 +89,7 @@ def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[
 def render(
     findings: Iterable[Finding], path: str, *, before: Optional[Baseline], files: Iterable[str], is_whole: bool
 ) -> str:
-    """Return the text of a baseline at a path; what one from before knows of files that were not seen stays."""
+    """Return the text of a baseline at a path; keep the earlier entries of unchecked files."""
     root = _root(path)
     counts = Counter(_identity(finding, root) for finding in findings if not finding.is_unreadable)
     seen = {_relative(name, root) for name in files}
@@ -101,7 +101,7 @@ def render(
 
 
 def _is_elsewhere(key: Identity, root: str, seen: set[str]) -> bool:
-    """Return whether a known finding stands in a file that is there and was not seen, or came from standard input."""
+    """Return whether an accepted finding is in an existing but unchecked file, or from standard input."""
     name = key[_FIELDS.index("file")]
     return name not in seen and (name.startswith("<") or os.path.exists(os.path.join(root, name)))
 
@@ -134,7 +134,7 @@ def _plain(key: Identity) -> dict[str, Any]:
 
 
 def _counts(document: Any) -> Optional[dict[Identity, int]]:
-    """Return the entries of a document; None where it is no baseline."""
+    """Return the entries of a document; None if it is no baseline."""
     if not isinstance(document, dict) or document.get("kind") != _KIND:
         return None
     entries = document.get("findings")

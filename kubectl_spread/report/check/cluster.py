@@ -24,7 +24,7 @@ _MOST_PODS = 4
 
 
 class WorkloadLine(NamedTuple):
-    """One line about a workload that runs; is_failure: else it is only told."""
+    """A line about a running workload; is_failure: it makes the check fail."""
 
     label: str
     subject: str
@@ -37,7 +37,7 @@ class WorkloadLine(NamedTuple):
 
 
 def entries(running: Running) -> list[WorkloadLine]:
-    """Return what is to be told, in the order it is told."""
+    """Return the lines about running workloads, in order."""
     under_way = sorted(running.under_way, key=lambda item: not item.is_stuck)
     return [
         *(WorkloadLine("Pending", _name(item), _waiting(item)) for item in running.waiting),
@@ -49,7 +49,7 @@ def entries(running: Running) -> list[WorkloadLine]:
 
 
 def lines(running: Running, *, colour: bool) -> list[str]:
-    """One line each."""
+    """Return one line for each entry."""
     return [
         f"{paint(f'{item.label}:', 'red', colour=colour) if item.is_failure else f'{item.label}:'} {item.told}"
         for item in entries(running)

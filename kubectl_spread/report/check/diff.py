@@ -54,9 +54,9 @@ def _range(start: int, end: int) -> str:
 
 
 def _opcodes(old: list[str], new: list[str]) -> Iterator[Opcode]:
-    """Yield what makes one text of another; linear in the lines, as few of them change.
+    """Yield the operations that turn one text into another, in linear time for few changes.
 
-    Lines that each text has once are held to be the same ones (patience diff); difflib compares what is between them.
+    Lines that occur once in each text are matched first (patience diff). difflib compares the lines between them.
     """
     at = new_at = 0
     for anchor, new_anchor in (*_anchors(old, new), (len(old), len(new))):

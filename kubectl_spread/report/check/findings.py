@@ -14,7 +14,7 @@ _MAX_LINE = 160
 
 
 def lines(finding: Finding, *, colour: bool) -> list[str]:
-    """One finding: place and message, the object, the source line with a caret, the hint."""
+    """Return a finding: place and message, the object, the source line with a caret, the hint."""
     severity = finding.rule.severity
     head = f"{paint(severity.value, _STYLES[severity], colour=colour)} {finding.rule.code} {finding.rule.name}"
     out = [f"{location(finding.place)}: {head}", f"  {safe(finding.message)}"]
@@ -37,7 +37,7 @@ def location(place: Place) -> str:
 
 
 def message(finding: Finding) -> str:
-    """What it says, where it was rendered from and what to do, for places that show nothing else."""
+    """Return the message, the template and the hint of a finding, for formats that show nothing else."""
     parts = (finding.message, rendered_from(finding.place), f"hint: {finding.hint}" if finding.hint else "")
     return "\n".join(part for part in parts if part)
 

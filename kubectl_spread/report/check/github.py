@@ -1,4 +1,4 @@
-"""Workflow commands, which GitHub Actions shows beside the lines of a pull request."""
+"""Workflow commands, which GitHub Actions shows at the lines of a pull request."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _finding(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    """Return a value as the runner reads it; of what a terminal would obey, line breaks alone stay."""
+    """Return a value as the runner reads it, without control characters except line breaks."""
     escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return safe(escaped)
 

@@ -58,7 +58,7 @@ def check_report(report: CheckReport) -> dict[str, Any]:
 
 
 def _running(report: CheckReport) -> dict[str, Any]:
-    """What was found of what runs."""
+    """Return the results for running workloads."""
     if report.running is None:
         return {"pending": [], "stuckRollouts": [], "rolloutsUnderWay": [], "onMissingNodes": [], "notCreated": []}
     from kubectl_spread.report.check import cluster  # numpy: 80 ms
@@ -83,7 +83,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _fix(repair: Repair) -> Optional[dict[str, Any]]:
-    """What would mend a finding; None where it cannot be done in this text."""
+    """Return the fix of a finding; None if the text cannot be edited."""
     from kubectl_spread.lint.apply_fixes import possible_edits
 
     edits = [
@@ -154,7 +154,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
 
 
 def _evicted(eviction: EvictedPod) -> dict[str, Any]:
-    """Return a pod that preemption evicts, and the one that its controller creates in its place."""
+    """Return an evicted pod, and the replacement that its controller creates."""
     again = eviction.again
     return {
         "pod": eviction.pod.key,

@@ -20,9 +20,9 @@ _MOST = 8
 
 
 def lines(placement: Placement, *, colour: bool, told: frozenset[str] = frozenset()) -> list[str]:
-    """One workload: how many found a node, where, and why the others did not.
+    """Return the result of one workload: the number of placed pods, their domains, and why the others are Pending.
 
-    `told` are paths of `topologyKey`s: where the minima of these constraints come from, findings say already.
+    `told`: paths of `topologyKey`s. Findings already explain the minima of these constraints.
     """
     out = [headline(placement, colour=colour)]
     out += [f"  {line}" for line in _domains(placement)]
@@ -61,7 +61,7 @@ def _not_created(placement: Placement) -> list[str]:
 
 
 def _evictions(placement: Placement) -> list[str]:
-    """Pods that preemption evicts, and what becomes of those that take their place."""
+    """Return the pods that preemption evicts, and the outcome for their replacements."""
     out = []
     for eviction in placement.evictions[:_MOST]:
         where = f"{safe(eviction.pod.key)} from node {safe(eviction.pod.node_name)}"
@@ -91,7 +91,7 @@ def _on_missing_nodes(placement: Placement) -> list[str]:
 
 
 def _not_predicted(placement: Placement) -> list[str]:
-    """What is not known of the workload's pods, and of others that are in their way."""
+    """Return the pods of the workload that are not predictable, and other such pods in their way."""
     out = []
     reasons = dict.fromkeys(reason for item in placement.unpredicted for reason in item.reasons)
     if placement.unpredicted:
@@ -178,7 +178,7 @@ def _pending(group: list[PendingPod], *, colour: bool, told: frozenset[str]) -> 
 
 
 def _stuck_minima(explanation: Explanation, told: frozenset[str]) -> list[str]:
-    """Where a constraint that refuses the pod takes its minimum from a domain that cannot run it."""
+    """Return the constraints that refuse the pod because of a minimum in a domain that cannot run it."""
     refusing = {requirement.position for requirement in explanation.conflicts[0].requirements}
     out = []
     for report in explanation.constraints:

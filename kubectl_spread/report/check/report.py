@@ -42,10 +42,11 @@ FORMATS = {
 
 
 class Running(NamedTuple):
-    """What was found of workloads that run, or will be replaced: Pending pods, rollouts that get stuck.
+    """The results for running workloads and for workloads that will be replaced: Pending pods, stuck rollouts.
 
-    lost: pods on nodes that were deleted. uncreated: pods that may not be created. under_way: how rollouts end that
-    have begun.
+    lost: pods on deleted nodes.
+    uncreated: pods that may not be created.
+    under_way: the outcomes of rollouts in progress.
     """
 
     waiting: tuple[WaitingGroup, ...] = ()
@@ -56,7 +57,7 @@ class Running(NamedTuple):
 
 
 class CheckReport(NamedTuple):
-    """The outcome of one run; `checked` counts what was looked at, `files` names it."""
+    """The outcome of one run; `checked` counts the checked objects, `files` names the files."""
 
     findings: list[Finding]
     placements: list[Placement]

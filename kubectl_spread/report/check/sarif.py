@@ -29,7 +29,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def render(report: CheckReport) -> str:
-    """One run with all rules; `results` is there, and empty, where nothing was found."""
+    """Return a log with one run and all rules; `results` is always present."""
     digests = fingerprints(report.findings)
     driver = {
         "name": "kubectl-spread",
@@ -104,7 +104,7 @@ def _result(finding: Finding, fingerprint: str) -> dict[str, Any]:
 
 
 def _fixes(finding: Finding) -> dict[str, Any]:
-    """What would mend it, where that can be done in this text."""
+    """Return the fix of a finding; empty if the text cannot be edited."""
     if finding.repair is None:
         return {}
     from kubectl_spread.lint.apply_fixes import possible_edits

@@ -1,4 +1,4 @@
-"""Notes on what a check left out: templates, texts that are not YAML, and kinds that the facts do not hold."""
+"""Notes on skipped input of a check: templates, texts that are not YAML, and kinds that the facts lack."""
 
 from __future__ import annotations
 

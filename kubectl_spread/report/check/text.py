@@ -43,7 +43,7 @@ def _out_of_reach(findings: list[Finding]) -> dict[tuple[str, str, str], frozens
 
 
 def _told(out_of_reach: dict[tuple[str, str, str], frozenset[str]], workload: Workload) -> frozenset[str]:
-    """Return the fields of a workload of which a finding says already that they count a domain out of reach."""
+    """Return the fields of a workload for which a finding already reports an unreachable domain."""
     keys = ((workload.kind, namespace, workload.name) for namespace in ("", workload.namespace))
     return frozenset().union(*(out_of_reach.get(key, frozenset()) for key in keys))
 

@@ -1,4 +1,4 @@
-"""What keeps a run from being clean besides findings: for formats that are read by machines; loads numpy."""
+"""Problems of a run besides findings, for machine-readable formats; loads numpy."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from kubectl_spread.text.wording import safe
 
 
 class Trouble(NamedTuple):
-    """One line.
+    """A problem of a run besides findings.
 
-    subject: a workload, or what was looked at. is_failure: something does not run. is_unread: nobody knows.
+    subject: a workload, or the input.
+    is_failure: a pod does not run.
+    is_unread: the state is unknown, because something could not be read.
     """
 
     title: str
@@ -28,7 +30,7 @@ class Trouble(NamedTuple):
 
 
 def troubles(report: CheckReport) -> Iterator[Trouble]:
-    """Yield what was not placed, not created and not read, and what is wrong with workloads that run."""
+    """Yield unplaced pods, pods that are not created, problems of running workloads, and unread resources."""
     for placement in report.placements:
         found = of_placement(placement)
         if found is not None:
@@ -43,7 +45,7 @@ def of_placement(placement: Placement) -> Optional[Trouble]:
 
 
 def of_cluster(report: CheckReport) -> Iterator[Trouble]:
-    """Yield what is to be said of workloads that run, and what of the cluster was not read."""
+    """Yield problems of running workloads, and the resources of the cluster that could not be read."""
     for entry in () if report.running is None else cluster.entries(report.running):
         yield Trouble("Running", entry.subject, entry.text, entry.is_failure)
     if report.unread:

@@ -128,7 +128,7 @@ def _contradiction(found: Cause, explanation: Explanation) -> str:
 
 
 def _refused(found: Cause, *, which: bool) -> str:
-    """`which is refused by A (why) and by B`, or `and there every node is refused: ...`."""
+    """Return `which is refused by A (why) and by B`, or `and there every node is refused by ...`."""
     if which:
         verb = "is" if len(found.decisive) == 1 else "are"
         return f"which {verb} refused by {_reasons(found)}"
@@ -136,7 +136,7 @@ def _refused(found: Cause, *, which: bool) -> str:
 
 
 def _reasons(found: Cause, *, is_alone: bool = False) -> str:
-    """Return every reason, with the number of nodes where it does not refuse all: `A (why) and by B (why)`."""
+    """Return every reason: `A (why) and by B (why)`. Add the number of nodes if it does not refuse all."""
     if is_alone and len(found.refusals) == 1:
         (only,) = found.refusals
         return f"{safe(only.requirement.text)}{f': {safe(only.why)}' if only.why else ''}"
@@ -152,7 +152,7 @@ def _reasons(found: Cause, *, is_alone: bool = False) -> str:
 
 
 def _several(refusals: Sequence[UnmetRequirement]) -> str:
-    """`taint a:NoSchedule, taint b:NoSchedule`: reasons of which each node has another."""
+    """Return reasons that refuse different nodes: `taint a:NoSchedule, taint b:NoSchedule`."""
     more = len(refusals) - _MOST_REFUSALS
     told = ", ".join(_with_numbers(item) for item in refusals[:_MOST_REFUSALS])
     return told + (f" and {counted(more, 'more reason')}" if more > 0 else "")

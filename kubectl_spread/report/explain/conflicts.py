@@ -26,7 +26,7 @@ def refusal(conflict: Conflict) -> str:
 
 
 def lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]:
-    """Return the sets of requirements that leave no node: what each requirement leaves, and why it leaves no more."""
+    """Return the sets of requirements that leave no node, with the nodes that each requirement leaves, and why."""
     out = wrapped(HEADING, width, hanging="  ")
     for number, conflict in enumerate(explanation.conflicts[:_MOST_CONFLICTS], 1):
         first = f"{number}."

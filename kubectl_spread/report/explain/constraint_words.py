@@ -20,7 +20,7 @@ def note(item: Note) -> str:
 
 
 def origin(item: Origin) -> str:
-    """Return where a constraint comes from: `the template of Deployment web`; empty if it is unknown."""
+    """Return the origin of a constraint: `the template of Deployment web`; empty if it is unknown."""
     return _ORIGINS[item.kind](item)
 
 

@@ -36,11 +36,11 @@ _MOST_LINES = 8  # of one kind
 
 
 def lines(report: ConstraintReport, *, width: Optional[int] = None) -> list[str]:
-    """One constraint: what it counts, its minimum, its domains, and the pods behind the counts.
+    """Return the text about one constraint: its counting, minimum and domains, and the counted pods.
 
     Args:
-        report: detailed or not; one that is not has no pods.
-        width: where lines are broken; None for nowhere.
+        report: detailed or not; without details it has no pods.
+        width: the width to wrap lines at; None to wrap none.
     """
     head = heading(report)
     out = [*wrapped(head, width, hanging="    "), *_wrapped(facts(report), width), *_domain_table(report, width)]
@@ -55,7 +55,7 @@ def heading(report: ConstraintReport) -> str:
 
 
 def details(report: ConstraintReport) -> Iterator[str]:
-    """What stands below the table of domains: why some are out of reach, the pods behind the counts, and notes."""
+    """Yield the lines below the table of domains: reasons why domains are unusable, the counted pods, and notes."""
     yield from _reasons(report)
     yield from _pods(report)
     yield from (safe(constraint_words.note(item)) for item in report.notes)
@@ -71,7 +71,7 @@ def _wrapped(texts: Iterable[str], width: Optional[int]) -> list[str]:
 
 
 def facts(report: ConstraintReport) -> Iterator[str]:
-    """Where it comes from, what it counts, and its minimum: a sentence each."""
+    """Yield sentences about the origin of a constraint, the pods that it counts, and its minimum."""
     constraint, origin = report.constraint, report.origin
     source = constraint_words.origin(origin)
     if source:
@@ -144,9 +144,10 @@ def _domain_table(report: ConstraintReport, width: Optional[int]) -> list[str]:
 
 
 def shown(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
-    """Return all domains if there are few; else half the emptiest that fit, half the emptiest usable that do not.
+    """Return all domains if there are few; else a selection, half of them feasible and half usable but full.
 
-    If one half has too few domains, the other half grows, and then the remaining domains follow.
+    Each half has the emptiest domains first. If one half is short, the other half grows, then the remaining domains
+    follow.
     """
     if len(domains) <= _MOST_DOMAINS:
         return domains
@@ -180,7 +181,7 @@ def _fits(domain: DomainReport, report: ConstraintReport) -> str:
 
 
 def _reasons(report: ConstraintReport) -> Iterator[str]:
-    """Why domains are not eligible or not usable: each reason once, with its domains; not what the minimum told."""
+    """Yield why domains are not eligible or not usable: each reason once, except reasons given for the minimum."""
     held = {value for holder in report.held_by[:_MOST_LINES] if holder.why for value in holder.domains}
     if report.is_below_min_domains:
         held = set()
@@ -213,7 +214,7 @@ def _grouped(reasons: list[tuple[str, Reasons]]) -> list[tuple[Reasons, list[str
 
 
 def _pods(report: ConstraintReport) -> Iterator[str]:
-    """Yield the pods behind the counts, and those that match and do not count."""
+    """Yield the counted pods, and the matching pods that do not count."""
     yield from _behind(report)
     yield from _also(report)
     yield from _terminating(report)
@@ -278,7 +279,7 @@ def _is_static(owner: OwnerKey) -> bool:
 
 
 def _also(report: ConstraintReport) -> Iterator[str]:
-    """Workloads that the selector matches beside the pod's own."""
+    """Yield the other workloads that the selector matches."""
     others: dict[OwnerKey, list[tuple[str, int]]] = {}
     for domain in report.domains:
         for pods in domain.pods:

@@ -32,7 +32,7 @@ from kubectl_spread.suggest.suggestion import Suggestions
 
 
 def explanations(items: Iterable[PodReport]) -> dict[str, Any]:
-    """One Explanation, or an ExplanationList of several."""
+    """Return an Explanation, or an ExplanationList of several."""
     documents = [explanation(item) for item in items]
     if len(documents) == 1:
         return documents[0]
@@ -109,7 +109,7 @@ def explanation(report: PodReport) -> dict[str, Any]:
 
 
 def _more(report: PodReport) -> dict[str, Any]:
-    """What some have: scores where a node fits, preemption where none does, a standing once bound, a forecast."""
+    """Return the optional parts: scores if a node fits, preemption if none does, the bound pod's report, a forecast."""
     item = report.explanation
     table = item.scores if item.bound_pod is None else item.bound_pod.scores
     return {

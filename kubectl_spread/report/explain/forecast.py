@@ -17,7 +17,7 @@ _MOST_NODES = 12
 
 
 def lines(forecast: Forecast) -> list[str]:
-    """Where the replicas end up, by the domains of each constraint and by node."""
+    """Return the replicas' final places, by the domains of each constraint and by node."""
     where = f"Where the {counted(forecast.replicas, 'replica')} of {safe(forecast.workload.key)} would end up"
     if forecast.skipped:
         return [f"{where} is not forecast: {safe(forecast.skipped)}."]
@@ -56,7 +56,7 @@ def _counts(ranges: Mapping[str, CountRange], *, most: int) -> str:
 
 
 def _skew(constraint: ConstraintForecast) -> str:
-    """Return whether the rule, which is none for the scheduler if it is soft, holds at the end."""
+    """Return the final skew, compared with maxSkew."""
     skew, most = constraint.skew, constraint.max_skew
     if skew.most <= most:
         return f"skew {_text(skew)}, within maxSkew {most}"

@@ -31,7 +31,7 @@ _WIDE = Style(width=100_000)  # the browser wraps
 
 
 class PageSource(NamedTuple):
-    """What a page says about its origin: the cluster, the version whose rules are followed, and the time."""
+    """The origin of a page: the cluster, the Kubernetes version to follow, and the time."""
 
     cluster: str = ""
     version: str = ""

@@ -53,7 +53,7 @@ def groups(explanation: Explanation) -> list[NodeGroup]:
 
 
 def lines(explanation: Explanation, style: Style) -> list[str]:
-    """Return how many fit, and the groups of those that do not."""
+    """Return the number of feasible nodes, and the groups of infeasible nodes."""
     feasible = explanation.diagnosis.feasible
     total = len(explanation.node_names)
     out = [f"Nodes: {len(feasible)} of {total} fit"]

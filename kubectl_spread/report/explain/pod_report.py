@@ -18,9 +18,11 @@ from kubectl_spread.suggest.suggestion import Suggestions
 
 
 class PodReport(NamedTuple):
-    """One pod, or several of one class: why it is where it is.
+    """The explanation of one pod, or of several pods of one class.
 
-    reported: the scheduler's last message. comparison: whether it still holds. other_events: those of other components.
+    reported: the scheduler's last message.
+    comparison: whether the message still holds.
+    other_events: events of other components.
     """
 
     explanation: Explanation
@@ -38,7 +40,7 @@ class PodReport(NamedTuple):
     def is_fine(self) -> bool:
         """Return whether nothing keeps the pod from its node, or from staying there until it has ended.
 
-        Nor any other pod that waits beside it, where it is one of a workload.
+        If the pod is one of a workload, no other pod of the workload may be Pending either.
         """
         if self.untold and (self.workload is None or self.workload.finding is None):
             return False

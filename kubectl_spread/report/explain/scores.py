@@ -1,4 +1,4 @@
-"""Scores as text: the table, the deciding plugins, outvoted constraints, and where a bound pod would go now."""
+"""Scores as text: the table, the deciding plugins, outvoted constraints, and the present choice for a bound pod."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def blocks(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = 
 
     Args:
         scores: of a pod that fits somewhere.
-        own: the node that the pod is on, which is shown wherever it stands.
-        width: what a line of the table may take; names of plugins are shortened to keep to it.
+        own: the pod's node, which is always shown.
+        width: of the table; names of plugins are shortened to fit.
         wide: show every node.
     """
     if scores.error:
@@ -153,7 +153,7 @@ def _outvoting(share: Share) -> str:
 
 
 def _constraint(constraint: SoftConstraint) -> str:
-    """Where its pods are, and what that comes to: the lower the raw score the better."""
+    """Return the domains of a soft constraint with their matching pods and raw scores; lower scores are better."""
     name = constraint_name(constraint.position, is_default=constraint.is_default)
     domains = listed((_domain(domain) for domain in constraint.domains), most=_MOST_NAMES)
     return f"{name} ({safe(constraint.topology_key)}): matching pods (raw score, the lower the better) {domains}"
@@ -177,9 +177,9 @@ def standing_lines(standing: BoundPodReport, node: str, *, width: int = 120, wid
 
 
 def standing_blocks(standing: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[Block]:
-    """Return a bound pod: what holds of it today, and where it would go.
+    """Return the report on a bound pod: its constraints today, and the node that it would get.
 
-    The accounts of its constraints are told by `report.constraints`.
+    `report.constraints` describes the constraints in detail.
     """
     if standing.unknown is not None:
         return [f"Why the pod is on this node is not known: {safe(unknown_words(standing.unknown))}."]

@@ -126,7 +126,7 @@ def _end(item: Suggestion) -> str:
 
 
 def _restarted(rollout: Rollout, which: str) -> str:
-    """What replaces running pods: the change, or a rollout that has begun before it."""
+    """Return what restarts running pods: the change, or a rollout that began before it."""
     if rollout.restarts > rollout.under_way:
         return f"restarts {which}"
     if rollout.is_new:
@@ -172,7 +172,7 @@ def _skew(spread: SpreadChange) -> str:
 
 
 def suggestion_document(item: Suggestion) -> dict[str, Any]:
-    """One of an Explanation's `suggestions`."""
+    """Return an item of an Explanation's `suggestions`."""
     return {
         "title": item.title,
         "verified": item.verified,

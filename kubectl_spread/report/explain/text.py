@@ -64,7 +64,7 @@ def text(reports: Iterable[PodReport], style: Style) -> str:
 
 
 def lines(report: PodReport, style: Style) -> list[str]:
-    """One pod, told from the verdict to the evidence."""
+    """Return the text about one pod, from the verdict to the evidence."""
     explanation = report.explanation
     sentence = table.wrapped(verdict.sentence(explanation), style.width)
     out = [paint(line, "bold", colour=style.colour) for line in sentence]
@@ -132,7 +132,7 @@ def further(report: PodReport, style: Style) -> Iterator[list[Block]]:
 
 
 def headline(report: PodReport) -> str:
-    """What there is of the pod's workload; empty where only the pod was asked about."""
+    """Return the pod counts of the pod's workload; empty if only the pod was requested."""
     if report.workload is not None:
         return _counts(report.workload)
     if report.placement is not None and report.placement.pending:
@@ -153,7 +153,7 @@ def _counts(state: WorkloadState) -> str:
 
 
 def _finding(state: WorkloadState) -> str:
-    """`, of which 3 find a node and 1 stays Pending`, where some do and some do not."""
+    """Return `, of which 3 find a node and 1 stays Pending`; empty if all or none find a node."""
     waiting = len(state.pending)
     if state.finding is None or state.finding[1] == 0 or state.finding[0] == waiting:
         return ""
@@ -212,7 +212,7 @@ def _message(report: PodReport, style: Style) -> list[str]:
 
 
 def _reported(reported: ReportedMessage, comparison: MessageComparison, style: Style) -> list[str]:
-    """Return the message in the cluster beside that of now."""
+    """Return the reported message, compared with the present one."""
     out = []
     for line in reported_message.sentences(reported, comparison):
         out += table.wrapped(line, style.width)

@@ -129,7 +129,7 @@ def _contended(explanation: Explanation) -> str:
 
 
 def _last_turn(explanation: Explanation) -> str:
-    """What keeps a pod Pending if its rivals come first."""
+    """Return the cause that keeps a pod Pending if its rivals come first."""
     last = explanation.last_turn
     return "" if last is None or last.verdict is not PodVerdict.PENDING else f" Then {cause(last)}."
 
@@ -162,7 +162,7 @@ def _assumed(explanation: Explanation) -> str:
 
 
 def _in_vain(explanation: Explanation) -> str:
-    """Of the constraints of the pod itself, the first that does nothing for it: no event will ever tell."""
+    """Return a sentence on the first own constraint that does not spread the pod; no event ever reports that."""
     for report in explanation.constraints:
         if report.is_default:
             continue
@@ -176,7 +176,7 @@ def _in_vain(explanation: Explanation) -> str:
 
 
 def _broken_by_now(explanation: Explanation) -> str:
-    """Of hard constraints that do not hold any more, the one that is furthest from it."""
+    """Return a sentence on the hard constraint that is violated most today; empty if all hold."""
     skews = explanation.bound_pod.skews if explanation.bound_pod is not None else ()
     broken = [skew for skew in skews if not skew.holds]
     if not broken:
@@ -204,7 +204,7 @@ def _scheduler(explanation: Explanation) -> str:
 
 
 def since(deleted: str, finalizers: Sequence[str]) -> str:
-    """` since 2026-01-01T10:00:00Z (finalizer x/y)`: when a pod was deleted, and what it still waits for."""
+    """Return the time of a pod's deletion and its finalizers: ` since 2026-01-01T10:00:00Z (finalizer x/y)`."""
     when = f" since {safe(deleted)}" if deleted else ""
     if not finalizers:
         return when

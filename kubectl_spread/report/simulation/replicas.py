@@ -23,7 +23,7 @@ Plain = dict[str, Any]
 
 
 class ReplicaCountRow(NamedTuple):
-    """One number of replicas: what scaling to it leads to, then what each command does."""
+    """A number of replicas: the outcome of scaling to it, then the outcome of each command."""
 
     replicas: int
     start: Played
@@ -31,7 +31,7 @@ class ReplicaCountRow(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Return whether all of it completes in every outcome that was found."""
+        """Return whether every step completes in every outcome."""
         return self.start.is_fine and all(step.is_fine for step in self.steps)
 
 
@@ -46,12 +46,12 @@ class ReplicaTable(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Return whether every number completes in every outcome that was found."""
+        """Return whether every number of replicas completes in every outcome."""
         return all(row.is_fine for row in self.rows)
 
 
 def text(found: ReplicaTable, *, width: int) -> list[str]:
-    """Return the table, and what it is about."""
+    """Return the table of numbers of replicas, with its heading."""
     key = found.key
     keys = sorted({spread.topology_key for row in found.rows for spread in _spreads(row, key)})
     what = f", after {'; '.join(f'`{step}`' for step in found.steps)}" if found.steps else ""

@@ -25,8 +25,11 @@ Plain = dict[str, Any]
 class UnmetExpectation(NamedTuple):
     """An expectation that is not met.
 
-    step: as it is written; line, column: of the expectation. what: its field, with the topology key and the domain.
-    wanted: as it is written. found: the numbers of all outcomes, or texts.
+    step: as it is written.
+    line, column: of the expectation.
+    what: its field, with the topology key and the domain.
+    wanted: as it is written.
+    found: the numbers of all outcomes, or texts.
     """
 
     step: str
@@ -56,7 +59,7 @@ class ScenarioResult(NamedTuple):
 
 
 def lines(result: ScenarioResult, *, width: int, colour: bool) -> list[str]:
-    """Return what is printed of a scenario once it was run."""
+    """Return the lines to print about a scenario after its run."""
     if result.errors:
         word = paint("ERROR", "red", colour=colour)
     else:
@@ -71,7 +74,7 @@ def lines(result: ScenarioResult, *, width: int, colour: bool) -> list[str]:
 
 
 def sentence(result: ScenarioResult, failure: UnmetExpectation) -> str:
-    """Return what is not as expected, with its place."""
+    """Return the expectation that is not met, with its place."""
     place = f"{result.file}:{failure.line}:{failure.column}"
     return f"{place}: after `{failure.step}`: {failure.what}: expected {failure.wanted}, found {failure.found}"
 

@@ -1,4 +1,4 @@
-"""The way to an outcome, told step by step."""
+"""The way to an outcome, step by step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def way(played: Played, before: Sequence[Played]) -> list[str]:
 
     Args:
         played: the step that may get stuck.
-        before: the steps before it; those with one outcome are told in one sentence.
+        before: the steps before it; a step with only one outcome becomes one sentence.
     """
     steps = [*before, played][-len(played.summary.witness) :]
     found: list[str] = []
@@ -50,7 +50,7 @@ def _finds(number: int) -> str:
 
 
 def beginning(played: Played) -> str:
-    """Return where the pods of the workloads are that a step is about, before it begins; empty where there are many."""
+    """Return the places of the pods that a step concerns, before it begins; empty if there are many."""
     concerned = {item.key for item in played.summary.workloads if item.is_concerned}
     places = Counter((pod.owner, pod.node) for pod in played.summary.begin if pod.owner in concerned)
     if not 0 < len(places) <= _MOST_PLACES:
@@ -63,7 +63,7 @@ def beginning(played: Played) -> str:
 
 
 class _Names:
-    """What pods are called; a revision is named only where there are several."""
+    """Names of pods. They include the revision only if there are several."""
 
     def __init__(self, events: Iterable[TraceEvent]) -> None:
         revisions: dict[Optional[OwnerKey], set[int]] = {}
@@ -72,7 +72,7 @@ class _Names:
         self._mixed = {owner for owner, found in revisions.items() if len(found - {0}) > 1}
 
     def sentences(self, events: Iterable[TraceEvent], text: str) -> list[str]:
-        """Return one sentence for each thing that happened; equal ones that follow each other are one."""
+        """Return one sentence for each event; merge equal sentences that follow each other."""
         found = [(f"`{text}` is accepted.", 1)]
         for event in events:
             if event.kind is EventKind.DONE:

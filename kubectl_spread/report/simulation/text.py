@@ -33,7 +33,7 @@ _ENDS = 15  # of a long story, from its beginning and from its end
 
 
 def render(simulation: Simulation, *, width: int, colour: bool, is_wide: bool = False) -> str:
-    """Return the answer; `is_wide`: long lists are told whole."""
+    """Return the answer; `is_wide`: long lists are complete."""
     blocks: list[list[str]] = []
     for at, step in enumerate(simulation.steps, 1):
         number = f"Step {at}: " if len(simulation.steps) > 1 else ""

@@ -37,14 +37,14 @@ def name(key: Optional[OwnerKey]) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return in how many outcomes something is so; empty where there is but one."""
+    """Return the share of outcomes: `in 2 of 3 outcomes`; empty if there is only one outcome."""
     if whole < 2:
         return ""
     return "in every outcome" if part == whole else f"in {part:,} of {whole:,} outcomes"
 
 
 def certainty(step: StepSummary) -> str:
-    """Return how much was looked at, and what is therefore not known."""
+    """Return the extent of the search, and the limits of its answer."""
     number = len(step.endings)
     if step.is_exact:
         return f"{_found(step)} ({plural(step.states, 'state')} visited)."

@@ -21,7 +21,7 @@ _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
 class _Metric(NamedTuple):
-    """A gauge of constraints; `value` is None where it has none."""
+    """A gauge of constraints; `value` is None for a constraint without a sample."""
 
     name: str
     help: str

@@ -24,7 +24,7 @@ _STATUS_WORDS = {ConstraintState.NO_EFFECT: "no effect", ConstraintState.PARTLY_
 
 
 class Row(NamedTuple):
-    """One line: what it is about, which stays the same while it is watched, and its cells."""
+    """A line: its subject, which stays the same while it is watched, and its cells."""
 
     about: tuple[str, ...]
     cells: tuple[str, ...]
@@ -143,7 +143,7 @@ def _pods(status: WorkloadStatus) -> str:
 
 
 def _since(item: ConstraintStatus, status: WorkloadStatus) -> str:
-    """When the first Pending pod was refused, or what is known of when the counts came to be."""
+    """Return when the first Pending pod was refused, or the earliest time of the counts; empty if unknown."""
     if status.pending_since:
         return status.pending_since
     return f"after {item.not_before}" if item.not_before else ""
