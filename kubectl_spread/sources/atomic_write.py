@@ -15,19 +15,19 @@ from kubectl_spread.text.source import SourceFile
 
 
 def write(path: str, text: str) -> None:
-    """Put a text in a file; one that is there is replaced at once, and keeps its mode. A link's target is written.
+    """Write a text to a file atomically. An existing file keeps its mode, and a symbolic link's target is written.
 
     Raises:
-        SourceError: the file cannot be written; what was there is as it was.
+        SourceError: the file cannot be written; its old content is unchanged.
     """
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: str, content: bytes) -> None:
-    """Put bytes in a file, as `write` does a text.
+    """Write bytes to a file, like `write`.
 
     Raises:
-        SourceError: the file cannot be written; what was there is as it was.
+        SourceError: the file cannot be written; its old content is unchanged.
     """
     target = os.path.realpath(path)
     if path.startswith("/dev/") or (os.path.exists(target) and not os.path.isfile(target)):
@@ -71,10 +71,10 @@ def clean(directory: str) -> None:
 
 
 def rewrite(source: SourceFile, text: str) -> None:
-    """Put a new text in the file that a source was read from; a byte order mark and gzip's packing stay.
+    """Write a new text to the file of a source; its byte order mark and its compression stay.
 
     Raises:
-        SourceError: the file cannot be written, or is not what was read any more; it is as it was.
+        SourceError: the file cannot be written, or has changed since it was read; it is left unchanged.
     """
     from kubectl_spread.sources import files
 
@@ -126,7 +126,7 @@ def _keep(path: str, old: os.stat_result, *, target: str, draft: str) -> None:
 
 
 def _attributes(path: str) -> list[str]:
-    """The names of extended attributes; none where the system or the file system has none."""
+    """Return the names of extended attributes; none if the system or the file system has none."""
     if not hasattr(os, "listxattr"):
         return []
     try:
@@ -146,7 +146,7 @@ def _sync_directory(directory: str) -> None:
 
 
 def _draft_prefix(pid: Optional[int]) -> str:
-    """What the names of drafts begin with: the machine and the process, so that the next run knows what is left."""
+    """Return the name prefix of draft files: machine and process, so that the next run recognizes leftovers."""
     machine = "".join(char for char in platform.node() if char.isalnum())
     return f".kubectl-spread-{machine}-" + ("" if pid is None else f"{pid}-")
 

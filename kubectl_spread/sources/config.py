@@ -1,4 +1,4 @@
-"""`.kubectl-spread.yaml`: what a project wants of `check`. Its shape is in `schemas/config.json`."""
+"""`.kubectl-spread.yaml`: a project's settings for `check`. Its JSON Schema is `schemas/config.json`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def load(path: str) -> Config:
 
     Raises:
         SourceError: it cannot be read, or is not YAML.
-        ConfigError: it asks for what there is not; with all such places.
+        ConfigError: it has invalid settings; all of them are listed.
     """
     source = files.read_text(path)
     config = Config(os.path.dirname(os.path.abspath(path)), source)
@@ -51,7 +51,7 @@ def load(path: str) -> Config:
 
 
 def _root(source: SourceFile) -> Optional[Node]:
-    """The only document; None where there is nothing but comments."""
+    """Return the root of the only document; None if the file contains only comments."""
     documents = list(compose.compose(source))
     for found in documents:
         if isinstance(found, compose.SyntaxProblem):
@@ -65,7 +65,7 @@ def _root(source: SourceFile) -> Optional[Node]:
 
 
 class _Reading:
-    """Reads a config of which anything may be wrong: what is not as it must be is noted, and read as if left out."""
+    """Reader of a config with possible errors. An invalid value is reported and then read as if it were missing."""
 
     def __init__(self, source: SourceFile, root: Node) -> None:
         self.source = source
@@ -73,10 +73,10 @@ class _Reading:
         self.problems: list[tuple[Span, str]] = []
 
     def config(self, empty: Config) -> Config:
-        """All of it.
+        """Return the whole config.
 
         Raises:
-            ConfigError: something is wrong.
+            ConfigError: a setting is invalid.
         """
         self._check_shape()
         config = empty._replace(
@@ -158,7 +158,7 @@ class _Reading:
         return NamedPath(path, Place(self.source, nodes.place(self.root, (*route, "path"))))
 
     def _words(self, route: Route) -> tuple[str, ...]:
-        """Words that name rules, several in one text by commas."""
+        """Return the names of rules in a list of texts; one text may have several, separated by commas."""
         known = []
         for place, text in self._written(route):
             for word in filter(None, (part.strip() for part in text.split(","))):
@@ -199,7 +199,7 @@ class _Reading:
         return text if text in known else ""
 
     def _text(self, route: Route) -> str:
-        """The text of a scalar as it is written; empty where there is none."""
+        """Return the text of a scalar as it is written; empty if it is missing."""
         node = nodes.follow(self.root, route)
         return "" if node is None else nodes.written(node)
 
@@ -207,7 +207,7 @@ class _Reading:
         return tuple(text for _, text in self._written(route))
 
     def _written(self, route: Route) -> list[tuple[Span, str]]:
-        """The texts of a list, or the only one."""
+        """Return the texts of a list, or a single text as a list, with their places."""
         node = nodes.follow(self.root, route)
         items = node.items if isinstance(node, Sequence) else [] if node is None else [node]
         return [(nodes.span(item), nodes.written(item)) for item in items if isinstance(nodes.to_plain(item), str)]

@@ -30,9 +30,9 @@ _OTHER_ENCODINGS = {
 
 
 class Input(NamedTuple):
-    """A text that was read; `named` when the user gave its own name rather than a directory's.
+    """An input text; `named` if the user named the file itself, not its directory.
 
-    `is_file`: it is neither standard input nor what another program printed.
+    `is_file`: the text comes from a file, not from standard input or from another program.
     """
 
     source: SourceFile
@@ -54,7 +54,7 @@ class Exclusion(NamedTuple):
     is_forced: bool = False
 
     def covers(self, path: str, *, named: bool) -> bool:
-        """Whether to pass over a path; standard input never is."""
+        """Return whether to skip a path; standard input is never skipped."""
         return (self.is_forced or not named) and path != STDIN and any(globs.match(path) for globs in self.globs)
 
 
@@ -72,7 +72,7 @@ def inputs(
 def files(
     paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion = _NOTHING
 ) -> Iterator[Union[Path, SourceError]]:
-    """The files given and those in the directories given, each once; a directory that cannot be read is an error."""
+    """Yield the given files and the files in given directories, each once; an unreadable directory is an error."""
     named = {os.path.abspath(path) for path in paths if path != STDIN}
     seen = set()
     for found in _all(paths, recursive=recursive, exclusion=exclusion):
@@ -94,7 +94,10 @@ def _all(paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion) -> It
 
 
 def config_path(directory: str) -> Optional[str]:
-    """The config of a directory or of the nearest one above it, no further up than the repository or the home."""
+    """Return the config of a directory or of the nearest parent directory; None if there is none.
+
+    The search ends at the root of the repository or at the home directory.
+    """
     home = os.path.expanduser("~")
     here = os.path.abspath(directory)
     while True:
@@ -108,10 +111,10 @@ def config_path(directory: str) -> Optional[str]:
 
 
 def read_text(path: str) -> SourceFile:
-    """Read one file, or standard input for `-`; what gzip has packed is unpacked.
+    """Read one file, or standard input for `-`; gzip content is decompressed.
 
     Raises:
-        SourceError: there is no such file, it may not be read, or it is not UTF-8 text.
+        SourceError: the file does not exist, may not be read, or is not UTF-8 text.
     """
     name = "<stdin>" if path == STDIN else path
     return SourceFile(name, decoded(name, unpacked(name, _bytes(path, name))))
@@ -127,19 +130,19 @@ def read_bytes(path: str) -> bytes:
 
 
 def unpacked(name: str, raw: bytes) -> bytes:
-    """Return what gzip has packed; other bytes as they are, the same object.
+    """Return gzip content decompressed; other bytes are returned as the same object.
 
     Raises:
-        SourceError: it is damaged, or more than a program should hold.
+        SourceError: the content is damaged or too large.
     """
     return _unpacked(name, raw) if raw.startswith(_GZIP) else raw
 
 
 def _unpacked(name: str, raw: bytes) -> bytes:
-    """What gzip has packed, in one piece or several.
+    """Return the decompressed gzip content, from one member or several.
 
     Raises:
-        SourceError: it is damaged, or more than a program should hold.
+        SourceError: the content is damaged or too large.
     """
     import zlib
 
@@ -161,7 +164,7 @@ def _unpacked(name: str, raw: bytes) -> bytes:
 
 
 def decoded(name: str, raw: bytes) -> str:
-    """UTF-8 text without its byte order mark.
+    """Return UTF-8 text without its byte order mark.
 
     Raises:
         SourceError: with the place of the first byte that is not text.
@@ -229,7 +232,10 @@ def _directory(path: str, *, recursive: bool, exclusion: Exclusion) -> Iterator[
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:
-    """A link that leads nowhere, or round in a circle, is no directory; reading it says so."""
+    """Return whether an entry is a directory.
+
+    A broken or circular link is not; reading it reports the error.
+    """
     try:
         return entry.is_dir()
     except OSError:
@@ -237,7 +243,7 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
 
 
 def _is_special(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a pipe, a socket or a device, which may never end; a link that leads nowhere is not."""
+    """Return whether an entry is a pipe, a socket or a device, which may never end; a broken link is not."""
     try:
         return not entry.is_file() and os.path.exists(entry.path)
     except OSError:

@@ -1,8 +1,8 @@
-"""Whether a document has the shape that one of our JSON Schemas gives it.
+"""Validation of a document against one of our JSON Schemas.
 
-jsonschema, which takes longer to import than a manifest takes to check, is for documents that are rarely read. This
-knows the keywords that `schemas/config.json` uses; a test compares the two on made-up documents. Problems have routes,
-so that each can be shown at its place, and all are told.
+jsonschema takes longer to import than a manifest takes to check, so it is only used for documents that are rarely read.
+This validator supports the keywords of `schemas/config.json`; a test compares the two on generated documents. All
+problems are reported, with routes, so that each can be shown at its place.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NAMES = {"object": "a mapping", "array": "a list", "string": "text", "number": 
 
 
 class Violation(NamedTuple):
-    """What is wrong at a route, which the message begins with; `is_key` where it is the key rather than its value."""
+    """A violation at a route; the message begins with the route. `is_key`: the key is wrong, not its value."""
 
     route: Route
     message: str
@@ -50,7 +50,7 @@ class Violation(NamedTuple):
 
 
 def violations(root: Node, schema: Schema) -> list[Violation]:
-    """All that a document has and its schema does not allow, or the reverse."""
+    """Return all violations of a schema in a document."""
     return list(_violations(root, schema, route=(), root=schema))
 
 
@@ -130,7 +130,7 @@ def _type(node: Node) -> str:
 
 
 def _shown(node: Node) -> str:
-    """What stands there, for people: a scalar as it is written."""
+    """Return a value for messages: a scalar as it is written, or its type."""
     name = _type(node)
     return _NAMES[name] if name in ("object", "array") else f"{_NAMES[name]}: {nodes.written(node)}"
 

@@ -1,4 +1,4 @@
-"""The kustomization files among the files of a run, and those in the same directories."""
+"""Kustomization files among the files of a run or in the same directories."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def kustomizations(sources: Iterable[SourceFile]) -> dict[str, Kustomization]:
 
 
 def _patches(directory: str, plain: dict[str, Any], texts: Mapping[str, SourceFile]) -> dict[str, list[Any]]:
-    """The documents of the patches that can be read."""
+    """Return the documents of the readable patches."""
     found = {}
     for patch in patches_of(directory, plain):
         documents = _documents(patch.path, texts) if patch.path else _parsed(SourceFile("", patch.inline))
@@ -49,7 +49,7 @@ def _patches(directory: str, plain: dict[str, Any], texts: Mapping[str, SourceFi
 
 
 def _documents(path: str, texts: Mapping[str, SourceFile]) -> Optional[list[Any]]:
-    """The plain documents of a file; None where it cannot be read."""
+    """Return the plain documents of a file; None if it cannot be read."""
     if path in texts:
         return _parsed(texts[path])
     if not os.path.isfile(path):

@@ -43,7 +43,7 @@ def _origins(text: str, directory: str, *, timeout_s: float) -> list[tuple[int, 
 
 
 def _rendered(directory: str, name: str, *, timeout_s: float) -> bytes:
-    """What the first program that is installed prints.
+    """Return the output of the first installed program.
 
     Raises:
         SourceError: neither is installed, or the program fails or takes too long.
@@ -67,12 +67,15 @@ def _rendered(directory: str, name: str, *, timeout_s: float) -> bytes:
 
 
 def _complaint(stderr: bytes) -> str:
-    """The end of what a program wrote, on one line."""
+    """Return the last lines of a program's error output as one line."""
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
     return "; ".join(_without_log_head(line) for line in lines[-_MAX_LINES:]) or "it does not say why"
 
 
 def _without_log_head(line: str) -> str:
-    """What kubectl means: it logs its own failure as `E1121 17:19:32.1 3589 run.go:72] "command failed" err="..."`."""
+    """Return kubectl's error message without its log prefix.
+
+    It logs its own failure as `E1121 17:19:32.1 3589 run.go:72] "command failed" err="..."`.
+    """
     found = _LOGGED.fullmatch(line)
     return found[1].replace('\\"', '"') if found else line

@@ -28,7 +28,7 @@ _FIELD = re.compile(r"^(path|repo|ref|configuredIn): (.*)$", re.MULTILINE)
 
 
 class _Key(NamedTuple):
-    """What tells an object from others of a rendered stream."""
+    """Identity of an object in a rendered stream."""
 
     api_version: str
     kind: str
@@ -37,10 +37,10 @@ class _Key(NamedTuple):
 
 
 def origins(text: str, directory: str, render: Callable[[str], bytes]) -> Origins:
-    """Return where each object of a rendered text comes from; nothing where kustomize does not tell.
+    """Return the origin of each object in a rendered text; empty if kustomize does not report origins.
 
     Args:
-        text: what was rendered of the directory.
+        text: rendered output of the directory.
         directory: the user's.
         render: renders a directory; may raise a SourceError.
     """
@@ -71,7 +71,7 @@ def _annotated(directory: str, render: Callable[[str], bytes]) -> Optional[tuple
 
 
 def _objects(text: str) -> Iterator[tuple[_Key, int, str]]:
-    """Yield each object of a text: what it is, where it begins, and its annotation."""
+    """Yield the key of each object of a text, its start and its annotation."""
     source = SourceFile("", text)
     for document in compose.compose(source):
         if isinstance(document, compose.SyntaxProblem):

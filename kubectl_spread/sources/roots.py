@@ -1,4 +1,4 @@
-"""What command line, config and kustomization files say about roots."""
+"""Rules for roots from the command line, the config and kustomization files."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def root_rules(
     """Return the rules for the roots of a run.
 
     Args:
-        sources: what was read.
+        sources: the texts of the run.
         config: its `roots`.
-        directories: those that are named.
+        directories: named on the command line.
         texts: the names of sources that are no files.
     """
     rendered = frozenset(texts)

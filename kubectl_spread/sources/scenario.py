@@ -1,4 +1,4 @@
-"""Scenario files: steps of `simulate`, and what is expected of them. Their shape is in `schemas/scenario.json`."""
+"""Scenario files: steps of `simulate`, and expectations. Their JSON Schema is `schemas/scenario.json`."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Bounds(NamedTuple):
         return str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
 
     def allows(self, number: int) -> bool:
-        """Return whether a number is among those allowed."""
+        """Return whether a number is within the bounds."""
         return self.least <= number <= self.most
 
 
 class Expectation(NamedTuple):
-    """What is expected of every outcome of a step; None and empty for whatever.
+    """Expectation for every outcome of a step; fields that are None or empty are not checked.
 
     workload: TYPE and NAME; None for all that the scenario names. complete: true in every outcome, false in none,
     "sometimes". domains: topology key to bounds by value, or to numbers in order. line, column: of the expectation.
@@ -130,7 +130,7 @@ def load(path: str) -> Scenario:
 
 
 class _Reading:
-    """Reads a scenario of which anything may be wrong."""
+    """Reader of a scenario with possible errors."""
 
     def __init__(self, source: SourceFile, root: Node) -> None:
         self.source = source

@@ -1,6 +1,6 @@
-"""A KubeSchedulerConfiguration file: read, checked, and brought to the form of v1.
+"""Reader of a KubeSchedulerConfiguration file, which is validated and converted to v1.
 
-What older versions of the file meant comes from their release notes.
+The meaning of older versions of the file is taken from their release notes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OWN_PLUGINS = (names.NODE_RESOURCES_LEAST_ALLOCATED, names.NODE_RESOURCES_MOST_
 
 
 class LoadedConfiguration(NamedTuple):
-    """The profiles of a file, and what it asks for that is not done."""
+    """Profiles of a file, and notes on its settings that are ignored."""
 
     profiles: dict[str, Profile]
     notes: tuple[str, ...]
@@ -90,7 +90,7 @@ def read(source: SourceFile, release: Release = LATEST) -> LoadedConfiguration:
 
 
 def _not_asked(loaded: dict[str, Profile]) -> Iterator[str]:
-    """What the configuration has that is not evaluated, and whose pods it decides about."""
+    """Yield notes on features of the configuration that are not evaluated, and on the pods that they affect."""
     for profile in loaded.values():
         for name in profile.foreign:
             yield (
@@ -117,7 +117,7 @@ def _error(source: SourceFile, document: compose.Document, problem: LocatedError
 
 
 def _with_list(plain: Plain, notes: list[str]) -> Plain:
-    """The document, with its profiles in a list."""
+    """Return the document with its profiles as a list."""
     if not isinstance(plain.get("profiles"), dict):
         return plain
     # Documents of 1.18 show it so, although no release reads it.
@@ -126,7 +126,7 @@ def _with_list(plain: Plain, notes: list[str]) -> Plain:
 
 
 def _as_v1(plain: Plain, version: str, notes: list[str], release: Release) -> Plain:
-    """What an older file says, in the form of v1; plugins that the release has keep their names."""
+    """Return an older document in the form of v1; plugins that exist in the release keep their names."""
     found = [_profile_as_v1(profile or {}, version, notes, release) for profile in plain.get("profiles") or ()]
     return {**plain, "profiles": found}
 
@@ -154,7 +154,7 @@ def _profile_as_v1(profile: Plain, version: str, notes: list[str], release: Rele
 
 
 def _without_limits(plugins: Plain, notes: list[str]) -> Plain:
-    """The plugins without those that counted in-tree volumes, whose work NodeVolumeLimits took over."""
+    """Return the plugins without the former limits of in-tree volumes, which NodeVolumeLimits replaces."""
     found: Plain = {}
     for point, written in plugins.items():
         enabled = (written or {}).get("enabled") or []
@@ -165,7 +165,7 @@ def _without_limits(plugins: Plain, notes: list[str]) -> Plain:
 
 
 def _with_strategy(args: list[Plain], plugin: str) -> list[Plain]:
-    """The args of the profile once a plugin has become a strategy, with the args that it had."""
+    """Return the profile's args after a plugin has become a scoring strategy, including the plugin's args."""
     own: Plain = next((item.get("args") or {} for item in args if item.get("name") == plugin), {})
     fit: Plain = next((item.get("args") or {} for item in args if item.get("name") == names.NODE_RESOURCES_FIT), {})
     strategy: Plain = {"type": _STRATEGIES[plugin], "resources": own.get("resources")}

@@ -1,4 +1,4 @@
-"""Cluster facts from what kubectl printed: a file or a directory of Lists, streams or single objects."""
+"""Cluster facts from kubectl's output: a file or a directory of Lists, streams or single objects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from kubectl_spread.text.source import SourceFile
 
 
 class SnapshotFacts(NamedTuple):
-    """A cluster, what could not be read of it, and what is missing for another reason."""
+    """A cluster, read errors, and warnings about other missing objects."""
 
     cluster: Cluster
     errors: tuple[SourceError, ...]
@@ -75,7 +75,7 @@ def load(*paths: str) -> SnapshotFacts:
 
 
 def configuration_of(head: dict[str, Any]) -> str:
-    """The scheduler's configuration that a snapshot holds, as text."""
+    """Return the text of the scheduler's configuration in a snapshot; empty if it has none."""
     text = head.get("schedulerConfiguration")
     return text if isinstance(text, str) else ""
 
@@ -91,7 +91,7 @@ _ALWAYS_HELD = frozenset(
 
 
 def extent_of(head: dict[str, Any]) -> tuple[frozenset[str], tuple[Unread, ...]]:
-    """The kinds of which a snapshot holds every object, and those that might not be read."""
+    """Return the kinds of which a snapshot has every object, and the kinds that were forbidden."""
     if head.get("kind") != "Snapshot":
         return frozenset(), ()
     kinds, unread = head.get("kinds"), head.get("unread")
@@ -105,7 +105,7 @@ _UNREAD_FIELDS = ("kind", "resource", "namespace")
 
 
 def version_of(head: dict[str, Any]) -> str:
-    """The version that a snapshot was taken of, as it says it; empty where it says none that is known."""
+    """Return the cluster version in a snapshot; empty if it is missing or unknown."""
     version = head.get("kubernetesVersion")
     try:
         return plain_text(version) if isinstance(version, str) and release_of(version) else ""
@@ -114,7 +114,7 @@ def version_of(head: dict[str, Any]) -> str:
 
 
 class Objects(NamedTuple):
-    """The objects of cluster facts that decode, what could not be read of them, and what is said of the snapshot."""
+    """Decodable objects of cluster facts, read errors, warnings, and the head of the snapshot."""
 
     objects: list[dict[str, Any]]
     errors: tuple[SourceError, ...]
@@ -123,7 +123,7 @@ class Objects(NamedTuple):
 
 
 def objects(*paths: str) -> Objects:
-    """Read the objects of cluster facts as they stand, as far as something is looked at of their kinds.
+    """Read the objects of cluster facts unchanged, limited to kinds that are evaluated.
 
     Raises:
         SourceError: as `load` does.
@@ -146,10 +146,10 @@ def objects(*paths: str) -> Objects:
 
 
 def _told_without_nodes(paths: tuple[str, ...], errors: list[SourceError], head: dict[str, Any]) -> list[str]:
-    """A warning that a list of objects has no node, unless it says that it is of nodes or of a whole cluster.
+    """Return a warning that a list of objects has no node; none for a snapshot or a list of nodes.
 
     Raises:
-        SourceError: the facts are no list of objects, or something in them could not be read.
+        SourceError: the input is no list of objects, or an object could not be read.
     """
     without = SourceError(
         ", ".join(paths),
@@ -170,7 +170,7 @@ def _add(item: _Item, assembler: ClusterBuilder, errors: list[SourceError]) -> N
 
 
 def _is_readable(item: _Item, plain: dict[str, Any], errors: list[SourceError]) -> bool:
-    """Whether an object is of a kind that is looked at, and decodes; what does not is an error."""
+    """Return whether an object is of an evaluated kind and decodes; decoding errors are recorded."""
     shape = SHAPES.get(str(plain.get("kind")))
     if shape is None:
         return False
@@ -188,7 +188,7 @@ def _items(
     warnings: list[str],
     head: dict[str, Any],
 ) -> Iterator[_Item]:
-    """The objects of a text; `head` gets what a Snapshot says of itself."""
+    """Yield the objects of a text; `head` is filled with the fields of a Snapshot."""
     for index, document in _documents(source, pods, errors):
         plain = document
         if isinstance(plain, dict) and plain.get("kind") == "Snapshot":
@@ -205,7 +205,7 @@ def _items(
 
 
 def _of_topology(source: SourceFile, errors: list[SourceError]) -> list[dict[str, Any]]:
-    """The objects that a topology describes; none, and an error, where it is wrong."""
+    """Return the objects of a topology; none, with an error, if it is invalid."""
     try:
         return topology.objects(source)
     except SourceError as error:
@@ -214,7 +214,7 @@ def _of_topology(source: SourceFile, errors: list[SourceError]) -> list[dict[str
 
 
 def _is_truncated(plain: Any) -> bool:
-    """Whether the API server said that there is more than this List holds."""
+    """Return whether the List is incomplete according to the API server."""
     if not isinstance(plain, dict) or not str(plain.get("kind") or "").endswith("List"):
         return False
     metadata = plain.get("metadata")
@@ -222,7 +222,10 @@ def _is_truncated(plain: Any) -> bool:
 
 
 def _flattened(source: SourceFile, document: int, root: Any) -> Iterator[_Item]:
-    """The objects of a document, Lists taken apart; with a stack, for JSON may nest deeper than Python may."""
+    """Yield the objects of a document and of its Lists.
+
+    A stack replaces recursion, because JSON may be nested deeper than Python allows.
+    """
     stack: list[tuple[Route, Any]] = [((), root)]
     while stack:
         route, plain = stack.pop()
@@ -242,12 +245,12 @@ def _flattened(source: SourceFile, document: int, root: Any) -> Iterator[_Item]:
 
 
 def _item_kind(kind: str) -> str:
-    """What a list of this kind holds where the items themselves do not tell."""
+    """Return the kind of a list's items, for items without a kind."""
     return kind.removesuffix("List") if kind != "Snapshot" else ""
 
 
 def _documents(source: SourceFile, pods: Optional[PodReader], errors: list[SourceError]) -> Iterator[tuple[int, Any]]:
-    """Documents as plain values, but for pods in lists; JSON goes through the faster parser."""
+    """Yield the documents as plain values, except pods in lists; JSON is read with the faster parser."""
     if source.text.lstrip()[:1] == "{":
         try:
             read = functools.partial(_pod_if_it_is, pods) if pods is not None else _as_it_is
@@ -270,9 +273,9 @@ def _as_it_is(item: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pod_if_it_is(pods: PodReader, item: dict[str, Any], document: dict[str, Any]) -> Union[Pod, dict[str, Any]]:
-    """A pod that decodes as what is left of it, so that a large cluster's need not be in memory as plain values.
+    """Return a pod that decodes as a `Pod`, so that large clusters need not be in memory as plain values.
 
-    Whether it counts is for the document to say, whose kind may come after its items.
+    The document decides later whether the pod counts, because its kind may follow its items.
     """
     kind = item.get("kind", _item_kind(str(document.get("kind") or "")))
     found = pods.pod(item) if kind == "Pod" else None
@@ -280,7 +283,7 @@ def _pod_if_it_is(pods: PodReader, item: dict[str, Any], document: dict[str, Any
 
 
 def _located(item: _Item, plain: dict[str, Any], problem: decode.Problem) -> SourceError:
-    """The error of one field, with its line; composing again costs only where something is wrong."""
+    """Return the error of one field with its line. The text is only parsed again if there is an error."""
     name = (plain.get("metadata") or {}).get("name", "?") if isinstance(plain.get("metadata"), dict) else "?"
     message = f"{plain.get('kind')} {name} is left out: {decode.path_text(problem.route)}: {problem.message}"
     for document in compose.compose(item.source):

@@ -25,15 +25,15 @@ def document(
     complete: Iterable[str] = (),
     unread: Iterable[Unread] = (),
 ) -> Plain:
-    """A Snapshot of objects, which must decode.
+    """Return a Snapshot of objects, which must decode.
 
     Args:
-        objects: as the API server or kubectl gave them.
-        redact: whether to put stand-ins for names.
-        kubernetes_version: whose rules apply, `v1.34.2`; empty where nobody says it.
+        objects: as the API server or kubectl returned them.
+        redact: whether to replace names by placeholders.
+        kubernetes_version: of the cluster, `v1.34.2`; empty if unknown.
         scheduler_configuration: the text of a KubeSchedulerConfiguration.
-        complete: the kinds of which every object of the cluster is among these.
-        unread: the kinds that might not be listed; a redacted document does not say in which namespace they were.
+        complete: kinds of which every object of the cluster is included.
+        unread: kinds whose list is forbidden; a redacted document omits their namespaces.
     """
     items: Iterable[Plain] = (found for plain in objects if (found := kept(plain)) is not None)
     items = without_idle_events(items)
@@ -54,7 +54,7 @@ def _unread(item: Unread, *, redact: bool) -> Plain:
 
 
 def rendered(snapshot: Plain, path: str) -> bytes:
-    """A Snapshot as the name of a file asks for it: .yaml or .yml, else JSON; packed where it ends in .gz."""
+    """Return a Snapshot in the format of the file name: .yaml or .yml, else JSON; compressed for .gz."""
     name = path.removesuffix(".gz")
     text = _yaml(snapshot) if name.endswith((".yaml", ".yml")) else _json(snapshot)
     content = text.encode()
@@ -66,7 +66,7 @@ def rendered(snapshot: Plain, path: str) -> bytes:
 
 
 def _json(snapshot: Plain) -> str:
-    """An object on each line, which compares well."""
+    """Return the Snapshot as JSON with one object per line, which is easy to compare."""
     head = json.dumps({key: item for key, item in snapshot.items() if key != "items"})
     items = ",\n".join(json.dumps(item, separators=(",", ":")) for item in snapshot["items"])
     return f'{head[:-1]}, "items": [\n{items}\n]}}\n'

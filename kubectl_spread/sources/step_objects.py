@@ -34,10 +34,13 @@ _AROUND = frozenset((*apply_manifests.KINDS, "Node", "HorizontalPodAutoscaler"))
 
 
 class StepObjects:
-    """Reads what steps name; what is wrong with one object is noted in `errors`, and the others count."""
+    """Reader of the objects that steps name. An error in one object is added to `errors`, and the others are used."""
 
     def __init__(self, directory: str = "") -> None:
-        """`directory` is where paths begin."""
+        """Set up the reader.
+
+        `directory` is the base of relative paths.
+        """
         self.errors: list[SourceError] = []
         self._directory = directory
 
@@ -84,7 +87,7 @@ class StepObjects:
                     yield _placed(manifest.plain, namespace)
 
     def _refused(self, source: SourceFile, namespace: str) -> set[tuple[str, str, str]]:
-        """Note what the API server would refuse, and return these workloads."""
+        """Record the workloads that the API server would refuse, and return their keys."""
         result = check_source(source, named=True, codes=(), namespace=namespace)
         for finding in result.findings:
             if finding.rule.severity is Severity.ERROR:
@@ -120,7 +123,7 @@ class StepObjects:
         return not problems
 
     def value(self, text: str, name: str) -> Any:
-        """Return what a text of JSON or YAML says.
+        """Return the value of a JSON or YAML text.
 
         Raises:
             SourceError: it is neither.
@@ -128,7 +131,7 @@ class StepObjects:
         return _value(SourceFile(name, text))
 
     def value_of_file(self, path: str) -> Any:
-        """Return what a file of JSON or YAML says.
+        """Return the value of a JSON or YAML file.
 
         Raises:
             SourceError: it cannot be read, or is neither.

@@ -1,4 +1,4 @@
-"""The objects that stand beside workloads in manifests, and that a scheduler looks at."""
+"""Objects in manifests, other than workloads, that the scheduler considers."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ _KIND = re.compile(rf"""["']?kind["']?\s*:\s*["']?(?:{"|".join(KINDS)}|[A-Za-z]*
 
 
 class Applied(NamedTuple):
-    """A cluster with the objects of manifests, and what could not be read of these."""
+    """A cluster after applying manifests, and read errors of the manifests."""
 
     cluster: Cluster
     errors: tuple[SourceError, ...]
 
 
 def looks_like_facts(text: str) -> bool:
-    """Whether a text may hold one of the objects."""
+    """Return whether a text may contain one of the objects."""
     return _KIND.search(text) is not None
 
 
 def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: str) -> Applied:
-    """The cluster once the manifests are applied, except for their workloads.
+    """Return the cluster after applying the manifests, except for their workloads.
 
     Args:
-        cluster: without them.
-        sources: the manifests; what is no YAML is passed over, for whoever checks them says it.
-        namespace: of objects that name none.
+        cluster: before the manifests.
+        sources: the manifests. Invalid YAML is skipped here, because the check reports it.
+        namespace: of objects without one.
     """
     found: list[dict[str, Any]] = []
     errors: list[SourceError] = []
@@ -57,7 +57,7 @@ def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: s
 
 
 def _undecodable(manifest: Manifest) -> list[SourceError]:
-    """What keeps an object from being applied."""
+    """Return the errors that prevent an object from being applied."""
     problems = decode.problems(manifest.plain, SHAPES[manifest.kind])
     source = manifest.document.source
     errors = []

@@ -53,10 +53,10 @@ def load(spec: str) -> Cluster:
 
 
 def from_domains(values: Mapping[str, Sequence[str]]) -> Cluster:
-    """A node for each combination of label values, with room for everything.
+    """Return a cluster with one node, of ample size, for each combination of label values.
 
-    It tells what follows from the domains of these keys, and nothing else: not how many nodes a domain has, nor any
-    other label, the hostname included. `simulate.cluster_facts` takes the keys beside it.
+    It only models the domains of these keys. The number of nodes in a domain and all other labels, such as the
+    hostname, are unknown. `simulate.cluster_facts` gets the keys separately.
 
     Raises:
         SourceError: there are too many combinations.
@@ -108,15 +108,15 @@ def _quantity(key: str, value: str) -> str:
 
 
 def is_topology(plain: Any) -> bool:
-    """Whether a document is a topology."""
+    """Return whether a document is a topology."""
     return isinstance(plain, dict) and (plain.get("apiVersion"), plain.get("kind")) == (_API_VERSION, "Topology")
 
 
 def objects(source: SourceFile) -> list[Plain]:
-    """The nodes, pods and namespaces that a topology describes.
+    """Return the nodes, pods and namespaces that a topology describes.
 
     Raises:
-        SourceError: it is no topology, with the place.
+        SourceError: it is no valid topology, with the place.
     """
     document = _only_document(source)
     plain = document.plain
@@ -165,7 +165,7 @@ def _refuse(source: SourceFile, document: compose.Document, route: Route, messag
 
 
 def _cluster(made: list[Plain]) -> Cluster:
-    """The cluster of some objects."""
+    """Return the cluster of some objects."""
     by_kind: dict[str, list[Plain]] = {}
     for plain in made:
         by_kind.setdefault(plain["kind"], []).append(plain)
@@ -178,7 +178,7 @@ def _cluster(made: list[Plain]) -> Cluster:
 
 
 def _made(name: str, groups: list[Plain], pods: list[Plain]) -> list[Plain]:
-    """The nodes of some groups, pods on them, and their namespaces."""
+    """Return the nodes of some groups, the pods on them, and their namespaces."""
     count = sum(map(_node_count, groups))
     if count > _MAX_NODES:
         raise SourceError(name, f"{count} nodes are more than {_MAX_NODES}")
@@ -269,7 +269,7 @@ def _node(name: str, labels: dict[str, str], group: Plain, allocatable: dict[str
 
 
 def _taint(text: str) -> Plain:
-    """A taint as `kubectl taint` writes it: key=value:Effect or key:Effect."""
+    """Parse a taint in the form of `kubectl taint`: key=value:Effect or key:Effect."""
     pair, _, effect = text.rpartition(":")
     key, _, value = pair.partition("=")
     return {"key": key, "value": value, "effect": effect}

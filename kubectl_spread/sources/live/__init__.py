@@ -1,1 +1,1 @@
-"""A live cluster, read through its API server: nothing is ever changed there."""
+"""Reading of a live cluster through its API server. The cluster is never changed."""

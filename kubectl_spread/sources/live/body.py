@@ -49,7 +49,7 @@ def read(parts: Iterable[bytes], *, is_gzip: bool) -> bytes:
 
 
 def _inflated(decoder: zlib._Decompress, part: bytes) -> Iterator[bytes]:
-    """Yield what a part decompresses to, at most `_STEP_BYTES` at a time."""
+    """Yield the decompressed content of a part, at most `_STEP_BYTES` at a time."""
     try:
         while part:
             yield decoder.decompress(part, _STEP_BYTES)

@@ -1,8 +1,8 @@
-"""A target to what the client makes of it: server, credentials, TLS; the client is asked for this alone.
+"""Credentials for an API server, prepared by the Kubernetes client: server, authorization, TLS.
 
-Of the client the configuration and the connection pool are used, none of its models and APIs. What it gets wrong
-is put right here: an exec plugin that fails is an error rather than an anonymous request, certificates and keys in
-a kubeconfig do not stay behind in files, and a CA that kubectl accepts is accepted.
+Only the client's configuration and connection pool are used, not its models and APIs. Some of its behaviour is
+corrected here. An exec plugin that fails is an error, not an anonymous request. Certificates and keys in a kubeconfig
+are not left behind in files. A CA that kubectl accepts is accepted.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Credentials(NamedTuple):
     sends: bool = True  # whether the server gets credentials: not over plain http
 
     def authorization(self) -> str:
-        """The value of the header, empty where there is none.
+        """Return the value of the Authorization header; empty if there is none.
 
         Raises:
-            ClusterError: no header can hold it.
+            ClusterError: the token has characters that are invalid in a header.
         """
         keys = self.configuration.api_key
         found = str(keys.get("BearerToken") or keys.get("authorization") or "").strip()  # the latter up to 35
@@ -60,11 +60,11 @@ class Credentials(NamedTuple):
 
 
 def credentials(target: ApiServer, *, connections: int) -> Credentials:
-    """Load what the client needs, and run the exec plugin where there is one.
+    """Load the client's configuration, and run the exec plugin if there is one.
 
     Args:
-        target: whom to ask.
-        connections: how many are kept open.
+        target: the API server.
+        connections: maximum number of open connections.
 
     Raises:
         ClusterError: the plugin fails, or a certificate or key cannot be read.
@@ -123,7 +123,10 @@ def _unusable(target: ApiServer) -> str:
 
 
 def _choose_proxy(target: ApiServer, configuration: Any) -> None:
-    """That of the cluster, else of the environment; versions of the client differ in what they know of it."""
+    """Set the proxy of the cluster, or else of the environment.
+
+    Versions of the client differ in their support for proxies.
+    """
     of_cluster = ((target.config or {}).get("clusters") or [{}])[0].get("cluster", {}).get("proxy-url")
     proxies = {} if of_cluster else getproxies()
     configuration.proxy = of_cluster or proxies.get(urlsplit(str(configuration.host)).scheme)
@@ -131,7 +134,7 @@ def _choose_proxy(target: ApiServer, configuration: Any) -> None:
 
 
 def _context(configuration: Any) -> ssl.SSLContext:
-    """TLS as kubectl has it: Python 3.13 refuses CAs without a key usage, which many clusters have."""
+    """Return a TLS context like kubectl's: Python 3.13 refuses CAs without a key usage, which many clusters have."""
     context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if not configuration.verify_ssl:
@@ -148,7 +151,7 @@ def _said(error: Exception) -> str:
 
 @contextlib.contextmanager
 def _logged() -> Iterator[list[str]]:
-    """What the client logs, which is how it tells that a plugin failed; nothing of it is printed."""
+    """Collect the client's log messages, which report a failed plugin, instead of printing them."""
     said: list[str] = []
 
     class Listener(logging.Handler):

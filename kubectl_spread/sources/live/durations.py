@@ -11,7 +11,7 @@ _PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(h|ms|m|s|us|µs|μs|ns)", re
 
 
 def seconds(text: str) -> Optional[float]:
-    """A duration in seconds, 0 for none; a bare integer counts seconds. None where it is no duration.
+    """Return a duration in seconds, 0 for none; a bare integer is in seconds. Returns None if it is invalid.
 
     Source: k8s.io/client-go/tools/clientcmd/config.go, ParseTimeout; Go's time.ParseDuration.
     """

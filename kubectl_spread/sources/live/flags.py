@@ -1,4 +1,4 @@
-"""kubectl's flags about which cluster to ask, and as whom; this imports nothing, for --help must not."""
+"""Kubectl's flags for cluster and user. This module imports nothing, to keep `--help` fast."""
 
 from __future__ import annotations
 

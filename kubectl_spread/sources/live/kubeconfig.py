@@ -1,8 +1,8 @@
-"""Which API server to ask, and as whom: kubeconfig files merged as kubectl merges them, and its flags on top.
+"""API server and user, from kubeconfig files merged like kubectl's, with its flags on top.
 
-The client's own merging takes the last `current-context` of several files, kubectl the first, which is another
-cluster; it passes over `as` in silence. So files are merged here, and the client gets one context with one cluster
-and one user, all paths in them resolved.
+If several files have a `current-context`, the client takes the last and kubectl the first, which may be another
+cluster. The client also ignores `as` silently. So files are merged here. The client gets one context with one cluster
+and one user, with all paths resolved.
 
 Source: k8s.io/client-go/tools/clientcmd, loader.go (Load, ResolveLocalPaths), client_config.go (getContext,
 getCluster, getAuthInfo) (v0.36.2).
@@ -103,7 +103,7 @@ _SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 class Impersonation(NamedTuple):
-    """Whom the API server shall take us for."""
+    """User that the API server should impersonate."""
 
     user: str = ""
     uid: str = ""
@@ -112,10 +112,10 @@ class Impersonation(NamedTuple):
 
 
 class ApiServer(NamedTuple):
-    """An API server, and who asks it.
+    """An API server, and the user for it.
 
-    `config` is what the client loads: a kubeconfig with one context; None inside of a cluster, where the service
-    account of the pod counts. `sends_credentials` is false over plain http: there kubectl sends none either.
+    `config` is the kubeconfig for the client, with one context. It is None inside a cluster, where the pod's service
+    account is used. `sends_credentials` is false over plain http: there kubectl sends none either.
     """
 
     name: str  # the context, for messages
@@ -137,7 +137,7 @@ class _Entry(NamedTuple):
     route: Route
 
     def error(self, key: str, message: str) -> Exception:
-        """What is wrong with one of its fields."""
+        """Return an error about one of its fields."""
         return ClusterError(message) if self.file is None else self.file.error((*self.route, key), message)
 
 
@@ -164,11 +164,11 @@ class _Merged(NamedTuple):
 
 
 def load(flags: Flags) -> ApiServer:
-    """The API server that the flags, the kubeconfig files or the pod that we run in name.
+    """Return the API server from the flags, the kubeconfig files or the pod in which we run.
 
     Raises:
         SourceError: a file cannot be read, with the place in it.
-        ConfigError: a flag names what is in no file.
+        ConfigError: a flag names an entry that is in no file.
         ClusterError: there is no cluster.
     """
     merged = _merged(_paths(flags.kubeconfig), is_explicit=flags.kubeconfig is not None)
@@ -202,7 +202,7 @@ def load(flags: Flags) -> ApiServer:
 
 
 def names(explicit: Optional[str], section: str) -> list[str]:
-    """What the kubeconfig files name, of one section: `contexts`, `clusters` or `users`.
+    """Return the names in one section of the kubeconfig files: `contexts`, `clusters` or `users`.
 
     Raises:
         SourceError: a kubeconfig cannot be read.
@@ -220,7 +220,7 @@ def _paths(explicit: Optional[str]) -> list[str]:
 
 
 def _merged(paths: Iterable[str], *, is_explicit: bool) -> _Merged:
-    """The files as one: what the first says of a name counts. Files that do not exist are passed over."""
+    """Merge the files: for each name, the first file that has it wins. Missing files are skipped."""
     merged = _Merged((), "", {}, {}, {})
     for path in dict.fromkeys(paths):
         if not is_explicit and not os.path.exists(path):
@@ -247,7 +247,7 @@ def _take(file: _File, section: str, key: str, into: dict[str, _Entry]) -> None:
 
 
 def _read(path: str) -> Optional[_File]:
-    """A file; None where it is empty."""
+    """Return a file's content; None if it is empty."""
     source = files.read_text(path)
     for found in compose.compose(source):
         if isinstance(found, compose.SyntaxProblem):
@@ -318,7 +318,7 @@ def _there_are(what: str, known: dict[str, _Entry]) -> str:
 
 
 def _with_flags(cluster: _Entry, user: _Entry, flags: Flags) -> tuple[Plain, Plain]:
-    """Both with their paths resolved, and with what the flags say instead."""
+    """Return cluster and user with resolved paths, overridden by the flags."""
     asked, who = _asked(_resolved(cluster), flags), _resolved(user)
     if flags.token:
         who = {key: value for key, value in who.items() if key not in _OTHER_CREDENTIALS}
@@ -350,7 +350,7 @@ def _asked(cluster: Plain, flags: Flags) -> Plain:
 
 
 def _resolved(entry: _Entry) -> Plain:
-    """What the entry says, without nulls and empty words; paths are relative to the file that has them."""
+    """Return the entry without nulls and empty strings; paths are relative to their file."""
     found = {key: value for key, value in entry.plain.items() if value not in (None, "")}
     if entry.file is None:
         return found
@@ -365,7 +365,7 @@ def _resolved(entry: _Entry) -> Plain:
 
 
 def _check(cluster: _Entry, user: _Entry) -> None:
-    """Refuse what the client would say less clearly, at its place."""
+    """Raise errors, with their places, for values that the client would report less clearly."""
     for entry in (cluster, user):
         for key, value in _resolved(entry).items():
             if key in _PATHS and f"{key}-data" not in entry.plain and not os.path.isfile(value):
@@ -416,7 +416,7 @@ def _one_context(cluster: Plain, user: Plain) -> Plain:
 
 
 def _impersonation(flags: Flags, user: Plain) -> Impersonation:
-    """Of the flags, else of the user."""
+    """Return the impersonation from the flags, or else from the user."""
     if flags.impersonate or flags.impersonate_uid or flags.impersonate_group or flags.impersonate_extra:
         pairs = [item.partition("=") for item in flags.impersonate_extra]
         if not all(equals for _, equals, _ in pairs):
@@ -433,10 +433,10 @@ def _impersonation(flags: Flags, user: Plain) -> Impersonation:
 
 
 def _in_cluster(flags: Flags, merged: _Merged) -> ApiServer:
-    """The cluster of the pod that we run in.
+    """Return the cluster of the pod in which we run.
 
     Raises:
-        ClusterError: we run in none.
+        ClusterError: we do not run in a pod.
     """
     if flags.context is not None:
         raise _unknown("--context", "context", flags.context, merged.contexts, merged.paths)

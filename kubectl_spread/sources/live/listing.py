@@ -1,4 +1,4 @@
-"""Lists in pages: each page is read and let go before the one after the next is asked for."""
+"""Lists in pages. Each page is read and freed before the page after the next is requested."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CONTINUE = re.compile(rb'\A\s*\{[^\[\]]{0,400}"continue":\s?"([A-Za-z0-9_=-]+)"
 
 
 class Take(NamedTuple):
-    """What becomes of the items: `item` gets each; `scan` as in `json_stream.values`."""
+    """Consumers of a list's items: `item` gets each item; `scan` is as in `json_stream.values`."""
 
     item: Callable[[dict[str, Any]], None]
     scan: Optional[json_stream.Scan] = None
@@ -39,15 +39,15 @@ class RefusedList(Exception):  # noqa: N818 (an answer, not a failure)
 
 
 def read(transport: Transport, path: str, query: dict[str, str], start: Callable[[], Take]) -> None:
-    """Read a list, all of it as it was at one resourceVersion.
+    """Read a list completely, at one resourceVersion.
 
-    Where its continue token expires the list is read anew from the beginning, in larger pages.
+    If its continue token expires, the list is read again from the beginning, in larger pages.
 
     Args:
-        transport: whom to ask.
+        transport: the API server.
         path: of the list.
         query: selectors.
-        start: gives what takes the items; called again when the list begins anew, and then all before is void.
+        start: returns the consumers of items; called again for each restart, which discards all previous items.
 
     Raises:
         Refused: with the answer.
@@ -93,7 +93,7 @@ def _pages(transport: Transport, path: str, query: dict[str, str], take: Take) -
 
 
 class _Page(NamedTuple):
-    """How many items a page has, and the token of the next one; empty if it is the last."""
+    """Number of items on a page, and the token of the next page; empty on the last page."""
 
     items: int
     following: str

@@ -51,7 +51,7 @@ _SWITCH_S = 0.0005
 
 
 class Version(NamedTuple):
-    """What the server calls itself, and the release whose rules are followed for it."""
+    """The server's version string, and the release whose rules apply."""
 
     text: str
     release: Release
@@ -59,17 +59,17 @@ class Version(NamedTuple):
 
     @property
     def written(self) -> str:
-        """What a snapshot says of it."""
+        """Return the version as a snapshot has it."""
         return plain_text(self.text)
 
     @property
     def minor(self) -> int:
-        """The minor version of the release that is followed."""
+        """Return the minor version of the release whose rules apply."""
         return self.release.minor
 
 
 class LiveFacts(NamedTuple):
-    """A cluster, what of it does not decode, what might not be read, and its scheduler's configuration."""
+    """A cluster, decoding errors, kinds that may not be read, and the scheduler's configuration."""
 
     cluster: Cluster
     errors: tuple[SourceError, ...]
@@ -86,11 +86,11 @@ class _Collected(NamedTuple):
 
 
 class Session:
-    """One cluster that is asked by one run of the program; it connects when it is first asked.
+    """A connection to one cluster for one run of the program, opened on first use.
 
     Raises:
         SourceError: a kubeconfig cannot be read.
-        ConfigError: a flag cannot be followed.
+        ConfigError: a flag is invalid.
         ClusterError: no cluster is named.
     """
 
@@ -102,10 +102,10 @@ class Session:
 
     @property
     def transport(self) -> Transport:
-        """Credentials are asked for at the first use.
+        """Return the transport; credentials are loaded on first use.
 
         Raises:
-            ClusterError: there are none to be had.
+            ClusterError: there are no usable credentials.
         """
         if self._transport is None:
             from kubectl_spread.sources.live import credentials
@@ -120,34 +120,34 @@ class Session:
 
     @property
     def version(self) -> Version:
-        """The server's version, asked for once.
+        """Return the server's version, which is requested once.
 
         Raises:
-            ClusterError: it does not tell.
+            ClusterError: the server does not report it.
         """
         if self._version is None:
             self._version = _version(self.transport)
         return self._version
 
     def read(self, question: Question, *, minor: int, finds_scheduler: bool) -> LiveFacts:
-        """Read what a question needs.
+        """Read the objects that a question needs.
 
         Args:
-            question: what is asked.
-            minor: the version whose rules are followed.
+            question: the question.
+            minor: minor version of the release whose rules apply.
             finds_scheduler: whether to look for the scheduler's configuration.
 
         Raises:
-            ClusterError: the cluster cannot be read, or its nodes may not.
+            ClusterError: the cluster cannot be read, or reading its nodes is forbidden.
         """
         with _switching():
             return _read(self.transport, question, minor=minor, finds_scheduler=finds_scheduler)
 
     def names(self, kind: str, namespace: str, *, most: int) -> list[str]:
-        """The names of the first objects of a kind in a namespace, that of the context where it is empty.
+        """Return the names of the first objects of a kind in a namespace; an empty namespace means the context's.
 
         Raises:
-            ClusterError: the cluster does not tell them.
+            ClusterError: the cluster refuses the list.
         """
         resource = resource_of(kind)
         if resource is None:
@@ -224,12 +224,12 @@ def _collecting(transport: Transport, question: Question, resource: Resource) ->
 
 
 def _uses_claims(cluster: Cluster, namespace: str) -> bool:
-    """Whether a pod that may be asked about has a volume the scheduler looks at."""
+    """Return whether a pod in the namespace has a volume that the scheduler considers."""
     return any(pod.cls.volumes for pod in cluster.pods if not namespace or pod.namespace == namespace)
 
 
 def _collect(transport: Transport, question: Question, resource: Resource) -> _Collected:
-    """All objects of a kind; of the question's namespace where others may not be read."""
+    """Return all objects of a kind, or only the question's namespace if others are forbidden."""
     query = _ACTIVE if resource is PODS and not question.wants_finished else {}
     reader = _Reader(transport.host, resource, keeps_objects=question.keeps_objects)
     try:
@@ -265,7 +265,7 @@ def _unexpected(transport: Transport, resource: Resource, status: int, message: 
 
 
 class _Reader:
-    """Takes the objects of one list; what pods share is remembered when the list begins anew."""
+    """Reader of the objects of one list. Values that pods share are cached across restarts."""
 
     def __init__(self, host: str, resource: Resource, *, keeps_objects: bool = False) -> None:
         self._host = host
@@ -278,7 +278,7 @@ class _Reader:
         self._objects: list[Plain] = []
 
     def start(self) -> listing.Take:
-        """Begin anew."""
+        """Start or restart the list."""
         self._assembler, self._errors, self._objects = ClusterBuilder(), [], []
         is_shared = self._resource is PODS and not self._keeps_objects
         return listing.Take(self._pod, self._texts.scan) if is_shared else listing.Take(self._other)

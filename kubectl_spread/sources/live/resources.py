@@ -1,4 +1,4 @@
-"""The kinds a scheduler looks at: where an API server has them, and what a question needs of them."""
+"""Kinds that the scheduler considers: their API paths, and the kinds that a question needs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 
 class Resource(NamedTuple):
-    """A kind in the API; `doubt` is what is uncertain in an answer without it.
+    """A kind in the API; `doubt` names the uncertainty of an answer without it.
 
-    Of one that `is_local` only the objects of the question's namespace are read.
+    If `is_local`, only the objects of the question's namespace are read.
     """
 
     kind: str
@@ -27,7 +27,7 @@ class Resource(NamedTuple):
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def path(self, namespace: str = "") -> str:
-        """Where its list is; of one namespace, or of all."""
+        """Return the path of its list, in one namespace or in all."""
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         return f"{root}/namespaces/{quote(namespace, safe='')}/{self.plural}" if namespace else f"{root}/{self.plural}"
 
@@ -116,7 +116,7 @@ _EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS, AUTOSCALE
 
 
 def resource_of(kind: str) -> Optional[Resource]:
-    """Where the API server has a kind; None of one that is not its own."""
+    """Return the API resource of a kind; None for a custom resource."""
     return next((item for item in _EVERY if item.kind == kind), None)
 
 
@@ -126,13 +126,12 @@ _EXTENDED_SINCE = 36  # DRAExtendedResource
 
 
 class Question(NamedTuple):
-    """What is asked: of objects by their kinds, of manifests by their texts.
+    """A question to the cluster: about objects by kind, or about manifests by text.
 
-    `namespace` is where we look when we may not look everywhere; it is empty where the question is about all of them.
-    Such a question may name a `fallback`, where to look all the same. `shows_defaults`: the scheduler's default
-    constraints are part of the answer.
-    `is_overview`: it is about the workloads that run, of every kind that the API server has itself. `keeps_objects`:
-    the objects themselves are asked for, with what storage there is.
+    `namespace` is used if reading all namespaces is forbidden; it is empty for questions about all namespaces. Such a
+    question may have a `fallback` namespace. `shows_defaults`: the answer includes the scheduler's default constraints.
+    `is_overview`: the question is about running workloads of every built-in kind. `keeps_objects`: the answer includes
+    the objects, with storage.
     """
 
     namespace: str
@@ -146,16 +145,16 @@ class Question(NamedTuple):
 
     @property
     def is_about_pods(self) -> bool:
-        """Whether pods of the cluster are asked about, so that their claims matter."""
+        """Return whether the question is about pods of the cluster, so that their claims matter."""
         return bool(self.kinds) or self.is_overview
 
     @property
     def wants_finished(self) -> bool:
-        """Whether pods that ended are asked about; they hold no room."""
+        """Return whether finished pods are included; they use no resources."""
         return bool({"Pod", "Job", "CronJob"} & set(self.kinds))
 
     def resources(self, minor: int) -> tuple[Resource, ...]:
-        """What must be read to answer; what claims of pods in the cluster ask for shows only then."""
+        """Return the resources to read for the answer. Claims of pods in the cluster are only known after reading."""
         found: tuple[Resource, ...] = (*_ALWAYS, *_ADMISSION)
         if self.keeps_objects or any("runtimeClassName" in text for text in self.texts):
             found += (RUNTIME_CLASSES,)

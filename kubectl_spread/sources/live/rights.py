@@ -1,4 +1,4 @@
-"""What may not be read: that it is missing, what is uncertain without it, and the rule that would allow it."""
+"""Forbidden reads: the missing kind, the uncertainty without it, and the RBAC rule that would allow it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class ForbiddenKind(NamedTuple):
 
     @property
     def rule(self) -> str:
-        """The rule of a ClusterRole that allows it."""
+        """Return the ClusterRole rule that allows reading the kind."""
         return rbac_rule(self.resource.group, self.resource.plural, "list")
 
     @property
     def fact(self) -> UnreadKind:
-        """What the cluster facts keep of it."""
+        """Return the entry for the cluster facts."""
         return UnreadKind(self.resource.kind, self.resource.plural, self.namespace)
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class ForbiddenKind(NamedTuple):
 
 
 def rbac_rule(group: str, plural: str, verb: str) -> str:
-    """A rule as it stands in a Role or ClusterRole: `{apiGroups: [""], resources: [nodes], verbs: [list]}`."""
+    """Return a rule as written in a Role or ClusterRole: `{apiGroups: [""], resources: [nodes], verbs: [list]}`."""
     quoted = group or '""'
     return f"{{apiGroups: [{quoted}], resources: [{plural}], verbs: [{verb}]}}"
 

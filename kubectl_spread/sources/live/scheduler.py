@@ -1,7 +1,7 @@
-"""The configuration of the cluster's scheduler, as far as its pods and ConfigMaps in kube-system tell.
+"""Configuration of the cluster's scheduler, found through its pods and ConfigMaps in kube-system.
 
-A scheduler that runs as a static pod reads its configuration from its node's disk, which no API server shows: then
-the default stands in, and the answer says so. Managed clusters show no scheduler at all.
+A scheduler that runs as a static pod reads its configuration from its node's disk, which the API server does not show.
+Then the default is used, and the answer says so. Managed clusters do not show their scheduler.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SELECTOR = "component=kube-scheduler"  # as kubeadm labels it, and those who fo
 
 
 class ConfigurationText(NamedTuple):
-    """The text of the configuration, where there is one to be read, and what to say of it."""
+    """Text of the configuration, if it is readable, and a remark on its origin."""
 
     source: Optional[SourceFile]
     said: str
@@ -34,7 +34,7 @@ class ConfigurationText(NamedTuple):
 
 
 def find(transport: Transport) -> ConfigurationText:
-    """What configuration the cluster's scheduler runs with."""
+    """Return the configuration of the cluster's scheduler."""
     answer = transport.get(_PODS, {"labelSelector": _SELECTOR, "limit": "10"})
     if answer.status == 403:
         rule = rbac_rule("", "pods", "list")
@@ -77,7 +77,7 @@ def _at(value: Any, *keys: str) -> Any:
 
 
 def _config_path(pod: Plain) -> Optional[str]:
-    """The value of --config in the command of a scheduler's pod; of two the later counts."""
+    """Return the value of --config in the command of a scheduler's pod; the last one wins."""
     found = None
     for container in _containers(pod):
         lines = [container.get(key) for key in ("command", "args")]
@@ -90,7 +90,7 @@ def _config_path(pod: Plain) -> Optional[str]:
 
 
 def _mounted(transport: Transport, pod: Plain, path: str) -> ConfigurationText:
-    """The configuration at a path of a scheduler's container, where a ConfigMap is mounted there."""
+    """Return the configuration at a path of a scheduler's container, if a ConfigMap is mounted there."""
     for container in _containers(pod):
         for mount in _mappings(container.get("volumeMounts")):
             folder = str(_at(mount, "mountPath") or "").rstrip("/")

@@ -1,4 +1,4 @@
-"""Calls that run beside the rest of the program."""
+"""Calls that run in parallel to the rest of the program."""
 
 from __future__ import annotations
 

@@ -34,19 +34,19 @@ _LONGEST_CHAIN = 8
 
 
 class Response(NamedTuple):
-    """What the API server said; `body` is JSON where the status is 200."""
+    """Response of the API server; `body` is JSON if the status is 200."""
 
     status: int
     body: bytes
 
     @property
     def reason(self) -> str:
-        """The `reason` of a Status: `Expired`."""
+        """Return the `reason` of a Status, for example `Expired`."""
         return self._status("reason")
 
     @property
     def message(self) -> str:
-        """The `message` of a Status, or the beginning of whatever else was said."""
+        """Return the `message` of a Status, or else the beginning of the body."""
         return self._status("message") or " ".join(self.body[:200].decode("utf-8", "replace").split())
 
     def _status(self, key: str) -> str:
@@ -62,13 +62,13 @@ class UnauthorizedError(ClusterError):
 
 
 class Transport:
-    """Asks one API server, from several threads at once.
+    """Client of one API server, safe for several threads.
 
     Args:
         credentials: the pool and the server.
-        impersonation: whom we act as.
-        timeout_s: how long one request may take from beginning to end; 0 as long as it goes on.
-        compresses: whether to ask for gzip.
+        impersonation: the user to impersonate.
+        timeout_s: limit for one whole request, in seconds; 0 for none.
+        compresses: whether to request gzip.
     """
 
     def __init__(
@@ -260,14 +260,14 @@ def _broke_off(error: Exception) -> bool:
 
 
 def _tls(text: str) -> str:
-    """`certificate verify failed: self-signed certificate`, of OpenSSL's longer sentence."""
+    """Return the short form of an OpenSSL error: `certificate verify failed: self-signed certificate`."""
     return text.partition("] ")[2].rpartition(" (_ssl")[0] or "the server does not speak it"
 
 
 def _why(error: Optional[BaseException]) -> str:
-    """Return the operating system's words for an error, after a colon; nothing if it has none.
+    """Return the operating system's message for an error, after a colon; empty if there is none.
 
-    Libraries put their classes and objects into messages, which tell a user nothing.
+    Libraries put their classes and objects into messages, which do not help a user.
     """
     seen = 0
     while error is not None and seen < _LONGEST_CHAIN:
@@ -280,7 +280,7 @@ def _why(error: Optional[BaseException]) -> str:
 
 
 def _retry_after_s(header: Optional[str]) -> Optional[float]:
-    """How many seconds a server wants to be left alone; API servers write no dates."""
+    """Return the seconds of a Retry-After header; API servers write no dates."""
     text = (header or "").strip()
     return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
