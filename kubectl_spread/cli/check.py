@@ -178,7 +178,7 @@ def command(
 
 
 def _checked(request: CheckRequest, fixes: fix_options.FixOptions) -> CheckResult:
-    """Check manifests, fixing them first if that is asked for."""
+    """Check manifests, and fix them first if the options say so."""
     if fixes.fix:
         from kubectl_spread.operations.fix import fix_files
 
@@ -189,7 +189,7 @@ def _checked(request: CheckRequest, fixes: fix_options.FixOptions) -> CheckResul
 
 
 class WorkloadWords(NamedTuple):
-    """What the command line says about which workloads that run are meant; `words` may be files, too."""
+    """The parts of the command line that select running workloads; `words` may also be files."""
 
     words: tuple[str, ...]
     namespace: Optional[str]
@@ -197,10 +197,10 @@ class WorkloadWords(NamedTuple):
     label_selector: Optional[str]
 
     def mean_running(self, *, has_files: bool, config: Config, facts: ClusterSource) -> bool:
-        """Return whether workloads that run are to be checked, not manifests: they are named, or nothing else is.
+        """Return whether to check running workloads instead of manifests: they are named, or there are no files.
 
         Raises:
-            click.UsageError: files are named beside workloads.
+            click.UsageError: files are named together with workloads.
         """
         names = [word for word in self.words if _is_target(word)]
         if not (names or self.all_namespaces or self.label_selector is not None):
@@ -248,7 +248,7 @@ def _running(
 
 
 def _chosen(asked: tuple[Output, ...], file: Optional[str]) -> list[Output]:
-    """What goes where; text to standard output where nobody says anything."""
+    """Return the outputs; by default text on standard output."""
     chosen = list(asked or (Output("text", ""),))
     if file is not None:
         if len(chosen) > 1 or chosen[0].file:

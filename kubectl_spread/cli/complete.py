@@ -1,7 +1,7 @@
-"""What the shell completes.
+"""Shell completion of arguments and options.
 
-Names of the kubeconfig are read from its files. Names of the cluster are asked for with a second's patience, and
-offered where they come; without an answer there is nothing to offer, and nothing is said.
+Names of the kubeconfig are read from its files. Names of the cluster are requested with a timeout of one second.
+Without an answer there are no candidates and no messages.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _targets_after(before: tuple[str, ...], ctx: click.Context, incomplete: str)
 
 
 def files_or_targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Files and `TYPE/`; TYPE/NAME where a type is written and there is no such directory."""
+    """Return files and `TYPE/`; after a type that is no directory, return TYPE/NAME."""
     import os
 
     from kubectl_spread.objects.kinds import kind_named
@@ -112,7 +112,7 @@ def files_or_targets(ctx: click.Context, param: click.Parameter, incomplete: str
 
 
 def _types() -> list[str]:
-    """What kubectl calls the kinds, the short names left out."""
+    """Return kubectl's names of the kinds, without the short names."""
     from kubectl_spread.objects.kinds import KINDS
 
     return [entry.names[0] for kind, entry in KINDS.items() if kind != "PodTemplate"]
@@ -140,7 +140,7 @@ def _names(ctx: click.Context, kind: Optional[str]) -> list[str]:
 
 
 def _in_cluster(ctx: click.Context, kind: Optional[str]) -> list[str]:
-    """What the live cluster tells in time; it is asked on a thread that nobody waits for longer."""
+    """Return the names that the live cluster sends in time; a thread reads them, so that the shell can go on."""
     import threading
 
     from kubectl_spread.errors import SpreadError

@@ -1,8 +1,8 @@
-"""`kubectl_complete-spread`: what kubectl asks when a shell completes `kubectl spread`.
+"""`kubectl_complete-spread`: the program that kubectl runs to complete `kubectl spread` in a shell.
 
-It is called with the words after `spread`, the last one being completed, and prints a candidate a line with a tab and
-what it means; the last line is a number that says what else the shell may offer. Nothing else is printed, and the
-program always ends well, for kubectl throws away what a program says that fails.
+Its arguments are the words after `spread`; the last one is to be completed. It prints one candidate per line, with a
+tab and a description. The last line is a number with further options for the shell. It prints nothing else, and always
+exits with 0, because kubectl discards the output of a failed program.
 
 Source: k8s.io/kubectl pkg/cmd/plugin_completion.go (v0.36.2); spf13/cobra completions.go, ShellCompDirective.
 """
@@ -39,7 +39,7 @@ def main() -> NoReturn:
 
 
 def lines(words: list[str]) -> list[str]:
-    """What kubectl is told for some words."""
+    """Return the lines to print for some words."""
     items = candidates(words)
     plain = [item for item in items if item.type == "plain"]
     directive = next((_OF_TYPES[item.type] for item in items if item.type in _OF_TYPES), _NO_FILES)
@@ -48,7 +48,7 @@ def lines(words: list[str]) -> list[str]:
 
 
 def candidates(words: list[str]) -> list[CompletionItem]:
-    """What click offers for some words."""
+    """Return click's candidates for some words."""
     *before, incomplete = words or [""]
     complete = ShellComplete(commands, {}, "kubectl spread", "_KUBECTL_SPREAD_COMPLETE")
     return complete.get_completions(before, incomplete)

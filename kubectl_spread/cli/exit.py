@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """What the process tells its caller."""
+    """Exit codes of the program."""
 
     CLEAN = 0  # nothing to report
     FINDINGS = 1  # findings at or above --fail-on, or a pod is predicted Pending

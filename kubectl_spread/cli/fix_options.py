@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
 
 
 class FixOptions(NamedTuple):
-    """What the command line wants mended."""
+    """The command line's options for fixes."""
 
     fix: bool
     unsafe_fixes: bool

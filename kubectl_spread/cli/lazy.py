@@ -36,7 +36,7 @@ class LazyGroup(click.Group):
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands with their lines, of which none is imported; then the group's own options."""
+        """Return the commands with their descriptions, without importing them; then the group's own options."""
         from click.shell_completion import CompletionItem
 
         found = [

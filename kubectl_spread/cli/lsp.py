@@ -81,7 +81,7 @@ def command(
 
 
 def _judge(choices: RuleChoice) -> DocumentChecker:
-    """What is told of a project: by the flags, and by the config, without it where it cannot be followed."""
+    """Return a checker with the flags and the configuration; without the configuration if it is invalid."""
     from kubectl_spread.lint.selection.policy import Config
     from kubectl_spread.operations.documents import DocumentChecker
 

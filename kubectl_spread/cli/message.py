@@ -15,13 +15,13 @@ _WIDTH = 80  # where the output goes to no terminal
 
 
 def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> int:
-    """Print what a message says; `-` reads it from standard input.
+    """Print the meaning of a message; `-` reads it from standard input.
 
     Returns:
-        1 where parts were not understood, else 0.
+        1 if parts were not understood, else 0.
 
     Raises:
-        click.UsageError: there is no text, it is wanted as HTML, or a pod, a manifest or a cluster is named besides.
+        click.UsageError: there is no text, HTML is requested, or a pod, a manifest or a cluster is named, too.
     """
     if not is_alone:
         raise click.UsageError(

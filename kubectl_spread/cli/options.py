@@ -114,7 +114,7 @@ def cluster_facts(function: F) -> F:
 
 
 def connection(function: F) -> F:
-    """Return the options that name an API server, and as whom to ask it; the command gets them as `connection`."""
+    """Add the options of an API server and its user; the command gets them as `connection`."""
     return gathering("connection", Flags, _CONNECTION, fields=Flags._fields, section=sections.CONNECTION)(function)
 
 
@@ -177,7 +177,7 @@ def colour_option(function: F) -> F:
 
 
 def wants_colour(choice: str) -> bool:
-    """As kubectl decides: a terminal that is not dumb, and no NO_COLOR in the environment."""
+    """Return whether to use colour. As in kubectl, `auto` needs a terminal that is not dumb, and no NO_COLOR."""
     if choice != "auto":
         return choice == "always"
     is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None: it is closed

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 
 
 def show_files(request: CheckRequest, config: Config) -> int:
-    """Print a line for each file: its path, and if there are several roots, a tab and those that it belongs to."""
+    """Print a line for each file: its path and, if there are several roots, a tab and its roots."""
     from kubectl_spread.sources.files import files
     from kubectl_spread.sources.files import read_text
 

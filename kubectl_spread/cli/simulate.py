@@ -41,7 +41,7 @@ _SAMPLES = 100
 
 
 class Outcomes(NamedTuple):
-    """How much is looked at, as --outcomes says it."""
+    """The extent of a search, from --outcomes."""
 
     mode: str
     samples: int = _SAMPLES
@@ -256,7 +256,7 @@ def _run(
 
 
 class _Style(NamedTuple):
-    """How the answer is printed."""
+    """The format of the answer."""
 
     output: str
     colour: bool
@@ -264,7 +264,7 @@ class _Style(NamedTuple):
 
 
 class _Limits(NamedTuple):
-    """How much is looked at."""
+    """The limits of the search."""
 
     outcomes: Outcomes
     max_states: int

@@ -166,7 +166,7 @@ def _print_json(found: StatusResult) -> None:
 
 
 class _Shown:
-    """What was printed already, so that only what has changed comes after it."""
+    """The lines that were already printed, so that later output contains only changes."""
 
     def __init__(
         self, output: Optional[str], *, has_namespace: bool, has_headers: bool, width: Optional[int] = None
@@ -183,7 +183,7 @@ class _Shown:
         self._workloads: dict[OwnerKey, WorkloadStatus] = {}
 
     def show(self, found: StatusResult) -> None:
-        """Print the lines that are new or have changed, or in JSON the workloads; and those that are gone."""
+        """Print new, changed and removed lines, or in JSON the workloads."""
         if self._is_json:
             self._show_json(found)
             return
@@ -209,7 +209,7 @@ class _Shown:
 
 
 def _watch(reader: StatusReader, shown: _Shown, interval_s: float) -> None:
-    """Look until somebody interrupts; what goes wrong for a while is said once, after the first look."""
+    """Read the status until the user interrupts. After the first read, report a lasting error only once."""
     import gc
 
     gc.enable()  # a program that goes on has what to collect

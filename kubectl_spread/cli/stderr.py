@@ -14,13 +14,13 @@ from kubectl_spread.text.wording import safe
 
 
 def flush() -> None:
-    """Let what was printed come before what is complained of; a closed standard output took nothing."""
+    """Flush standard output, if it is open, so that it precedes later errors."""
     if sys.stdout is not None:
         sys.stdout.flush()
 
 
 def complain(what: Union[SpreadError, str]) -> None:
-    """Say what could not be read, found or done."""
+    """Print an error."""
     click.echo(f"error: {safe(str(what))}", err=True)
 
 

@@ -1,4 +1,4 @@
-"""A click command whose arguments are a kubectl command: the flags of both may stand anywhere."""
+"""A click command whose arguments are a kubectl command. The flags of both may be in any order."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class StepCommand(sections.SectionedCommand):
 
 
 def _verb(words: list[str]) -> grammar.Verb | None:
-    """Return the verb of a step whose first words are known; None before it is complete, or where it is unknown."""
+    """Return the verb of a step by its first words; None if it is incomplete or unknown."""
     try:
         return parsing.verb_of(words)
     except StepError:

@@ -28,14 +28,18 @@ FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "jun
 
 
 class Output(NamedTuple):
-    """A format, and the file it goes to; standard output where there is none."""
+    """A format and its file; standard output if the file is empty."""
 
     format: str
     file: str
 
 
 def outputs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[Output, ...]:
-    """What `FORMAT` and `FORMAT=FILE` mean; wrong usage where there is no such format, or no file is named."""
+    """Parse `FORMAT` and `FORMAT=FILE`.
+
+    Raises:
+        click.BadParameter: the format does not exist, or the file's name is empty.
+    """
     found = []
     for value in values:
         name, separator, file = value.partition("=")
@@ -58,7 +62,7 @@ _WHERE_ANY = ("lists", "templates")  # counts that the report has only where the
 def print_result(
     outcome: CheckResult, outputs: list[Output], fixes: FixOptions, *, colour: bool, statistics: bool
 ) -> None:
-    """Write every output, then say on stderr what was not read, and what was."""
+    """Write every output, then report on stderr the unread inputs and the numbers of checked objects."""
     from kubectl_spread.report.check.report import CheckReport
     from kubectl_spread.report.check.report import render
 
@@ -88,7 +92,7 @@ def is_for_people(outputs: list[Output]) -> bool:
 
 
 def exit_code(outcome: CheckResult, outputs: list[Output], *, fail_on: str, is_asked: bool = False) -> int:
-    """Return the worst of what was not read, what is Pending, and the findings.
+    """Return the worst exit code of unread inputs, Pending pods and findings.
 
     With SARIF alone its reader judges the findings, unless --fail-on is given (`is_asked`).
     """
@@ -200,7 +204,7 @@ def _of_running(running: Running, *, is_all: bool) -> list[str]:
 
 
 def _print_statistics(findings: list[Finding]) -> None:
-    """How many findings each rule has, the most first."""
+    """Print the number of findings of each rule, the largest first."""
     from kubectl_spread.report.table import table
 
     counts = Counter((finding.rule.code, finding.rule.name) for finding in findings)

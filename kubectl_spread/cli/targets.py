@@ -55,10 +55,10 @@ def named(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Selection
 
 
 def _selector(text: Optional[str], asked: Selection, ctx: click.Context) -> Optional[Selector]:
-    """What -l selects.
+    """Return the selection with the label selector of -l.
 
     Raises:
-        click.UsageError: it is no selector, or names are given beside it.
+        click.UsageError: it is no selector, or names are given, too.
     """
     if text is None:
         return None

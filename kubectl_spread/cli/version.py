@@ -79,7 +79,7 @@ def _behaviours(version: str, output: str) -> int:
 
 
 def _server_version(flags: Flags) -> str:
-    """Return the server's version; empty where none is named, or the one that is cannot be reached."""
+    """Return the server's version; empty if no server is configured, or if it cannot be reached."""
     from kubectl_spread.sources.live.reading import Session
 
     try:

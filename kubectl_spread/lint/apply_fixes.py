@@ -1,9 +1,9 @@
 """Fixes of findings, made as edits of the text and checked.
 
-A pass over a text makes all fixes whose edits do not overlap. Then the text is parsed and checked again, and the next
-pass fixes the remaining ones of the first findings. New findings are shown by the next run and not fixed. The one
-exception are findings that a value of the wrong type hid: they are fixed too, unless the fix deletes something.
-A fix is taken back if the text does not mean what was intended, or if the API server would refuse more than before.
+A pass over a text makes all fixes whose edits do not overlap. Then the text is parsed and checked again. The next pass
+fixes the rest of the first findings. New findings are left to the next run. There is one exception: findings that a
+value of the wrong type hid are fixed too, unless the fix deletes something. A fix is reverted if the text does not have
+the intended meaning, or if the API server would refuse more than before.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ def apply_fixes(
     recheck: Callable[[SourceFile], Result],
     is_wanted: Callable[[Repair], bool],
 ) -> FixResult:
-    """Fix what can be fixed.
+    """Fix the findings that have fixes.
 
     Args:
         results: the content of the sources.
         judge: returns all findings of a run over them.
         recheck: reads a changed source.
-        is_wanted: returns whether a fix is to be made; an unsafe one may not be.
+        is_wanted: returns whether to make a fix; it can reject unsafe fixes.
     """
     recheck = _remembering(recheck)
     results, first = list(results), judge(results)
@@ -175,7 +175,7 @@ def edits_of(repair: Repair) -> tuple[Edit, ...]:
 
 
 def possible_edits(repair: Repair) -> tuple[Edit, ...]:
-    """Return the edits that make a fix, in the order of their places; none where it cannot be made in this text."""
+    """Return the edits of a fix, in the order of their places; none if the fix cannot be made in this text."""
     try:
         return tuple(sorted(edits_of(repair)))
     except editing.NoEditError:
@@ -183,7 +183,7 @@ def possible_edits(repair: Repair) -> tuple[Edit, ...]:
 
 
 def _fixed(result: Result, pairs: list[TrackedFinding], recheck: Callable[[SourceFile], Result]) -> _Pass:
-    """Make all fixes at once, or only those that do no harm."""
+    """Make all fixes at once, or only the harmless ones."""
     if not pairs:
         return _Pass(result.source.text, [], [])
     refused: list[SkippedFix] = []
@@ -223,7 +223,7 @@ def _attempts(pairs: list[TrackedFinding], refused: list[SkippedFix]) -> Iterato
 
 
 def _attempt(group: list[TrackedFinding], refused: list[SkippedFix]) -> Optional[_Attempt]:
-    """Return the fix of findings at one place, as the edits of those that can be fixed there."""
+    """Return the fix of the findings at one place: the edits of all findings with a possible fix."""
     repairs = tuple(pair.now.repair for pair in group if pair.now.repair is not None)
     edits: dict[Edit, None] = {}
     problem = ""

@@ -98,7 +98,7 @@ class BareSubject(Subject):
         return self._paths.get(route, "")
 
     def selector_hint(self) -> str:
-        """Return the hint for a missing selector; controllers may set labels, and nobody knows the pods here."""
+        """Return the hint for a missing selector. It is general, because the pods of these constraints are unknown."""
         return "add a labelSelector that matches the labels of the pods that these constraints are for"
 
     def _is_final(self) -> bool:
@@ -138,7 +138,7 @@ def check_rules(subjects: Sequence[BareSubject], project: Project, codes: Contai
 
 
 def _decodable(entries: list[Any]) -> list[Any]:
-    """Return the constraints with null for what has the wrong type: what depends on its value is not known."""
+    """Return the constraints with null in place of values of the wrong type, so that rules skip these values."""
     found = entries
     for problem in decode.problems(entries, _SHAPE):
         if problem.kind is decode.ProblemKind.TYPE:
@@ -263,7 +263,7 @@ def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
 
 
 def _wrong_types(subject: BareSubject) -> Iterator[Finding]:
-    """Yield the values that no pod can be created with; a chart may print them as they are, so nothing is fixed."""
+    """Yield the values with which no pod can be created. They have no fix, because a chart may print them unchanged."""
     for problem in filter(_is_type, decode.problems(subject.found.entries, _SHAPE)):
         position, *steps = problem.route
         value = _at(subject.found.entries[int(position)], tuple(steps))

@@ -1,4 +1,4 @@
-"""One source to findings and workloads."""
+"""The check of one source: its text becomes findings and workloads."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ class AcceptedWorkload(NamedTuple):
 class Result(NamedTuple):
     """The content of one source.
 
-    `rejected` counts the workloads that the API server would refuse; those that decode are among `subjects` too.
-    `others` are the objects around workloads. `outside` holds constraints outside the pod specs of known kinds. A
-    source that `is_template`, at least in part, is not YAML there and was not checked.
+    rejected: the number of workloads that the API server would refuse; those that decode are in `subjects`, too.
+    others: the objects that are no workloads.
+    outside: constraints outside the pod specs of known kinds.
+    is_template: at least a part of the source is a template, which is not YAML and was not checked.
     """
 
     source: SourceFile
@@ -76,9 +77,9 @@ def check_source(
 
     Args:
         source: the text.
-        named: whether the user asked for this very file.
-        codes: the rules to follow later; documents that none of them looks at are not composed.
-        kinds: those that have pod templates.
+        named: whether the user named this file.
+        codes: the rules to run later; documents that none of them reads are not composed.
+        kinds: the kinds with pod templates.
         namespace: of objects that name none.
         minor: the API server's minor version, if it is known.
     """
@@ -89,7 +90,7 @@ def check_source(
 
 
 class _Reading:
-    """One source while it is read, document by document."""
+    """A reader of one source, document by document."""
 
     def __init__(
         self, source: SourceFile, *, kinds: Kinds, around: frozenset[str], namespace: str, minor: Optional[int]

@@ -32,7 +32,7 @@ class CopyPath(NamedTuple):
 
 
 class _Variant(NamedTuple):
-    """Objects that fit together, by number, and the words in the paths of those that have rivals."""
+    """A set of compatible objects, by number, and the words in the paths of objects that have rivals."""
 
     members: tuple[int, ...]
     words: frozenset[str] = frozenset()
@@ -69,7 +69,7 @@ def variants(placed: Sequence[CopyPath]) -> Variants:
 def _unit(
     name: str, numbers: Iterable[int], placed: Sequence[CopyPath], *, depth: int, found: dict[int, tuple[str, ...]]
 ) -> _Unit:
-    """Return the file or directory at a depth of a path; note in `found` what has rivals."""
+    """Return the file or directory at a depth of a path; record the objects with rivals in `found`."""
     numbers = list(numbers)
     keys = [key for number in numbers if (key := placed[number].key) is not None]
     if len(set(keys)) == len(keys):
@@ -95,7 +95,7 @@ def _single(placed: Sequence[CopyPath], number: int) -> _Unit:
 
 
 def _joined(units: list[_Unit], rivals: list[set[int]]) -> list[_Variant]:
-    """Return the variants of a directory, from those of what is in it."""
+    """Return the variants of a directory, from the variants of its entries."""
     found: list[_Variant] = []
     covered: set[tuple[int, int]] = set()
     for at, unit in enumerate(units):
@@ -109,7 +109,7 @@ def _joined(units: list[_Unit], rivals: list[set[int]]) -> list[_Variant]:
 
 
 def _rivals(units: list[_Unit]) -> list[set[int]]:
-    """Return, for each unit, the numbers of those that share a key with it."""
+    """Return, for each unit, the numbers of the units that share a key with it."""
     owners: dict[Hashable, list[int]] = {}
     for at, unit in enumerate(units):
         for key in unit.keys:
@@ -125,7 +125,7 @@ def _rivals(units: list[_Unit]) -> list[set[int]]:
 
 
 def _chosen(units: list[_Unit], rivals: list[set[int]], *, at: int, which: int) -> dict[int, int]:
-    """Return which variant of which units goes with a variant of one of them."""
+    """Return the variant of each other unit that fits a variant of one unit best."""
     words = units[at].variants[which].words | (_words(units[at].name) if rivals[at] else frozenset())
     chosen = {at: which}
     blocked = {at, *rivals[at]}

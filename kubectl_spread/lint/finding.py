@@ -26,7 +26,7 @@ class Severity(Enum):
 
 
 class Safety(Enum):
-    """Whether a fix can change how pods are placed."""
+    """The risk that a fix changes the placement of pods."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"
@@ -44,16 +44,16 @@ class RuleMeta(NamedTuple):
     """A rule as the registry describes it, without loading its module.
 
     Attributes:
-        needs: for a rule about workloads, words that a workload must have before the rule's module is loaded: its kind,
-            names of fields of its controller, its pod and its constraints, and topology keys and actions of these. For
-            a rule about other objects, their kinds.
-        one_of: words of the same sort, of which one is enough; none means no condition.
+        needs: for a rule about workloads, words that a workload must have before the rule's module is loaded. Words are
+            its kind, field names of its controller, pod and constraints, topology keys and actions. For a rule about
+            other objects, their kinds.
+        one_of: words of the same sort. One of them is enough; without any there is no condition.
         is_opinion: the rule runs only if it is selected, or if the manifests are for one of its `autoscalers`.
-        needs_facts: the rule runs only if something is known of the cluster.
+        needs_facts: the rule runs only if cluster facts are known.
         around: kinds of other objects that a rule about workloads reads.
-        needs_whole: the rule skips patches, as it asks about fields that a patch leaves to its base.
+        needs_whole: the rule skips patches, because it checks fields that a patch leaves to its base.
         fixes: the kinds of fixes that its findings may have.
-        gate: a cheap condition that every workload with a finding meets, evaluated before the module is loaded.
+        gate: a cheap necessary condition for a finding, evaluated before the module is loaded.
         supersedes: codes of rules about workloads that are skipped for a workload refused with this rule's code.
     """
 
@@ -113,7 +113,7 @@ class Fix(NamedTuple):
 
 
 class RuleFinding(NamedTuple):
-    """One problem that a rule found, at one place. A `severity` replaces the rule's own."""
+    """A problem at one place, found by a rule. A `severity` replaces the rule's own."""
 
     message: str
     place: Place
@@ -137,10 +137,11 @@ class Repair(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing wrong, at one place, with the rule that found it and the object it is about.
+    """A problem at one place, with the rule that reports it and the affected object.
 
-    `path` is the field as the API server prints it. `is_unreadable`: the API server could not decode the
-    document, so its content was not checked.
+    `path` is the field as the API server prints it. `is_unreadable`: the API server could not decode the document,
+    so its
+    content was not checked.
     """
 
     rule: RuleMeta

@@ -22,7 +22,7 @@ def without_constraints(subject: Subject) -> Optional[Fix]:
 
 
 def own_selector(subject: Subject, constraint: TopologySpreadConstraint, *, is_safe: bool = False) -> Optional[Fix]:
-    """Select the workload's own pods; None where they have no label that matchLabelKeys does not have already."""
+    """Select the workload's own pods; None if they have no label besides the matchLabelKeys."""
     labels = selectable(subject, constraint)
     if not labels:
         return None
@@ -40,7 +40,7 @@ def selectable(subject: Subject, constraint: TopologySpreadConstraint) -> dict[s
 
 
 def softened(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[Fix]:
-    """Make a preference of a rule; None where there is one for its key, which would be there twice."""
+    """Turn a hard constraint into a soft one; None if the key already has a soft constraint."""
     if any(other.topology_key == constraint.topology_key for other in subject.soft):
         return None
     changes: list[Change] = [Put(subject.route(constraint, "whenUnsatisfiable"), SCHEDULE_ANYWAY)]
@@ -58,7 +58,7 @@ def without_match_key(subject: Subject, constraint: TopologySpreadConstraint, ke
 
 
 def with_key(subject: Subject, constraint: TopologySpreadConstraint, key: str) -> Optional[Fix]:
-    """Write another topologyKey, which is what is meant; None where it has such a constraint already."""
+    """Write the intended topologyKey; None if the workload already has a constraint with this key."""
     pairs = {(item.topology_key, item.when_unsatisfiable) for item in subject.constraints}
     if (key, constraint.when_unsatisfiable) in pairs:
         return None

@@ -59,7 +59,7 @@ class SelectorGroup:
         return {id(subject): at for at, subject in enumerate(self.members)}
 
     def others(self, subject: Subject) -> Iterator[Subject]:
-        """Yield the other workloads: neither the same one again, nor what it owns."""
+        """Yield the other workloads, except copies of this workload and the workloads that it owns."""
         return (other for other in self._independent if other.workload.key != subject.workload.key)
 
     def count_others(self, subject: Subject) -> int:
@@ -111,7 +111,7 @@ class SelectorGroup:
 
 
 def requirements(selector: Selector) -> Requirements:
-    """Return what a selector asks for, whatever the order."""
+    """Return the requirements of a selector, in any order."""
     return frozenset((item.key, item.operator, frozenset(item.values)) for item in selector.requirements or ())
 
 

@@ -51,7 +51,7 @@ class PatchTarget(NamedTuple):
 
 
 class Scaling(NamedTuple):
-    """One place in a kustomization that sets the replicas of some objects."""
+    """A place in a kustomization that sets the replicas of some objects."""
 
     target: PatchTarget
     replicas: Replicas
@@ -63,8 +63,10 @@ _ANYTHING = Scaling(PatchTarget(".*", ".*"), UnknownReplicas.REPLICAS)
 class Kustomization(NamedTuple):
     """One kustomization file.
 
-    Paths are absolute. `listed` are its resources, bases and components: files and directories. `patches` are the files
-    that hold patches. `scalings` are in the order in which they are applied, after those of the `components`.
+    Paths are absolute.
+    listed: its resources, bases and components: files and directories.
+    patches: the files that hold patches.
+    scalings: in the order of application, after the scalings of the `components`.
     """
 
     directory: str
@@ -77,7 +79,7 @@ class Kustomization(NamedTuple):
 
 
 def with_components(item: Kustomization, known: Mapping[str, Kustomization], depth: int = 0) -> tuple[Scaling, ...]:
-    """Return what a kustomization sets with its components, which change all objects that it has."""
+    """Return the scalings of a kustomization and of its components, which change all its objects."""
     if depth > _MOST_LEVELS:
         return item.scalings
     found: list[Scaling] = []
@@ -88,13 +90,14 @@ def with_components(item: Kustomization, known: Mapping[str, Kustomization], dep
 
 
 def kustomization(directory: str, plain: Mapping[str, Any], documents: Mapping[str, list[Any]]) -> Kustomization:
-    """Return what a kustomization file says.
+    """Parse a kustomization file.
 
     Args:
         directory: the absolute path of its directory.
         plain: its only document.
-        documents: the plain documents of its patches, if they can be read: of a file by its absolute path, of an
-            inline patch by its text.
+        documents: the plain documents of its readable patches. The key is the absolute path of a file, or the text
+            of an
+            inline patch.
     """
     listed = [
         _below(directory, text) for key in ("resources", "bases", "components") for text in _texts(plain.get(key))
@@ -120,7 +123,7 @@ def kustomization(directory: str, plain: Mapping[str, Any], documents: Mapping[s
 
 
 class Patch(NamedTuple):
-    """A patch of a kustomization: the absolute path of its file, or its text where it is inline."""
+    """A patch of a kustomization: the absolute path of its file, or its inline text."""
 
     path: str
     inline: str
@@ -190,7 +193,7 @@ def _fits(pattern: str, text: str) -> bool:
 
 
 def _below(directory: str, text: str) -> str:
-    """Return an absolute path; empty for what is no local path."""
+    """Return an absolute path; empty if the text is no local path."""
     if not text or "://" in text or "\n" in text or "?ref=" in text:
         return ""
     return os.path.normpath(os.path.join(directory, text))

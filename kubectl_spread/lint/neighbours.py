@@ -18,7 +18,7 @@ from kubectl_spread.lint.workload import Subject
 
 
 class Area(NamedTuple):
-    """Where an object was found by a search: the directory of its file, and whether it names its namespace."""
+    """The place of an object in a search: its file's directory, and whether the object names its namespace."""
 
     directory: str
     names_namespace: bool

@@ -65,8 +65,8 @@ class Searching(NamedTuple):
 
         Args:
             manifest: of an unknown kind, or with an empty kind for a document that is no object.
-            outside: what is found is added to it.
-            is_own: whether a list at a route is that of a pod spec which is checked as one.
+            outside: the collection to add constraints to.
+            is_own: returns whether the list at a route belongs to a pod spec that is checked as a workload.
         """
         root = nodes.follow(manifest.document.root, manifest.route)
         if root is not None:
@@ -154,7 +154,7 @@ class _Target(NamedTuple):
 
 
 def _is_repeated(manifest: Manifest, found: constraint_lists.ConstraintList, target: _Target) -> bool:
-    """Return whether a list is an alias of one that was checked."""
+    """Return whether a list is an alias of a list that was already checked."""
     entry = nodes.follow(manifest.document.root, (*manifest.route, *found.routes[0]))
     if entry is None or id(entry) in target.seen:
         return entry is not None

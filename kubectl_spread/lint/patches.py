@@ -39,9 +39,9 @@ def _patches(result: Result) -> Iterator[Subject]:
 
 
 def _is_in_reach(patch: Subject, base: Subject) -> bool:
-    """Return whether a patch may be for a workload: neither namespaces nor directories tell them apart.
+    """Return whether a patch may apply to a workload, by their namespaces and directories.
 
-    An overlay is two directories below what it shares with its base: `overlays/production` and `base`.
+    An overlay is two directories below the directory that it shares with its base: `overlays/production` and `base`.
     """
     namespaces = {patch.manifest.namespace, base.manifest.namespace} - {""}
     above = _directory(patch)

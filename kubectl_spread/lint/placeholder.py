@@ -3,7 +3,7 @@
 ```
 replicas: ${REPLICAS:=2}      envsubst, Flux          maxSkew: "{{ skew }}"    Jinja, Go
 replicas: $(REPLICAS)         kustomize, Tekton       app: <%= name %>         ERB
-replicas: __REPLICAS__        sed                     maxSkew: #@ skew         ytt, which stands in a comment
+replicas: __REPLICAS__        sed                     maxSkew: #@ skew         ytt, in a comment
 ```
 """
 
@@ -28,7 +28,7 @@ def has_placeholder(value: Any) -> bool:
 
 
 def is_filled_in(place: Place) -> bool:
-    """Return whether a place is that of such a value; a line with a key is not."""
+    """Return whether a place is the place of a placeholder; a line with a key is not."""
     text, span = place.source.text, place.span
     written = text[span.start : span.end]
     if has_placeholder(written.strip("\"'")) and not _KEY.match(written):

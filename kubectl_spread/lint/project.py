@@ -59,7 +59,7 @@ class Scope(Protocol):
 
 
 class Project:
-    """Workloads and objects around them that are applied together, and what is known of the cluster they are for.
+    """Workloads and other objects that are applied together, with facts about their target cluster.
 
     If files are for different clusters, `target` is a function of the file.
     """
@@ -112,7 +112,7 @@ class Project:
         return [subject.workload for subject in self.subjects if not subject.refusals]
 
     def seen_from(self, manifest: Manifest) -> Project:
-        """Return the project for a rule that asks about this object: `target` is the one that its file is for."""
+        """Return the project for a rule that checks this object; its `target` is the target of the object's file."""
         if self._target_of is None:
             return self
         target = self._target_of(manifest.document.source)
@@ -299,7 +299,7 @@ def _scale_target(autoscaler: Manifest) -> Plain:
 
 
 def _sum(sizes: Iterable[Optional[int]]) -> Optional[int]:
-    """Return the sum, None where a number is missing."""
+    """Return the sum; None if a number is missing."""
     total = 0
     for size in sizes:
         if size is None:

@@ -87,7 +87,7 @@ class Projects:
         return bool(self._chained) and os.path.abspath(manifest.document.source.name) in self._chained
 
     def findings(self, codes: Container[str] = RULES) -> list[Finding]:
-        """Return what the rules find; about an object of several roots, what holds in each of them."""
+        """Return the findings of the rules. For an object in several roots, return the findings that each root has."""
         found: dict[int, dict[int, list[Finding]]] = {}  # by id() of a manifest and of a project
         alone: list[Finding] = []
         for project in self._projects:
@@ -111,7 +111,7 @@ class Projects:
 
 
 def roots_of(results: Sequence[Result], rules: RootRules, namespace: str) -> list[Root]:
-    """Return the roots of what was read."""
+    """Return the roots of the inputs."""
     return roots([result.source for result in results], _held(results, namespace), rules)
 
 

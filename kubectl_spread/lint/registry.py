@@ -1,4 +1,4 @@
-"""The table of all rules: code, name, summary, severity, where a rule applies, its gate, and what it supersedes."""
+"""The table of all rules: code, name, summary, severity, condition, gate, and superseded rules."""
 
 from __future__ import annotations
 

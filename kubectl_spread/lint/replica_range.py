@@ -1,4 +1,4 @@
-"""How many replicas a workload has: by its autoscaler, by overlays of kustomize, or as written."""
+"""Replica counts of a workload: from its autoscaler, from overlays of kustomize, or from the manifest."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ReplicaRange(NamedTuple):
 
     @property
     def likely(self) -> Optional[int]:
-        """Return the maximum; where it is unknown, the number in the manifest."""
+        """Return the maximum; the number in the manifest if the maximum is unknown."""
         return self.written if self.maximum is None else self.maximum
 
 

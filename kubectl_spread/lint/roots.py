@@ -1,7 +1,8 @@
 """Roots: objects that are applied together, and only then count for one another.
 
-A root is what a kustomization lists, a directory of the config's `roots`, a directory named on the command line, the
-files named there, or one rendered text. Where a root holds copies of an object, it is one root for each (see `copies`).
+A root is one of these: the resources of a kustomization, a directory of the configuration's `roots`, a directory from
+the command line, the files from the command line, or one rendered text. A root with copies of an object is split into
+one root for each copy (see `copies`).
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ ONE_ROOT = RootRules()
 
 
 class Held(NamedTuple):
-    """An object, its namespace, and the workloads in it: none of a Service, several where it has several templates."""
+    """An object, its namespace, and its workloads: none in a Service, several in an object with several templates."""
 
     manifest: Manifest
     namespace: str
@@ -97,7 +98,7 @@ class Root(NamedTuple):
         return os.path.normpath(self.rivals.get(source.name, self.path))
 
     def area(self, manifest: Manifest) -> Optional[Area]:
-        """Return where a search found an object; None where everything in this root counts for it."""
+        """Return the area in which a search found an object; None if every object in this root counts for it."""
         if self.kind is not RootKind.DIRECTORY:
             return None
         return Area(os.path.dirname(os.path.abspath(manifest.document.source.name)), bool(manifest.namespace))

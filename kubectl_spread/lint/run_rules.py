@@ -30,7 +30,7 @@ class WorkloadRule(Protocol):
     """A module in `lint/rules` about workloads."""
 
     def check(self, subject: Subject, project: Project) -> Iterator[RuleFinding]:
-        """Yield what is wrong with one workload."""
+        """Yield the findings about one workload."""
         ...
 
 
@@ -38,7 +38,7 @@ class ObjectRule(Protocol):
     """A module in `lint/rules` about other objects."""
 
     def check(self, manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
-        """Yield what is wrong with one object."""
+        """Yield the findings about one object."""
         ...
 
 

@@ -24,7 +24,7 @@ _STRICT = "v1"  # the only version that refuses unknown fields
 
 
 class Args(NamedTuple):
-    """The args of one profile, and where they are."""
+    """The args of one profile, with their place."""
 
     plain: Plain
     here: At
@@ -38,7 +38,7 @@ def readable(manifest: Manifest) -> Iterator[Args]:
 
 
 def undecodable(manifest: Manifest) -> Iterator[RuleFinding]:
-    """Yield what is wrong with the args that kube-scheduler cannot decode."""
+    """Yield findings about args that kube-scheduler cannot decode."""
     for args in _args(manifest):
         for problem in _problems(manifest, args):
             message = f"decoding args for plugin {names.POD_TOPOLOGY_SPREAD}: {problem.message}"

@@ -84,7 +84,7 @@ def meant(key: str) -> str:
 
 
 def is_unknown(key: str) -> bool:
-    """Return whether a key has a reserved prefix, and neither Kubernetes nor a project known here sets such a label."""
+    """Return whether a key has a reserved prefix, but no known project sets this label."""
     prefix, _, _ = key.rpartition("/")
     return is_reserved(prefix) and key not in _NODE_LABELS and not _is_open(prefix) and not key_errors(key)
 

@@ -35,10 +35,11 @@ class UnfixedFindings:
             known[:] = [item for item in known if id(item) not in fixed]
 
     def tracked(self, findings: Iterable[Finding]) -> Iterator[TrackedFinding]:
-        """Yield those of the current findings that may be fixed: each is one of the first ones.
+        """Yield the current findings that may be fixed: each one is among the first findings.
 
-        Fixes can uncover findings, such as those of an object that did not decode. The run has not shown these, so
-        their fixes wait for the next run.
+        Fixes can uncover findings, for example in an object that did not decode. The run has not shown these, so
+        their fixes
+        wait for the next run.
         """
         by_kind: dict[tuple[str, str, ObjectRef], list[Finding]] = {}
         for finding in findings:

@@ -1,4 +1,4 @@
-"""Verification of fixes: the new text means what was intended, and the API server refuses no more than before."""
+"""Verification of fixes: the new text has the intended meaning, and the API server refuses no more than before."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def _means(fixed: SourceFile, source: SourceFile, repairs: Iterable[Repair]) -> 
 
 
 def _documents(source: SourceFile) -> tuple[dict[int, Any], int]:
-    """Return the plain values of the documents by where they start, and how many are not YAML."""
+    """Return the plain values of the documents by their offsets, and the number of documents that are not YAML."""
     composed = list(compose.compose(source))
     plain = {item.start: item.plain for item in composed if isinstance(item, compose.Document)}
     return plain, len(composed) - len(plain)
 
 
 def _canonical(plain: Any) -> str:
-    """Return a text that tells 1 from true."""
+    """Return a text in which 1 and true differ."""
     import json  # 5 ms
 
     return json.dumps(plain, sort_keys=True)

@@ -38,7 +38,7 @@ def node_reasons(reasons: Iterable[NodeReason]) -> str:
 
 
 def node_reason(reason: NodeReason) -> str:
-    """Return one reason: the words of the scheduler where it has some."""
+    """Return one reason, in the scheduler's words if it has any."""
     known = _NODE_REASONS.get(reason.kind)
     if known is not None:
         return known.format(key=reason.key, taint=reason.taint)

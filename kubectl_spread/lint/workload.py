@@ -61,7 +61,7 @@ class Subject:
         spec: Optional[Plain] = None,
         constraints: Optional[tuple[TopologySpreadConstraint, ...]] = None,
     ) -> None:
-        """`spec` is that of the template, and `constraints` are read from it, where they are not given."""
+        """Read a workload; `spec` is by default the template's, and `constraints` are by default read from it."""
         self.manifest = manifest
         self.workload = owner
         self.runner = manifest
@@ -102,7 +102,7 @@ class Subject:
 
     @property
     def revision_label(self) -> str:
-        """Return the label whose value tells the revisions of the pods apart; empty where none does."""
+        """Return the label that distinguishes the revisions of the pods; empty if there is none."""
         return revision_label(self.workload)
 
     def run_by(self, runner: Manifest) -> Subject:
@@ -155,9 +155,9 @@ class Subject:
         return self._selectors[constraint.position]
 
     def is_in_its_group(self, constraint: TopologySpreadConstraint) -> bool:
-        """Return whether a constraint counts the workload's own pods, each with the others.
+        """Return whether a constraint counts the workload's own pods together.
 
-        Where it does not, SPR201, SPR202, SPR203 or SPR208 says so.
+        Otherwise SPR201, SPR202, SPR203 or SPR208 reports the reason.
         """
         selector = self.selector(constraint)
         if not selector.requirements or not selector.matches(self.labels):
@@ -177,7 +177,7 @@ class Subject:
 
     @cached_property
     def own_labels(self) -> dict[str, str]:
-        """Return the labels that tell the workload's pods from others: those of its selector, else of its template."""
+        """Return the labels that identify the workload's pods, from its selector or else from its template."""
         own = self.controller.get("selector")
         labels = own.get("matchLabels") if isinstance(own, dict) else None
         if isinstance(labels, dict) and labels:
@@ -197,11 +197,11 @@ class Subject:
         return (*self.spec_route, FIELD, constraint.position, *steps)
 
     def place(self, route: Route, *, key: bool = False) -> Place:
-        """Return the place of a value, or of its key; a missing one has the place where it would be."""
+        """Return the place of a value, or of its key; for a missing value, the place where it would be."""
         return Place(self.manifest.document.source, self.manifest.place(route, key=key))
 
     def node(self, route: Route) -> Optional[Node]:
-        """Return the text's node at a route; None where nothing is written."""
+        """Return the text's node at a route; None if the field is missing."""
         return nodes.follow(self.manifest.document.root, (*self.manifest.route, *route))
 
     def path(self, route: Route) -> str:

@@ -33,7 +33,7 @@ _MOST_FINDINGS = 20  # that one answer is about: what is offered for each was tr
 
 
 class Desk(NamedTuple):
-    """What answering a client takes."""
+    """The tools to answer a client with."""
 
     client: Client
     review: Review
@@ -41,7 +41,7 @@ class Desk(NamedTuple):
 
 
 def actions(asked: types.CodeActionParams, desk: Desk) -> list[types.CodeAction]:
-    """What can be done about the findings in a range: fixes first, then comments, then all fixes of the document."""
+    """Return the actions for the findings in a range: fixes, then comments, then all fixes of the document."""
     checked = desk.review.documents.get(asked.text_document.uri)
     if checked is None:
         return []
@@ -72,7 +72,7 @@ def _findings_in(where: types.Range, checked: ReviewedDocument, client: Client) 
 
 
 def _fixes(finding: Finding, checked: ReviewedDocument, desk: Desk) -> Iterator[types.CodeAction]:
-    """Yield the fix of a finding, where it does in this text what it should."""
+    """Yield the fix of a finding, if it passes verification in this text."""
     repair = finding.repair
     if repair is None or repair.source is not checked.result.source:
         return
@@ -109,7 +109,7 @@ def _fix_all(checked: ReviewedDocument, desk: Desk) -> Iterator[types.CodeAction
 
 
 def _difference(source: SourceFile, results: Sequence[Result], *, at: int) -> Optional[Edit]:
-    """One edit of whole lines from a source to what became of it; None where nothing did."""
+    """Return one edit of whole lines from a source to its fixed text; None if they are equal."""
     old, new = source.text, results[at].source.text
     if old == new:
         return None

@@ -1,7 +1,7 @@
-"""Changes of a document as the protocol has them: a range and its new text, one after the other.
+"""Changes of a document as the protocol sends them: a sequence of ranges with new text.
 
-Our own, as pygls ends a line at more characters than the protocol does. The text is kept as lines, so that many changes
-in one message cost no more than what they change.
+pygls is not used here, because it ends lines at more characters than the protocol does. The text is kept as lines, so
+that the cost of many changes in one message depends only on the size of the changes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def changed(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], 
 
 
 def _replace(lines: list[str], where: types.Range, text: str, *, encoding: str) -> None:
-    """Put text in the place of a range; lines are split anew from the one before it to the one after it."""
+    """Replace a range by a text. Split only the affected lines and their neighbours again."""
     first, before = _place(lines, where.start, encoding)
     last, after = _place(lines, where.end, encoding)
     last, after = max((last, after), (first, before))

@@ -9,7 +9,7 @@ from pygls.capabilities import get_capability
 
 
 class Client(NamedTuple):
-    """How to count characters, and which parts of the protocol to leave out."""
+    """The capabilities of a client: its unit of columns, and the parts of the protocol that it supports."""
 
     encoding: str = "utf-16"
     has_related: bool = False  # places besides the finding's own
@@ -18,7 +18,7 @@ class Client(NamedTuple):
 
 
 def client_of(capabilities: types.ClientCapabilities, encoding: str) -> Client:
-    """What a client says of itself; the encoding is what was agreed upon."""
+    """Return the capabilities of a client, with the agreed encoding."""
     formats = get_capability(capabilities, "text_document.hover.content_format") or ()
     return Client(
         encoding,

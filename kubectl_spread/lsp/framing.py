@@ -1,7 +1,7 @@
 """The stream of messages from a client: `Content-Length: N`, an empty line, and N bytes.
 
-pygls passes over a header that it does not understand, and then reads the message below it as headers: nothing is
-understood any more, and nobody is told. A header that is wrong ends the connection instead.
+pygls skips a header that it does not understand, and then reads the message itself as headers. Everything after that is
+lost without an error. Here an invalid header ends the connection instead.
 """
 
 from __future__ import annotations

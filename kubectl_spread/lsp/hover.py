@@ -18,7 +18,7 @@ from kubectl_spread.report.rules import title
 def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[types.Hover]:
     """Return the documentation of each rule with a finding at an offset; None without findings.
 
-    The range is that of the first of them.
+    The range is the first finding's.
     """
     here = [finding for finding in findings if _is_at(finding, offset)]
     if not here:
@@ -34,6 +34,6 @@ def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[
 
 
 def _is_at(finding: Finding, offset: int) -> bool:
-    """Return whether a finding is at an offset; one of no characters is where it stands."""
+    """Return whether a finding is at an offset; an empty finding covers one character."""
     start, end = finding.place.span
     return start <= offset < max(end, start + 1)

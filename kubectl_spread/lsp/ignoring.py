@@ -20,7 +20,7 @@ _ALWAYS_TOLD = "SPR005"  # a suppression in vain is no finding in its line
 def ignoring(finding: Finding) -> Optional[Edit]:
     """Return the edit that suppresses a finding at the end of its line; None if no comment can do that.
 
-    A comment that is there already takes the code in.
+    If the line has such a comment already, add the code to it.
     """
     source = finding.place.source
     if finding.is_unreadable or finding.rule.code == _ALWAYS_TOLD or _is_json(source):
@@ -52,7 +52,7 @@ def _edit(finding: Finding, source: SourceFile) -> Edit:
 
 
 def _overlaps(suppression: suppress.Suppression, edit: Edit) -> bool:
-    """Return whether a suppression, in the edited text, is the one that the edit wrote."""
+    """Return whether a suppression in the edited text is the edit's own."""
     start, end = suppression.place.span
     return start <= edit.start + len(edit.text) and edit.start <= end
 
@@ -62,5 +62,5 @@ def _is_json(source: SourceFile) -> bool:
 
 
 def _meaning(source: SourceFile) -> list[Any]:
-    """Return the plain values of the documents; None for one that is not YAML."""
+    """Return the plain values of the documents; None for a document that is not YAML."""
     return [found.plain if isinstance(found, compose.Document) else None for found in compose.compose(source)]

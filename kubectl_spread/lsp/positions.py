@@ -22,14 +22,14 @@ _REMEMBERED = 8  # texts
 
 
 def position(source: SourceFile, offset: int, encoding: str) -> types.Position:
-    """Where an offset is."""
+    """Return the position of an offset."""
     line, column = source.position(offset)
     start = offset - column + 1
     return types.Position(line - 1, column - 1 + _surplus(source, offset, encoding) - _surplus(source, start, encoding))
 
 
 def span_range(source: SourceFile, span: Span, encoding: str) -> types.Range:
-    """Where a span is."""
+    """Return the range of a span."""
     return types.Range(position(source, span.start, encoding), position(source, span.end, encoding))
 
 
@@ -42,7 +42,7 @@ def offset(source: SourceFile, where: types.Position, encoding: str) -> int:
 
 
 def units_before(line: str, units: int, encoding: str) -> int:
-    """Return how many characters of a line come to a number of units; all of them where it has fewer."""
+    """Return how many characters of a line fit into a number of units, at most all of them."""
     if line.isascii() or encoding == "utf-32":
         return min(units, len(line))
     passed = 0
@@ -67,7 +67,7 @@ def _surplus(source: SourceFile, offset: int, encoding: str) -> int:
 
 @functools.lru_cache(maxsize=_REMEMBERED)
 def _wide(source: SourceFile, encoding: str) -> tuple[list[int], list[int]]:
-    """Where the characters of more than one unit are, and how many more they are by then."""
+    """Return the offsets of characters with several units, and the number of extra units up to each."""
     if encoding not in _WIDE or source.text.isascii():
         return [], []
     found = list(_WIDE[encoding].finditer(source.text))

@@ -1,7 +1,7 @@
-"""What is known of the open documents at one moment.
+"""Results for the open documents at one moment.
 
-All of them are one project, as the files of one run of `check` are, so that a HorizontalPodAutoscaler in one tab counts
-for the Deployment in another. A document that did not change is not parsed again.
+All open documents are one project, like the files of one run of `check`. So a HorizontalPodAutoscaler in one tab counts
+for the Deployment in another. An unchanged document is not parsed again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Opened(NamedTuple):
-    """An open document as its client has it; `name` is its path, or its URI where it is no file."""
+    """An open document in the client's version; `name` is its path, or its URI if it is no file."""
 
     uri: str
     name: str
@@ -31,7 +31,7 @@ class Opened(NamedTuple):
 
 
 class ReviewedDocument(NamedTuple):
-    """An open document, what it holds, and what is wrong with it."""
+    """An open document with its objects and findings."""
 
     opened: Opened
     result: Result
@@ -39,7 +39,7 @@ class ReviewedDocument(NamedTuple):
 
 
 class Review(NamedTuple):
-    """The open documents by URI, and the bugs of ours that were met; what a bug hides is left out."""
+    """The open documents by URI, and bugs of this program that occurred; a bug's own results are missing."""
 
     documents: dict[str, ReviewedDocument]
     bugs: tuple[Exception, ...] = ()
@@ -49,7 +49,7 @@ class Review(NamedTuple):
         return tuple(checked.opened for checked in self.documents.values())
 
     def uri(self, source: SourceFile) -> str:
-        """Return the document that a source is; the source's name where it is none of them."""
+        """Return the URI of a source's document; the source's name if it is not open."""
         for uri, checked in self.documents.items():
             if checked.result.source is source:
                 return uri
@@ -57,7 +57,7 @@ class Review(NamedTuple):
 
 
 def reviewed(opened: Iterable[Opened], checker: DocumentChecker, *, before: Review) -> Review:
-    """Check the open documents together; where a bug prevents that, each by itself."""
+    """Check the open documents together. If a bug prevents that, check each one separately."""
     bugs: list[Exception] = []
     results = [(document, _result(document, checker, before=before, bugs=bugs)) for document in opened]
     together = [result for _, result in results]
@@ -76,7 +76,7 @@ def reviewed(opened: Iterable[Opened], checker: DocumentChecker, *, before: Revi
 
 
 def _result(document: Opened, checker: DocumentChecker, *, before: Review, bugs: list[Exception]) -> Result:
-    """What a document holds; nothing, where reading it is more than we can."""
+    """Return the objects of a document; none if a bug prevents reading."""
     known = before.documents.get(document.uri)
     if known is not None and known.opened.text == document.text:
         return known.result
@@ -90,7 +90,7 @@ def _clean(text: str) -> str:
 
 
 def _tried(work: Callable[[], T], bugs: list[Exception]) -> Optional[T]:
-    """What comes of work; None and its bug where it fails: the editor still wants the other answers."""
+    """Return the result of a call; None if it fails. Record the bug, because other requests still need answers."""
     try:
         return work()
     except Exception as error:  # noqa: BLE001 (a bug must not end the session)

@@ -3,7 +3,7 @@
 ```
 didOpen, didSave, didClose ──▶ check now ─┐
 didChange ──▶ check when typing pauses ───┴▶ Review ──▶ publishDiagnostics
-codeAction, hover ──▶ the Review of what is open, checked anew if that has changed ──▶ answer
+codeAction, hover ──▶ the Review of the open documents, updated after changes ──▶ answer
 ```
 
 Checks run in a thread, one at a time, so that messages are read meanwhile.
@@ -71,7 +71,7 @@ def serve(checker: DocumentChecker) -> bool:
 
 
 class _Protocol(LanguageServerProtocol):
-    """The protocol of pygls, without its own copy of what is typed: it ends lines where the protocol does not."""
+    """The protocol of pygls without its copy of the documents, which splits lines differently from the protocol."""
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
@@ -82,7 +82,7 @@ class _Protocol(LanguageServerProtocol):
 
 
 class _Session:
-    """One client: its documents, and what was last said of them."""
+    """A client with its documents and the diagnostics that were published last."""
 
     def __init__(self, checker: DocumentChecker) -> None:
         sync = types.TextDocumentSyncKind.Incremental
@@ -157,7 +157,7 @@ class _Session:
             self.has_said_goodbye = True
 
     def check_in(self, delay_s: float) -> None:
-        """Check and publish after a time; what was to be checked earlier, but not yet, is checked then, too."""
+        """Check and publish after a delay; cancel an earlier pending check, which this one includes."""
         if self.timer is not None:
             self.timer.cancel()
         self.timer = asyncio.get_running_loop().call_later(delay_s, self._check_now)
@@ -177,7 +177,7 @@ class _Session:
             return self.review
 
     async def _publish(self) -> None:
-        """Say what is new; a document that has changed meanwhile has its turn later."""
+        """Publish new diagnostics; skip a document that changed in the meantime, as its own check follows."""
         review = await self.current()
         for uri, checked in review.documents.items():
             said = (checked.opened.version, self._diagnostics(checked, review))
@@ -191,7 +191,7 @@ class _Session:
         return [diagnostic(finding, self.client, uri=review.uri) for finding in checked.findings]
 
     def _complain(self, bugs: tuple[Exception, ...]) -> None:
-        """Log bugs of ours: with the traceback on standard error, and a line where the editor shows such."""
+        """Log bugs of this program: the traceback on standard error, and one line in the editor's log."""
         for bug in bugs:
             _log.error("this is a bug in kubectl spread %s", __version__, exc_info=bug)
             line = f"this is a bug in kubectl spread {__version__}: {type(bug).__name__}: {bug}"

@@ -1,1 +1,1 @@
-"""Checks that the API server would make, with fixes and hints."""
+"""Checks of the API server, with fixes and hints."""

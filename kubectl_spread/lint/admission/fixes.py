@@ -46,7 +46,7 @@ def for_error(error: FieldError, template: Plain, spec: Route, *, labels: Any) -
         error: the rule, and the route of the wrong field from the pod spec.
         template: the pod template.
         spec: the route of the pod spec.
-        labels: those that the constraint should select.
+        labels: the labels that the constraint should select.
     """
     rule, route = error.rule, (*spec, *error.route)
     constraint = template["spec"][FIELD][error.route[1]] or {}
@@ -114,7 +114,7 @@ def moved(manifest: Manifest, route: Route, target: Route) -> Optional[Fix]:
 
 
 def for_separator(source: SourceFile, span: Span) -> Repair:
-    """Return the fix of text beside a separator: a word is removed, part of a document gets its own line."""
+    """Return the fix of text on a separator line: remove a word, or move a part of a document to its own line."""
     line, _ = source.position(span.start)
     after = source.offset(line) + len("---")
     text = source.text[span.start : span.end]

@@ -65,7 +65,7 @@ def for_type(problem: decode.Problem, value: Any, *, written: str) -> str:
 
 
 def needs_quotes(problem: decode.Problem) -> bool:
-    """Return whether a number or Boolean is written where a string is expected."""
+    """Return whether a number or Boolean is in the place of a string."""
     return problem.expected is decode.Atom.STRING and problem.given in ("number", "bool")
 
 

@@ -27,7 +27,7 @@ from kubectl_spread.text.node import Route
 
 
 class Open(Enum):
-    """Who decides about the final value of a field."""
+    """The party that decides the final value of a field: the manifest, another tool, or a base."""
 
     NOBODY = "nobody"
     TOOL = "tool"  # fills in a value

@@ -61,9 +61,9 @@ class SimpleBudget(NamedTuple):
 
 
 def budget(manifest: Manifest, project: Project) -> Optional[SimpleBudget]:
-    """Return a budget over workloads in the input; None for one that the API server would refuse, or about other pods.
+    """Return a budget over workloads in the input; None if the API server would refuse it, or if it covers other pods.
 
-    The controller asks for the scale of what owns the pods: a Job or a DaemonSet has none.
+    The controller reads the scale of the pods' owner. A Job or a DaemonSet has none.
     """
     spec = fields(manifest.plain.get("spec"))
     written = [name for name in ("maxUnavailable", "minAvailable") if spec.get(name) is not None]
@@ -92,7 +92,7 @@ def _is_everything(spec: dict[str, Any]) -> bool:
 
 
 def _fewest(covered: list[Subject], project: Project) -> Optional[int]:
-    """Return the fewest pods of the workloads; of one that is written several times, the most it is written with."""
+    """Return the fewest pods of the workloads; for a workload with several manifests, use the largest number."""
     fewest: dict[str, int] = {}
     for item in covered:
         minimum = project.replicas(item).minimum

@@ -17,7 +17,7 @@ def stays_pending(subject: Subject) -> bool:
 
 
 def allowed(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> frozenset[str]:
-    """Return the values that node affinity allows, where they are fewer than minDomains; empty where they are not."""
+    """Return the values that node affinity allows, if they are fewer than minDomains; else an empty set."""
     if (
         subject.workload.kind == "DaemonSet"
         or subject.spec.get("nodeName")  # SPR210

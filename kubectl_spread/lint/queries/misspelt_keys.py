@@ -16,7 +16,7 @@ def is_absent(key: str, project: Project) -> bool:
 def is_reported(key: str, project: Project) -> bool:
     """Return whether SPR302 reports the key.
 
-    If nodes are known, SPR901 and SPR902 report a key without a prefix, and one that is like no well-known label.
+    If nodes are known, SPR901 and SPR902 report a key without a prefix, and a key that resembles no well-known label.
     """
     facts = project.facts
     if facts is None:

@@ -12,7 +12,7 @@ from kubectl_spread.text.node import Route
 
 
 def too_new(subject: Subject, minor: int) -> Iterator[tuple[str, list[Route]]]:
-    """Yield the fields that an API server 1.`minor` does not keep, and where they are written."""
+    """Yield the fields that an API server 1.`minor` does not keep, and their routes."""
     for name in FIELD_SINCE:
         places = [subject.route(item, name) for item in subject.constraints if name in field_versions.lost(item, minor)]
         if places:

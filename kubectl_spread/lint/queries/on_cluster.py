@@ -39,7 +39,7 @@ def hard_constraint_facts(
 
 
 def lacks_nowhere(account: ConstraintFacts) -> bool:
-    """Return whether some node that the pod may use has the label; or there is no such node at all."""
+    """Return whether some node that the pod may use has the label, or no such node exists."""
     return account.nodes_with_key > 0 and (not account.candidates or len(account.without_key) < account.candidates)
 
 

@@ -32,7 +32,7 @@ class OwnTerm(NamedTuple):
 
 
 def tolerates_all(subject: Subject) -> bool:
-    """Return whether the pods tolerate every NoSchedule taint, that of a cordoned node included."""
+    """Return whether the pods tolerate every NoSchedule taint, including a cordoned node's."""
     return any(
         entry.get("operator") == "Exists" and not entry.get("key") and entry.get("effect") in (None, "", "NoSchedule")
         for entry in mappings(subject.spec.get("tolerations"))
@@ -97,7 +97,7 @@ def terms(subject: Subject) -> Iterator[Term]:
 def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[OwnTerm]:
     """Return a required anti-affinity over a constraint's key to at least the pods that it counts.
 
-    Where there is one, each domain that it leaves holds 0 of them, so that the constraint refuses none.
+    With such a term each domain that it allows holds 0 of these pods. So the constraint refuses no domain.
     """
     counted = set(subject.selector(constraint).requirements or ())
     for term in own_terms(subject, "podAntiAffinity"):

@@ -41,7 +41,7 @@ def replaces_in_place(subject: Subject) -> bool:
 
 
 def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int) -> int:
-    """Return how many pods beyond the replicas a rolling update runs, of those that the constraint counts.
+    """Return how many additional pods a rolling update runs that the constraint counts.
 
     Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2).
     """

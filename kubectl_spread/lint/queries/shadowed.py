@@ -12,7 +12,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 
 
 def shadowed(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, TopologySpreadConstraint]]:
-    """Yield the soft constraints that prefer nothing, each with the hard one that leaves no choice."""
+    """Yield the soft constraints that have no effect, each with the hard one that determines the placement."""
     strict = [item for item in subject.hard if item.max_skew == 1 and subject.is_in_its_group(item)]
     for soft in subject.soft:
         for hard in strict:

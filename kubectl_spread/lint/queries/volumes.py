@@ -72,7 +72,7 @@ def class_of(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
 
 
 def is_zonal(storage_class: Manifest) -> bool:
-    """Return whether volumes of a class are known to be usable in one zone only."""
+    """Return whether volumes of a class are usable in one zone only."""
     parameters = fields(storage_class.plain.get("parameters"))
     if any(str(value).lower().endswith(_REDUNDANT) for value in parameters.values()):
         return False

@@ -1,1 +1,1 @@
-"""Which rules run, and which findings are shown."""
+"""Selection of rules to run and of findings to show."""

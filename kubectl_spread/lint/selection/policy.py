@@ -44,7 +44,11 @@ class RuleSelection(NamedTuple):
     minor: Optional[int] = None
 
     def check(self) -> None:
-        """Raise an UnknownRuleError where a word names no rule."""
+        """Check the names of rules.
+
+        Raises:
+            UnknownRuleError: a word names no rule.
+        """
         for words in (self.select, self.extend, self.ignore, tuple(word for word, _ in self.severity)):
             named(words)
 
@@ -145,7 +149,7 @@ class Config(NamedTuple):
 
     @property
     def podspec_paths(self) -> tuple[PodSpecPath, ...]:
-        """Return further kinds, and where they have their pods."""
+        """Return the kinds from the configuration, with the places of their pods."""
         return tuple(named.path for named in self.named_paths)
 
 

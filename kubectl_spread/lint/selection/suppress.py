@@ -46,7 +46,7 @@ _BY_NAME = {rule.name: code for code, rule in RULES.items()}
 
 
 class Suppression(NamedTuple):
-    """A suppression of rules in a part of a source; `words` name them, `place` is where it is written."""
+    """A suppression of rules in a part of a source; `words` name them, `place` is the place of the suppression."""
 
     place: Place
     range: Span
@@ -84,7 +84,7 @@ class Waiver(NamedTuple):
         return ObjectRef()
 
     def covers(self, finding: Finding) -> bool:
-        """Return whether a finding is about such an object, in such a file."""
+        """Return whether the suppression applies to the finding's object and file."""
         about = finding.object
         return (
             _fits(self.kind, about.kind)
@@ -192,7 +192,7 @@ def _finding(suppression: AnySuppression, message: str, hint: str) -> Finding:
 
 
 def _without(word: str, suppression: AnySuppression) -> Optional[Repair]:
-    """Take a rule out of a comment; the comment with its reason, where it names no other."""
+    """Remove a rule from a comment. If the comment names no other rule, remove it with its reason."""
     source, (start, end) = suppression.place
     if not source.text.startswith("#", start):
         return None
