@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,7 @@ from kubectl_spread.operations.cluster_facts import open_session
 from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.rule_choice import load_config
 from kubectl_spread.operations.rule_choice import RuleChoice
+from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.selection.policy import Config

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +9,7 @@ import click
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import gathering
 from kubectl_spread.cli.stderr import complain
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast

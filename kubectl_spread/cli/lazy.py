@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
 import click
+
+from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

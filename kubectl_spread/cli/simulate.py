@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from kubectl_spread.cli.stderr import flush
 from kubectl_spread.cli.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import safe
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import has_range

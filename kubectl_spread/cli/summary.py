@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.rule_choice import LEVELS
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast

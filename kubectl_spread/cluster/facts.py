@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 from typing import Protocol
 from typing import TYPE_CHECKING
 
 from kubectl_spread.objects.node_reason import NodeReason
+from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # 10 ms
     from kubectl_spread.objects.constraint import TopologySpreadConstraint

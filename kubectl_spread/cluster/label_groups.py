@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.records import NamedTuple
 
 Bools = NDArray[np.bool_]
 

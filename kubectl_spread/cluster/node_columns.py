@@ -6,7 +6,6 @@ Axes: N nodes in the cluster's order, D domains of a topology key.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from kubectl_spread.cluster.arrays import Int32s
 from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.taints import Tainted
 from kubectl_spread.objects.node import Node
+from kubectl_spread.records import NamedTuple
 
 
 class Topology(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -17,6 +16,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 
 
 class Service(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.taints import Toleration
+from kubectl_spread.records import NamedTuple
 
 
 class FirstTaints(NamedTuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
@@ -19,6 +18,7 @@ from kubectl_spread.explain.scores import score_table
 from kubectl_spread.explain.scores import ScoreTable
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile

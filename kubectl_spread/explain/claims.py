@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -13,6 +12,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.pod import PodVolume
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.records import NamedTuple
 
 _CLAIM = "PersistentVolumeClaim"
 

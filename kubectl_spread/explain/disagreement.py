@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
 from typing import TYPE_CHECKING
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.status import Status
 
 if TYPE_CHECKING:  # hundreds of regular expressions

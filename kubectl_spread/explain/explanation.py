@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
@@ -35,6 +34,7 @@ from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import OUTAGES
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis

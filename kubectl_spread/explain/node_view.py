@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
@@ -14,6 +13,7 @@ from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.taints import Taint
+from kubectl_spread.records import NamedTuple
 
 
 class NotConsidered(Enum):

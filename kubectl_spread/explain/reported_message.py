@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Storage
+from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.messages.compare import Comparison

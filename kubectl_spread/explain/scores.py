@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
@@ -19,6 +18,7 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.cycle import Scores
 from kubectl_spread.scheduler.filter_result import FilterResult

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
@@ -11,6 +10,7 @@ from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workload import replica_name
+from kubectl_spread.records import NamedTuple
 
 
 class CreationFailure(NamedTuple):

@@ -13,7 +13,6 @@ from bisect import insort
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.check_source import Result
@@ -22,6 +21,7 @@ from kubectl_spread.lint.finding import Repair
 from kubectl_spread.lint.unfixed import TrackedFinding
 from kubectl_spread.lint.unfixed import UnfixedFindings
 from kubectl_spread.lint.verify_fixes import harm
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import edit as editing
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile

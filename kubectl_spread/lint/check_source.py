@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from collections.abc import Container
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ from kubectl_spread.objects.manifest import manifests
 from kubectl_spread.objects.manifest import may_hold_constraints
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile

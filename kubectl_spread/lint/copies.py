@@ -17,9 +17,10 @@ import re
 from collections.abc import Hashable
 from collections.abc import Iterable
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
+
+from kubectl_spread.records import NamedTuple
 
 _WORD = re.compile(r"[A-Za-z0-9]+")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from collections.abc import Mapping
 from functools import cached_property
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.workload import Subject
@@ -14,6 +13,7 @@ from kubectl_spread.objects.constraint import HONOR
 from kubectl_spread.objects.constraint import IGNORE
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.records import NamedTuple
 
 Requirements = frozenset[tuple[str, str, frozenset[str]]]
 Compared = tuple[tuple[str, object], ...]  # the fields that should be alike, with their defaults filled in

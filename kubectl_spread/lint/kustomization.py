@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
 from kubectl_spread.objects.plain import fields
+from kubectl_spread.records import NamedTuple
 
 FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 

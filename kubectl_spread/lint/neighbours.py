@@ -10,11 +10,11 @@ import os
 from collections.abc import Callable
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.group import SelectorGroup
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.records import NamedTuple
 
 
 class Area(NamedTuple):

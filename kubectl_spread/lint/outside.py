@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint import bare_lists
@@ -21,6 +20,7 @@ from kubectl_spread.objects import constraint_lists
 from kubectl_spread.objects.kinds import Kinds
 from kubectl_spread.objects.manifest import looks_relevant
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.compose import SyntaxProblem

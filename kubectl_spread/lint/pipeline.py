@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from kubectl_spread.objects.kinds import BUILT_IN
 from kubectl_spread.objects.kinds import with_paths
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from typing import Protocol
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
 from kubectl_spread.objects.workload import knative_scale
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 

@@ -8,7 +8,6 @@ from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from kubectl_spread.lint.run_rules import findings_by_object
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 

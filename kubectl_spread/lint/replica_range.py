@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.kustomization import Replicas
 from kubectl_spread.lint.kustomization import UnknownReplicas
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
+from kubectl_spread.records import NamedTuple
 
 _KEDA_MINIMUM, _KEDA_MAXIMUM = 0, 100  # of a ScaledObject that names none
 

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from enum import Enum
 from types import MappingProxyType
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint import copies
@@ -27,6 +26,7 @@ from kubectl_spread.lint.neighbours import Area
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 
 from kubectl_spread.lint.admission.hints import did_you_mean
 from kubectl_spread.lint.finding import Place
@@ -14,6 +13,7 @@ from kubectl_spread.objects import spread_args
 from kubectl_spread.objects.field_errors import At
 from kubectl_spread.objects.field_errors import LocatedError
 from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route
 

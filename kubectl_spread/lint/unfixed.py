@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.finding import ObjectRef
+from kubectl_spread.records import NamedTuple
 
 UNDECODABLE = "SPR113"
 

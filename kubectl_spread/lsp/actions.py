@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 
 from lsprotocol import types
@@ -22,6 +21,7 @@ from kubectl_spread.lsp.positions import span_range
 from kubectl_spread.lsp.review import Review
 from kubectl_spread.lsp.review import ReviewedDocument
 from kubectl_spread.operations.documents import DocumentChecker
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span

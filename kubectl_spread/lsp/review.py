@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterable
 from functools import partial
-from typing import NamedTuple
 from typing import Optional
 from typing import TypeVar
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.operations.documents import DocumentChecker
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.source import SourceFile
 
 T = TypeVar("T")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.messages.message import Message
@@ -11,6 +10,7 @@ from kubectl_spread.messages.message import Part
 from kubectl_spread.messages.parse import parse
 from kubectl_spread.messages.reason_kind import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import squeezed
+from kubectl_spread.records import NamedTuple
 
 _FIRST_WITH_CLAUSE = 24  # the minor version from which messages tell what preemption came to
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+
+from kubectl_spread.records import NamedTuple
 
 
 class Component(Enum):

@@ -7,9 +7,8 @@ spread constraints, pod affinity, devices, features.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from kubectl_spread.messages.reason_kind import ReasonKind
+from kubectl_spread.records import NamedTuple
 
 EXPLAIN = "kubectl spread explain pod NAME -n NAMESPACE"
 _ZONES = "kubectl get nodes -L topology.kubernetes.io/zone"

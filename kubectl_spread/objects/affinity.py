@@ -6,7 +6,6 @@ pkg/scheduler/framework/types.go, AffinityTerm (v1.36.2).
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects.labels import key_errors
@@ -15,6 +14,7 @@ from kubectl_spread.objects.labels import value_errors
 from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import parse_int64
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.records import NamedTuple
 
 _VALUE_COUNTS = {"In": "some", "NotIn": "some", "Exists": "none", "DoesNotExist": "none", "Gt": "one", "Lt": "one"}
 

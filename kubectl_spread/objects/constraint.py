@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects.selector import LabelSelector
+from kubectl_spread.records import NamedTuple
 
 DO_NOT_SCHEDULE = "DoNotSchedule"
 SCHEDULE_ANYWAY = "ScheduleAnyway"

@@ -12,8 +12,9 @@ minDomains 1                     minDomains 4
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
+
+from kubectl_spread.records import NamedTuple
 
 
 class ConstraintCounts(NamedTuple):

@@ -14,10 +14,10 @@ import re
 from collections.abc import Callable
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 from typing import Union
 
 from kubectl_spread.objects import decode
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
 from kubectl_spread.objects import quantity
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 

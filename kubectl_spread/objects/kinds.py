@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]

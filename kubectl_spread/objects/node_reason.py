@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects.taints import Taint
+from kubectl_spread.records import NamedTuple
 
 
 class NodeReasonKind(Enum):

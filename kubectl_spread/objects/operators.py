@@ -13,9 +13,9 @@ OT-CONTAINER-KIT/redis-operator and spotahome/redis-operator.
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects.affinity import NodeAffinity
@@ -12,6 +11,7 @@ from kubectl_spread.objects.affinity import WeightedTerm
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.sums import Sums
 from kubectl_spread.objects.taints import Toleration
+from kubectl_spread.records import NamedTuple
 
 
 class HostPort(NamedTuple):

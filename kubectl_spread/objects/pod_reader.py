@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import marshal
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import decode
@@ -17,6 +16,7 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.pod_scanner import SpecKey
+from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
 

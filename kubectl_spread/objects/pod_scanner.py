@@ -16,8 +16,9 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
+
+from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
 

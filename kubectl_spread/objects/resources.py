@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import functools
 from typing import Any
-from typing import NamedTuple
 
 from kubectl_spread.objects import quantity
 from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.plain import mappings
+from kubectl_spread.records import NamedTuple
 
 Quantities = dict[str, int]  # resource name -> thousandths
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import constraint_reader
@@ -17,6 +16,7 @@ from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
 

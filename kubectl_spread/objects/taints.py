@@ -7,8 +7,9 @@ feature gate that is off by default, and match nothing here.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 from typing import Optional
+
+from kubectl_spread.records import NamedTuple
 
 NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"

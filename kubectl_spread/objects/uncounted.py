@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import compiled
+from kubectl_spread.records import NamedTuple
 
 _MOST_NAMES = 3
 

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import go_format
@@ -33,6 +32,7 @@ from kubectl_spread.objects.version import FIELD_SINCE
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
 from kubectl_spread.objects.version import usual
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 _MATCH_KEY_TWICE = "exists in both matchLabelKeys and labelSelector"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 from typing import Optional
+
+from kubectl_spread.records import NamedTuple
 
 FIRST_MINOR, LAST_MINOR = 18, 36
 _PLAUSIBLE_MINOR = LAST_MINOR + 10  # a larger number in a flag or a file is taken for a mistake

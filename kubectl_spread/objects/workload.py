@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import constraint_reader
@@ -12,6 +11,7 @@ from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 from typing import TYPE_CHECKING
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast

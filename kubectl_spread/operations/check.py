@@ -15,7 +15,6 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.cluster_source import LoadedCluster
 from kubectl_spread.operations.rule_choice import InputPaths
 from kubectl_spread.operations.rule_choice import RuleChoice
+from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.cluster.facts import ClusterFacts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,7 @@ from kubectl_spread.operations.missing import is_missing
 from kubectl_spread.operations.missing import no_namespace
 from kubectl_spread.operations.rule_choice import RuleChoice
 from kubectl_spread.operations.selection import Selection
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import Running
 from kubectl_spread.simulate.controllers import is_changed
 from kubectl_spread.simulate.rollout import lost

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from kubectl_spread.errors import RequestError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.operations import notices
 from kubectl_spread.operations.notices import Listener
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.flags import Flags
 
 if TYPE_CHECKING:  # these load numpy

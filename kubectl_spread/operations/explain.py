@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -25,6 +24,7 @@ from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.cluster_source import LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
 from kubectl_spread.operations.selection import ObjectName
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.sources.files import Input
 from kubectl_spread.sources.files import inputs

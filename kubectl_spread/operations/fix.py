@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError
@@ -17,6 +16,7 @@ from kubectl_spread.operations.check import CheckResult
 from kubectl_spread.operations.check import CheckSettings
 from kubectl_spread.operations.check import PreparedCheck
 from kubectl_spread.operations.check import ReadFiles
+from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.apply_fixes import FixResult

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from typing import NamedTuple
 from typing import TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
@@ -11,6 +10,7 @@ from kubectl_spread.operations import cluster_source
 from kubectl_spread.operations import notices
 from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.cluster_source import LoadedCluster
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.resources import Question
 
 if TYPE_CHECKING:  # these load numpy

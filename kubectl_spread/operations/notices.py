@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
+
+from kubectl_spread.records import NamedTuple
 
 
 class Level(Enum):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
@@ -37,6 +36,7 @@ from kubectl_spread.operations.cluster_facts import place
 from kubectl_spread.operations.cluster_source import LoadedCluster
 from kubectl_spread.operations.missing import absent
 from kubectl_spread.operations.selection import ObjectName
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.forecast import forecast

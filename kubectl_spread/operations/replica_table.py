@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -14,6 +13,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.operations.simulate import simulate
 from kubectl_spread.operations.simulate import SimulateInputs
 from kubectl_spread.operations.simulate import SimulationSetup
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.simulation.replicas import ReplicaCountRow
 from kubectl_spread.report.simulation.replicas import ReplicaTable
 from kubectl_spread.timeline.commands.interpret import effect

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 from typing import Union
 
 from kubectl_spread.errors import RequestError
 from kubectl_spread.errors import SourceError
+from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.finding import Severity

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -17,6 +16,7 @@ from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.simulate import read_inputs
 from kubectl_spread.operations.simulate import SimulateRequest
 from kubectl_spread.operations.simulate import SimulationSetup
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.simulation.scenarios import ScenarioResult
 from kubectl_spread.report.simulation.scenarios import UnmetExpectation
 from kubectl_spread.sources import scenario as scenarios

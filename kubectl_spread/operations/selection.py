@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
+
+from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:
     from kubectl_spread.cluster.snapshot import OwnerKey

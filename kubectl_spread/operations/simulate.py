@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -13,6 +12,7 @@ from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations import live_cluster
 from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.cluster_source import LoadedCluster
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import kustomize as kustomizations
 from kubectl_spread.sources.files import Input
 from kubectl_spread.sources.files import inputs

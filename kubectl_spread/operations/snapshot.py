@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from typing import NamedTuple
 from typing import TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError
@@ -12,6 +11,7 @@ from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations import cluster_source
 from kubectl_spread.operations import notices
 from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.operations.live_cluster import SnapshotObjects

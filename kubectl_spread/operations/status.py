@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from kubectl_spread.errors import SpreadError
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.selection import Selection
+from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster

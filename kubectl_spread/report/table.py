@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import safe
 
 NARROWEST = 40

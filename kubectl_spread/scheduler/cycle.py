@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -22,6 +21,7 @@ from kubectl_spread.objects.behaviours import REQUEST_SUMS
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.version import LATEST
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle_state import CycleState
 from kubectl_spread.scheduler.cycle_state import prepare
 from kubectl_spread.scheduler.filter_result import FilterResult

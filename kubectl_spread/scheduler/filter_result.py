@@ -6,7 +6,6 @@ Source: pkg/scheduler/framework/types.go, Diagnosis (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -18,6 +17,7 @@ from kubectl_spread.objects.behaviours import LEFT_OUT_REASON
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import CycleFailure

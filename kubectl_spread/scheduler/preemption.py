@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -21,6 +20,7 @@ from kubectl_spread.objects.behaviours import PREEMPTION_TRIES_LEFT_OUT
 from kubectl_spread.objects.behaviours import PREEMPTION_TRIES_REFUSED
 from kubectl_spread.objects.behaviours import VICTIMS_SORTED
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
@@ -17,6 +16,7 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts

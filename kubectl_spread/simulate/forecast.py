@@ -11,7 +11,6 @@ random choices are tried, the same ones each time.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
@@ -23,6 +22,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -11,6 +10,7 @@ from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 
 
 class Certainty(Enum):

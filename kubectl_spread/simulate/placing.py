@@ -14,7 +14,6 @@ import random
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -24,6 +23,7 @@ from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import owner_of
@@ -16,6 +15,7 @@ from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.explanation import Examined
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.waiting_pods import QueuePlacement
 from kubectl_spread.simulate.waiting_pods import WaitingPods

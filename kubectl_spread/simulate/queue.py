@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -14,6 +13,7 @@ from kubectl_spread.explain.explanation import GATED
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.explanation import without_scheduler
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.simulate.pending_claims import lacks_provisioner

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping
-from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
@@ -27,6 +26,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -36,6 +35,7 @@ from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.uncounted import Uncounted
 from kubectl_spread.objects.uncounted import uncounted
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_affinity

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from enum import Enum
-from typing import NamedTuple
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
@@ -18,6 +17,7 @@ from kubectl_spread.objects.uncounted import uncounted
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import revision_label
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.controllers import newest_hash
 from kubectl_spread.simulate.controllers import running_pods

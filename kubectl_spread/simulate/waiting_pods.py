@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.unsupported import not_evaluated

@@ -6,11 +6,11 @@ import codecs
 import os
 import sys
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
 from kubectl_spread.errors import SourceError
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 
 from kubectl_spread.lint.admission.hints import did_you_mean
 from kubectl_spread.objects.decode import path_text
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Mapping
 from kubectl_spread.text.node import Node

@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SourceError
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes

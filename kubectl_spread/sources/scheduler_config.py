@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.behaviours import FIT_SCORES
 from kubectl_spread.objects.field_errors import LocatedError
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.configuration import decoding
 from kubectl_spread.scheduler.configuration import validation
 from kubectl_spread.scheduler.configuration.profiles import profiles

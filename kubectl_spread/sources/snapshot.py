@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -20,6 +19,7 @@ from kubectl_spread.objects.pod_reader import PodReader
 from kubectl_spread.objects.version import plain_text
 from kubectl_spread.objects.version import release_of
 from kubectl_spread.objects.version import VersionError
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.sources import topology
 from kubectl_spread.text import compose

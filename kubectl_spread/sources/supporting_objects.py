@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Any
-from typing import NamedTuple
 
 from kubectl_spread.cluster.apply_manifests import applied
 from kubectl_spread.cluster.apply_manifests import KINDS
@@ -16,6 +15,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.manifest import manifests
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import compose
 from kubectl_spread.text.source import SourceFile
 

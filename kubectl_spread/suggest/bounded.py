@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.problem import PendingPodProblem

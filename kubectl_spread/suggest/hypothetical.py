@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -14,6 +13,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.replica import controller_of
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.simulate.controllers import with_controllers
 from kubectl_spread.simulate.placing import place_in_turn

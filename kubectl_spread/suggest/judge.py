@@ -15,12 +15,12 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.suggest import bounded
 from kubectl_spread.suggest import effect

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
-from typing import NamedTuple
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]

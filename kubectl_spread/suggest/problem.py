@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
@@ -25,6 +24,7 @@ from kubectl_spread.objects.workload import RELEASE_LABELS
 from kubectl_spread.objects.workload import REVISION_LABEL_OF
 from kubectl_spread.objects.workload import REVISION_LABELS
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile

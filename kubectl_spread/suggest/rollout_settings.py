@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.plain import fields
+from kubectl_spread.records import NamedTuple
 
 RECREATE, ON_DELETE, ORDERED = "Recreate", "OnDelete", "OrderedReady"
 _DEFAULT_SHARE = "25%"

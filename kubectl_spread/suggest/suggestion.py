@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest.managed import Manager
 

@@ -6,11 +6,11 @@ import json
 import shlex
 from collections.abc import Sequence
 from typing import Any
-from typing import NamedTuple
 
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.text.node import Route
 

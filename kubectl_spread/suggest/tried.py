@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.change import Damage
 from kubectl_spread.suggest.change import Ladder

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import simple_yaml
 from kubectl_spread.text import surrogates
 from kubectl_spread.text.node import is_merge

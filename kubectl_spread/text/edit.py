@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text import scalars
 from kubectl_spread.text.compose import Document

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import os
 import re
-from typing import NamedTuple
+
+from kubectl_spread.records import NamedTuple
 
 _SET = r"\[(!?)(\]?[^\]]*)\]"
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import scalars
 from kubectl_spread.text.source import Span
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 import functools
 import re
 from typing import Any
-from typing import NamedTuple
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import scalars
 from kubectl_spread.text.node import Mapping
 from kubectl_spread.text.node import Node

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import NamedTuple
 from typing import Optional
+
+from kubectl_spread.records import NamedTuple
 
 _ORIGIN = r"(?m)^# Source: (\S(?:[^\r\n]*\S)?)"  # compiled where it is met
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -13,6 +12,7 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.claims import storage_of
 from kubectl_spread.timeline.controllers import daemonset
 from kubectl_spread.timeline.controllers import deployment

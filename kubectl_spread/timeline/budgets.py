@@ -5,12 +5,12 @@ Source: pkg/controller/disruption/disruption.go, getExpectedPodCount, countHealt
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import scale
 from kubectl_spread.timeline.state import Deletion
 from kubectl_spread.timeline.state import P

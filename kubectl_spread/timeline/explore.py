@@ -8,9 +8,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from collections.abc import Iterable
-from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.state import Way

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import inferred_deployment
@@ -21,6 +20,7 @@ from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import revision_label
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import likeness
 from kubectl_spread.timeline import reading

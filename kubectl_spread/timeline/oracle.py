@@ -7,11 +7,11 @@ follow. An answer is cached by the pods on which it depends.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import ScoreError

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from enum import Enum
 from typing import cast
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -18,6 +17,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import answer
 from kubectl_spread.timeline import explore

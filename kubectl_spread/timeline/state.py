@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from enum import Enum
 from enum import IntEnum
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
+
+from kubectl_spread.records import NamedTuple
 
 PENDING = -1  # the node of a pod that has none
 NO_ORDINAL = -1

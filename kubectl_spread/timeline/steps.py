@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -13,6 +12,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.taints import Taint
+from kubectl_spread.records import NamedTuple
 
 
 class Become(NamedTuple):

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.answer import PodState
 from kubectl_spread.timeline.answer import SteadyWorkload

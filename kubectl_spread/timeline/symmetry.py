@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects.affinity import PodAffinityTerm
@@ -25,6 +24,7 @@ from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers import statefulset

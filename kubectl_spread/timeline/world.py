@@ -6,7 +6,6 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
@@ -28,6 +27,7 @@ from kubectl_spread.objects.storage import Volume
 from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline.state import NO_ORDINAL
 

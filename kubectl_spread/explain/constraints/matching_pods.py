@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
@@ -18,6 +17,7 @@ from kubectl_spread.explain.requirements.resources import Indices
 from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 
 MOST_NAMES = 5

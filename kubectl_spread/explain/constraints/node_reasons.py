@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import Taint
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.framework.status import status_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.taints import OUTAGES
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
@@ -13,6 +12,7 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import selecting_owner
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import selecting_services
 

@@ -7,7 +7,6 @@ import operator
 from collections.abc import Callable
 from collections.abc import Hashable
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 
 import numpy as np
@@ -39,6 +38,7 @@ from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.version import LATEST
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names

@@ -7,7 +7,6 @@ after the first is repaired, so all of them are here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from kubectl_spread.explain.requirements.conflicts import Conflict
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.requirements.requirement import RequirementId
 from kubectl_spread.explain.requirements.requirement import RequirementKind
+from kubectl_spread.records import NamedTuple
 
 # Requirements that choose among nodes; all others are troubles of a node.
 _CHOOSING = frozenset(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
 from typing import NewType
 from typing import Optional
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.objects.taints import Taint
+from kubectl_spread.records import NamedTuple
 
 RequirementId = NewType("RequirementId", str)
 

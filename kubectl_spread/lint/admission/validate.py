@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.admission import fixes
@@ -31,6 +30,7 @@ from kubectl_spread.objects.validation import Rule
 from kubectl_spread.objects.workload import created_labels
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.objects.workload import workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]

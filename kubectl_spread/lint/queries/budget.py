@@ -6,7 +6,6 @@ Source: pkg/controller/disruption/disruption.go, getExpectedPodCount (v1.36.2).
 from __future__ import annotations
 
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.finding import Place
@@ -20,6 +19,7 @@ from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.records import NamedTuple
 
 
 class SimpleBudget(NamedTuple):

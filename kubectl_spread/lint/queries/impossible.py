@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.facts import Impossible
@@ -14,6 +13,7 @@ from kubectl_spread.lint.queries.on_cluster import lacks_nowhere
 from kubectl_spread.lint.queries.on_cluster import outcome
 from kubectl_spread.lint.queries.on_cluster import sized
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.records import NamedTuple
 
 
 class Unsatisfiable(NamedTuple):

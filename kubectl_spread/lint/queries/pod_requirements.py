@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint.workload import Subject
@@ -16,6 +15,7 @@ from kubectl_spread.objects.plain import strings
 from kubectl_spread.objects.selector import compiled
 from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]

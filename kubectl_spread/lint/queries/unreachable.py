@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.facts import ConstraintFacts
@@ -15,6 +14,7 @@ from kubectl_spread.lint.queries.on_cluster import outcome
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.records import NamedTuple
 
 
 class Unreachable(NamedTuple):

@@ -51,7 +51,6 @@ The fix is unsafe: the constraint counts other pods than before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.lint import fix_builders
@@ -66,6 +65,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.workload import RELEASE_LABELS
 from kubectl_spread.objects.workload import REVISION_LABELS
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.edit import Append
 from kubectl_spread.text.edit import Change
 from kubectl_spread.text.edit import Drop

@@ -14,7 +14,6 @@ import functools
 from collections.abc import Iterable
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 from typing import Optional
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from kubectl_spread.lint.selection.select import RuleProfile
 from kubectl_spread.lint.selection.select import selected
 from kubectl_spread.lint.selection.select import severities
 from kubectl_spread.objects.kinds import PodSpecPath
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 

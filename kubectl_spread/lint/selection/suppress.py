@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -27,6 +26,7 @@ from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection.select import named
 from kubectl_spread.lint.workload import reference
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Edit

@@ -11,11 +11,11 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.gitlab import identity
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.documents import dumps

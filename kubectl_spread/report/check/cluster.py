@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
-from typing import NamedTuple
 from typing import Union
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import Running
 from kubectl_spread.report.explain.cause import cause
 from kubectl_spread.report.explain.verdict import sentence

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import NamedTuple
 from typing import Optional
 from typing import Protocol
 from typing import TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.cluster.snapshot import Unread

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report import unread
 from kubectl_spread.report.check import cluster
 from kubectl_spread.report.check.placements import headline

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.resources
 from collections.abc import Sequence
 from typing import Any
-from typing import NamedTuple
 
 import jinja2
 
 from kubectl_spread import __version__
 from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain import conflicts
 from kubectl_spread.report.explain import constraints
 from kubectl_spread.report.explain import document as explain_document

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import ClusterEvent
@@ -12,6 +11,7 @@ from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.reported_message import MessageComparison
 from kubectl_spread.explain.reported_message import ReportedMessage
 from kubectl_spread.explain.workload_state import WorkloadState
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.suggest.suggestion import Suggestions

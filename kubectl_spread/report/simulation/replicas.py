@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import SourceError
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.words import name
 from kubectl_spread.report.simulation.words import span

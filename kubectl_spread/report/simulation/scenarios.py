@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Any
-from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.errors import SpreadError
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.document import document as simulation_document
 from kubectl_spread.report.simulation.words import plural

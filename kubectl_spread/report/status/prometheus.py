@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
-from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.status import ConstraintState
 from kubectl_spread.simulate.status import ConstraintStatus
 from kubectl_spread.simulate.status import WorkloadStatus

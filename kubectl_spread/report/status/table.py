@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import table
 from kubectl_spread.simulate.status import ConstraintState

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import decode
 from kubectl_spread.objects import spread_args
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route
 

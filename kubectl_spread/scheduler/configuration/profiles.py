@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import behaviours
@@ -19,6 +18,7 @@ from kubectl_spread.objects.version import followed
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
 from kubectl_spread.objects.version import release_of
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import ScorePlugin
 from kubectl_spread.scheduler.framework.profile import Extender
 from kubectl_spread.scheduler.framework.profile import Profile

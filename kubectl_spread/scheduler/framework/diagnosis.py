@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
 from kubectl_spread.objects.behaviours import PRE_FILTER_MESSAGE_ONCE
 from kubectl_spread.objects.behaviours import SECOND_DOT
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.framework.status import Status
 

@@ -11,7 +11,6 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import Protocol
 from typing import runtime_checkable
@@ -26,6 +25,7 @@ from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.status import Reason
 
 Bits = NDArray[np.uint64]  # (N,): 0 fits, else bit i set where reason i holds

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from kubectl_spread.objects.behaviours import TOPOLOGY_LABELS
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import FilterPlugin
 from kubectl_spread.scheduler.framework.plugin import ScorePlugin
 

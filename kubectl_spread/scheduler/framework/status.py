@@ -6,7 +6,8 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, Code (v1.36.2)
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+
+from kubectl_spread.records import NamedTuple
 
 
 class Code(Enum):

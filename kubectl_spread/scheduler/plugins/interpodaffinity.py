@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -31,6 +30,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import no_bits

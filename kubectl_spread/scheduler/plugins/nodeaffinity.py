@@ -5,7 +5,6 @@ Source: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -21,6 +20,7 @@ from kubectl_spread.objects.affinity import PreferredTerm
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import FilterState

@@ -15,11 +15,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from kubectl_spread.errors import ClusterError
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.kubeconfig import ApiServer
 
 # What the client raises where a plugin's answer or a file is not what it expects.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
+
+from kubectl_spread.records import NamedTuple
 
 
 class Flags(NamedTuple):

@@ -15,7 +15,6 @@ import binascii
 import os
 from collections.abc import Iterable
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from urllib.parse import urlsplit
 
@@ -23,6 +22,7 @@ from kubectl_spread.errors import ClusterError
 from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.sources.live import auth_providers
 from kubectl_spread.sources.live.flags import Flags

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.errors import ClusterError
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.tasks import Task
 from kubectl_spread.sources.live.transport import Response
 from kubectl_spread.sources.live.transport import Transport

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from collections.abc import Iterator
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -27,6 +26,7 @@ from kubectl_spread.objects.version import note_on
 from kubectl_spread.objects.version import plain_text
 from kubectl_spread.objects.version import Release
 from kubectl_spread.objects.version import server_release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live import durations
 from kubectl_spread.sources.live import kubeconfig
 from kubectl_spread.sources.live import listing

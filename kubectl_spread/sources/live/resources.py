@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 from urllib.parse import quote
+
+from kubectl_spread.records import NamedTuple
 
 
 class Resource(NamedTuple):

@@ -10,10 +10,10 @@ import itertools
 import json
 import posixpath
 from typing import Any
-from typing import NamedTuple
 from typing import Optional
 from urllib.parse import quote
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.rights import rbac_rule
 from kubectl_spread.sources.live.transport import Transport
 from kubectl_spread.text.source import SourceFile

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator
 from collections.abc import Mapping
 from typing import Any
-from typing import NamedTuple
 from typing import NoReturn
 from typing import Optional
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from urllib.parse import urlencode
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import ClusterError
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live import body as bodies
 from kubectl_spread.sources.live.kubeconfig import host_of
 from kubectl_spread.sources.live.kubeconfig import Impersonation

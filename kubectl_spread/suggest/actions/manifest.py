@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from typing import Any
-from typing import NamedTuple
 
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.actions.action import object_of
 from kubectl_spread.suggest.hypothetical import HypotheticalCluster

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from typing import Any
-from typing import NamedTuple
 
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import claim as read_claim
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.storage import StorageClass
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.actions.action import object_of
 from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.patch import Op

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.objects import quantity
@@ -18,6 +17,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.taints import NO_SCHEDULE
 from kubectl_spread.objects.taints import Taint
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands.labels import taint_of
 from kubectl_spread.timeline.commands.parsing import Command

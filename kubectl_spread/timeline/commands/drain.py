@@ -7,7 +7,6 @@ Difference: whether a pod has an emptyDir volume is known from its workload's te
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -16,6 +15,7 @@ from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import nodes
 from kubectl_spread.timeline.commands import targets

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -20,6 +19,7 @@ from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.taints import NO_SCHEDULE
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.objects.taints import Taint
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.parsing import Command

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from kubectl_spread.errors import RequestError
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.commands.grammar import Flag
 from kubectl_spread.timeline.commands.grammar import GROUPS
 from kubectl_spread.timeline.commands.grammar import OTHERS

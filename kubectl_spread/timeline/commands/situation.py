@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
-from typing import NamedTuple
 from typing import Protocol
 
 from kubectl_spread.cluster.ownership import OwnedPods
@@ -15,6 +14,7 @@ from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.workload import REVISION_LABEL_OF
 from kubectl_spread.objects.workload import workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 
 Plain = dict[str, Any]

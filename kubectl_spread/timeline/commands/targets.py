@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Any
-from typing import NamedTuple
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -16,6 +15,7 @@ from kubectl_spread.objects.kinds import kind_named
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.selector import Selector
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import nearest
 from kubectl_spread.timeline.commands.parsing import StepError

@@ -7,7 +7,6 @@ podsShouldBeOnNode, NodeShouldRunDaemonPod; update.go, rollingUpdate (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects import read
@@ -16,6 +15,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.replica import daemon
 from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.workload import Workload
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.state import Deletion

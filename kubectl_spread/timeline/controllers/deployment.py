@@ -11,10 +11,10 @@ import functools
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 
 from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import replicaset
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.state import Deletion

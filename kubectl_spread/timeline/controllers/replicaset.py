@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
-from typing import NamedTuple
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.state import Deletion
 from kubectl_spread.timeline.state import P

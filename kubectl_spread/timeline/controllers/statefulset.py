@@ -7,9 +7,9 @@ rollingUpdateStatefulSet (v1.36.2). MaxUnavailableStatefulSet is off, as in that
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import claims
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.state import Deletion

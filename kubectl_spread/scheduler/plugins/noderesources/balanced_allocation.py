@@ -5,8 +5,6 @@ Source: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go (v1
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +18,7 @@ from kubectl_spread.objects.resources import CPU
 from kubectl_spread.objects.resources import MEMORY
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeValues
 from kubectl_spread.scheduler.framework.plugin import in_range

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from kubectl_spread.objects.resources import is_scheduled
 from kubectl_spread.objects.resources import MEMORY
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeValues
 from kubectl_spread.scheduler.framework.plugin import bit

@@ -5,8 +5,6 @@ Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
@@ -22,6 +20,7 @@ from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 
 
 class Constraint(NamedTuple):

@@ -6,7 +6,6 @@ plugins/helper/spread.go, DefaultSelector (v1.36.2).
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -23,6 +22,7 @@ from kubectl_spread.objects.selector import LabelRequirement
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import Skip
 from kubectl_spread.scheduler.plugins import names

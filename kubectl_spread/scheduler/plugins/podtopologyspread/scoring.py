@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
-from typing import NamedTuple
 from typing import TypeVar
 from typing import Union
 
@@ -28,6 +27,7 @@ from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint

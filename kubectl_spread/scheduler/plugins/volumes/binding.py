@@ -8,7 +8,6 @@ Difference: of volumes equally small the first by name is taken, where upstream 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -35,6 +34,7 @@ from kubectl_spread.objects.storage import suits
 from kubectl_spread.objects.storage import Volume
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import bit
 from kubectl_spread.scheduler.framework.plugin import Bits
 from kubectl_spread.scheduler.framework.plugin import FilterState

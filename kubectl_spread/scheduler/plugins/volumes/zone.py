@@ -5,7 +5,6 @@ Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from typing import Optional
 from typing import Union
 
@@ -23,6 +22,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.objects.version import Release
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import FilterState
 from kubectl_spread.scheduler.framework.plugin import FixedState
 from kubectl_spread.scheduler.framework.plugin import Rejection

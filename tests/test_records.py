@@ -1,0 +1,68 @@
+"""Records are what typing makes of the same lines."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import typing
+from typing import get_type_hints
+from typing import Optional
+
+from kubectl_spread import records
+
+Record: typing.Any = records.NamedTuple  # not as a type checker sees it
+
+
+class Ours(Record):
+    """A domain."""
+
+    name: str
+    count: int = 0
+    zone: Optional[str] = None
+
+    @property
+    def title(self) -> str:
+        """The name, in capitals."""
+        return self.name.upper()
+
+    @classmethod
+    def of(cls, name: str) -> Ours:
+        return cls(name, 1)
+
+
+class Theirs(typing.NamedTuple):
+    """A domain."""
+
+    name: str
+    count: int = 0
+    zone: Optional[str] = None
+
+    @property
+    def title(self) -> str:
+        """The name, in capitals."""
+        return self.name.upper()
+
+    @classmethod
+    def of(cls, name: str) -> Theirs:
+        return cls(name, 1)
+
+
+def test_a_record_is_a_named_tuple_as_typing_makes_it() -> None:
+    ours, theirs = Ours.of("a"), Theirs.of("a")
+
+    assert ours == theirs == ("a", 1, None)
+    assert ours.title == "A"
+    assert repr(ours) == repr(theirs).replace("Theirs", "Ours")
+    assert ours._asdict() == theirs._asdict()
+    assert ours._replace(zone="z") == ("a", 1, "z")
+    assert Ours._fields == Theirs._fields
+    assert Ours._field_defaults == Theirs._field_defaults
+    assert Ours.__match_args__ == Theirs.__match_args__
+    assert (Ours.__doc__, Ours.__module__, Ours.__qualname__) == (Theirs.__doc__, Theirs.__module__, "Ours")
+    assert get_type_hints(Ours) == get_type_hints(Theirs)
+
+
+def test_a_record_is_copied_and_pickled() -> None:
+    ours = Ours("a")
+
+    assert (ours, Ours) == (pickle.loads(pickle.dumps(ours)), type(copy.copy(ours)))
