@@ -1,1 +1,1 @@
-"""The only place that reads files."""
+"""Readers of all input. No other package reads files."""

@@ -1,4 +1,4 @@
-"""Files that we write: whole, or not at all."""
+"""Atomic writes of files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def write_bytes(path: str, content: bytes) -> None:
 
 
 def clean(directory: str) -> None:
-    """Remove the drafts of runs that were killed."""
+    """Remove the draft files of runs that were killed."""
     try:
         names = [entry.name for entry in os.scandir(directory) if entry.name.startswith(_draft_prefix(None))]
     except OSError:
@@ -136,7 +136,7 @@ def _attributes(path: str) -> list[str]:
 
 
 def _sync_directory(directory: str) -> None:
-    """Make a rename last; not every file system can."""
+    """Make a rename durable; not every file system can."""
     with contextlib.suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
         try:

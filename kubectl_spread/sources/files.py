@@ -41,14 +41,14 @@ class Input(NamedTuple):
 
 
 class Path(NamedTuple):
-    """A file to read; `named` as in `Input`."""
+    """A path to read; `named` as in `Input`."""
 
     path: str
     named: bool
 
 
 class Exclusion(NamedTuple):
-    """Files and directories that are passed over; one that was named itself only where it `is_forced`."""
+    """Files and directories to skip; a path that the user named is only skipped if the exclusion `is_forced`."""
 
     globs: tuple[Globs, ...] = ()
     is_forced: bool = False
@@ -64,7 +64,7 @@ _NOTHING = Exclusion()
 def inputs(
     paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion = _NOTHING
 ) -> Iterator[Union[Input, SourceError]]:
-    """Read every file given; one that cannot be read is an error among the others."""
+    """Yield every given file; an unreadable one is yielded as an error."""
     for found in files(paths, recursive=recursive, exclusion=exclusion):
         yield found if isinstance(found, SourceError) else _input(found)
 
@@ -121,10 +121,10 @@ def read_text(path: str) -> SourceFile:
 
 
 def read_bytes(path: str) -> bytes:
-    """Read one file as it is.
+    """Read one file as bytes.
 
     Raises:
-        SourceError: there is no such file, or it may not be read.
+        SourceError: the file does not exist, or may not be read.
     """
     return _bytes(path, path)
 

@@ -1,4 +1,4 @@
-"""Directories as kustomize renders them: by kubectl, or where there is none by kustomize itself."""
+"""Output of kustomize for directories, from kubectl or else from kustomize itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TIMEOUT_S = 60.0  # a remote base is cloned
 
 
 def kustomized(directories: Iterable[str], *, timeout_s: float = TIMEOUT_S) -> Iterator[Union[Input, SourceError]]:
-    """Render every directory; one that cannot be rendered is an error among the others."""
+    """Yield the rendered directories; a failure is yielded as an error."""
     for directory in directories:
         name = f"{directory} (kustomize)"
         try:
@@ -36,7 +36,7 @@ def kustomized(directories: Iterable[str], *, timeout_s: float = TIMEOUT_S) -> I
 
 
 def _origins(text: str, directory: str, *, timeout_s: float) -> list[tuple[int, str]]:
-    """Ask kustomize again, for the files that the objects come from; only findings need that."""
+    """Run kustomize again, for the files of the objects; only findings need them."""
     from kubectl_spread.sources.kustomize_origins import origins
 
     return origins(text, directory, lambda path: _rendered(path, directory, timeout_s=timeout_s))

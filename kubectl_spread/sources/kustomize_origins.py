@@ -1,7 +1,7 @@
-"""The files that rendered objects come from, as kustomize tells it.
+"""Origin files of rendered objects, as kustomize reports them.
 
 `buildMetadata: [originAnnotations]` in a kustomization makes kustomize annotate each object with its file. The user's
-kustomization need not ask for it: one in a temporary directory, with the user's as its only resource, does.
+kustomization need not contain it: a temporary kustomization does, with the user's as its only resource.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def origins(text: str, directory: str, render: Callable[[str], bytes]) -> Origin
 
 
 def _annotated(directory: str, render: Callable[[str], bytes]) -> Optional[tuple[str, str]]:
-    """Return the directory that paths of origins start from, and the text with its annotations."""
+    """Return the base directory of origin paths, and the rendered text with annotations."""
     import tempfile  # 5 ms
 
     if not os.path.isdir(directory):
@@ -107,7 +107,7 @@ def _described(origin: dict[str, str], key: _Key, *, base: str, known: dict[str,
 
 
 def _written(name: str) -> list[tuple[_Key, int]]:
-    """Return the objects that a file holds, with their lines."""
+    """Return the objects in a file, with their lines."""
     try:
         source = files.read_text(name)
     except SourceError:
@@ -116,7 +116,7 @@ def _written(name: str) -> list[tuple[_Key, int]]:
 
 
 def _line(written: list[tuple[_Key, int]], key: _Key) -> int:
-    """Return the line of an object whose name may have a prefix and a suffix by now; 0 if that is not certain."""
+    """Return the line of an object, whose name may have got a prefix and a suffix; 0 if it is uncertain."""
     alike = [(other, line) for other, line in written if (other.kind, other.api_version) == (key.kind, key.api_version)]
     same = [line for other, line in alike if other.name == key.name]
     within = [line for other, line in alike if other.name and other.name in key.name]

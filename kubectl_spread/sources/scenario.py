@@ -28,7 +28,7 @@ KIND = re.compile(r"""["']?kind["']?\s*:\s*["']?Scenario\b""")
 
 
 class Bounds(NamedTuple):
-    """The fewest and the most that are allowed."""
+    """Lowest and highest allowed number."""
 
     least: int
     most: int
@@ -63,7 +63,7 @@ class Expectation(NamedTuple):
 
 
 class ScenarioStep(NamedTuple):
-    """One step; an empty command lets the manifests settle."""
+    """A step; an empty command lets the manifests settle."""
 
     command: Optional[Command]
     line: int
@@ -72,7 +72,7 @@ class ScenarioStep(NamedTuple):
 
 
 class Scenario(NamedTuple):
-    """A scenario; `directory` is where its files are."""
+    """A scenario; `directory` is the base of its paths."""
 
     file: str
     name: str
@@ -88,12 +88,12 @@ class Scenario(NamedTuple):
 
     @property
     def has_facts(self) -> bool:
-        """Return whether it names a cluster."""
+        """Return whether the scenario names a cluster."""
         return self.topology is not None or bool(self.snapshot)
 
 
 def find(paths: tuple[str, ...]) -> Iterator[str]:
-    """Yield the files that are named, and the scenarios in and below directories, in the order of their names.
+    """Yield the named files, and the scenarios in and below named directories, sorted by name.
 
     Raises:
         SourceError: a path does not exist.
@@ -115,7 +115,7 @@ def load(path: str) -> Scenario:
 
     Raises:
         SourceError: it cannot be read, or is not YAML.
-        ConfigError: something in it is wrong; with all such places.
+        ConfigError: it has errors; all of them are listed.
     """
     source = files.read_text(path)
     documents = list(compose.compose(source))
@@ -138,10 +138,10 @@ class _Reading:
         self.problems: list[SourceError] = []
 
     def scenario(self) -> Scenario:
-        """Return all of it.
+        """Return the whole scenario.
 
         Raises:
-            ConfigError: something is wrong.
+            ConfigError: it has errors.
         """
         self._check_shape()
         if self.problems:

@@ -54,7 +54,7 @@ def load(path: str, release: Release = LATEST) -> LoadedConfiguration:
     """Read a configuration.
 
     Raises:
-        SourceError: it cannot be read, or the scheduler would not start with it: with its words, and the place.
+        SourceError: it cannot be read, or the scheduler would refuse it; with the scheduler's message and the place.
     """
     return read(files.read_text(path), release)
 

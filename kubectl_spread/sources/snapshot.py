@@ -45,12 +45,12 @@ class _Item(NamedTuple):
 
 
 def load(*paths: str) -> SnapshotFacts:
-    """Read cluster facts; of two objects with one name the one read later counts.
+    """Read cluster facts; of two objects with one name the later one wins.
 
-    A cluster without nodes is one, too: a Snapshot or a List that has none.
+    A Snapshot or a List without nodes is accepted, too.
 
     Raises:
-        SourceError: the path cannot be read, or there is no node in any, and no list of objects.
+        SourceError: the path cannot be read, or there are no nodes and no list of objects.
     """
     errors: list[SourceError] = []
     warnings: list[str] = []

@@ -1,4 +1,4 @@
-"""The snapshot that we write: one file, JSON or YAML, packed or not; its schema is schemas/snapshot.json."""
+"""Writer of snapshots: one file, JSON or YAML, optionally compressed; its schema is schemas/snapshot.json."""
 
 from __future__ import annotations
 

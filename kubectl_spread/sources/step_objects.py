@@ -1,4 +1,4 @@
-"""Manifests and patches that steps of `simulate` name."""
+"""Manifests and patches that steps of `simulate` refer to."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class StepObjects:
     def objects(
         self, paths: tuple[str, ...], directories: tuple[str, ...], *, recursive: bool, namespace: str
     ) -> list[Plain]:
-        """Return the objects of manifests, and of kustomizations, that the API server would accept.
+        """Return the objects of manifests and kustomizations that the API server would accept.
 
         Raises:
             SourceError: there is none.
@@ -105,7 +105,7 @@ class StepObjects:
         return every - good
 
     def _is_usable(self, manifest: Manifest) -> bool:
-        """Return whether an object takes part; note it where it does not decode."""
+        """Return whether an object takes part; record an error if it does not decode."""
         if manifest.kind in KINDS and not (manifest.kind == "Service" and not is_of_another_group(manifest.plain)):
             return manifest.workload_kind is not None
         if manifest.kind not in _AROUND:

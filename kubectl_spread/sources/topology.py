@@ -1,7 +1,7 @@
-"""Made-up clusters: `zones=3,nodes=2,cpu=4,memory=16Gi`, or a YAML file of node groups.
+"""Synthetic clusters: `zones=3,nodes=2,cpu=4,memory=16Gi`, or a YAML file of node groups.
 
-A group puts `nodes` nodes into each of its zones. Every node gets the labels a kubelet and a cloud give it:
-hostname, os, arch and zone; every namespace the one that the API server gives it.
+A group puts `nodes` nodes into each of its zones. Every node gets the labels of a kubelet and a cloud provider:
+hostname, os, arch and zone. Every namespace gets the label that the API server adds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _EXAMPLE = "zones=3,nodes=2,cpu=4,memory=16Gi"
 
 
 def load(spec: str) -> Cluster:
-    """Build the cluster that a specification or a file describes.
+    """Return the cluster that a specification or a file describes.
 
     Raises:
         SourceError: it is neither; with the place, in a file.
@@ -128,7 +128,7 @@ def objects(source: SourceFile) -> list[Plain]:
 
 
 class _BadValueError(Exception):
-    """A value the schema lets through and the cluster cannot have."""
+    """Error for a value that the schema allows but the cluster cannot have."""
 
     def __init__(self, route: Route, message: str) -> None:
         super().__init__(route, message)

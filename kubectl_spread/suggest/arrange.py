@@ -45,7 +45,10 @@ def _is_worse(item: Tried, best: Tried) -> bool:
 
 
 def _distinct(found: list[Tried]) -> list[Tried]:
-    """Without changes that come to the same as one before: a node anywhere is made like one in some domain."""
+    """Return the changes without equivalents of an earlier one.
+
+    A new node anywhere is modelled on a node of some domain, so it can equal the proposal for that domain.
+    """
     kept: list[Tried] = []
     folded: dict[str, list[Tried]] = {}
     for item in found:

@@ -24,7 +24,7 @@ _MOST_TURNS = 400
 
 
 class Reached(NamedTuple):
-    """The end: the nodes of the workload's pods by key, and how many running pods were replaced."""
+    """Final state: nodes of the workload's pods by pod key, and the number of running pods that were replaced."""
 
     scheduler: Scheduler
     placed: dict[str, str]
@@ -32,7 +32,7 @@ class Reached(NamedTuple):
 
 
 def reached(scene: HypotheticalCluster, others: Sequence[Pod]) -> Optional[Reached]:
-    """Return the end of a change; None where a pod of the workload, or one of the others, waits.
+    """Return the final state of a change; None if a pod of the workload or of the others stays Pending.
 
     Args:
         scene: after the change.
@@ -45,7 +45,7 @@ def reached(scene: HypotheticalCluster, others: Sequence[Pod]) -> Optional[Reach
 
 
 def _with_more(pods: list[Pod], wanted: int) -> list[Pod]:
-    """Return as many pods as are wanted: more like the first one, where the controller has yet to create some."""
+    """Return the wanted number of pods; pods that the controller has yet to create are modelled on the first."""
     model = pods[0]
     names = ((f"{model.name}-{at}", f"{model.uid}-{at}") for at in range(len(pods), wanted))
     return [*pods, *(model._replace(name=name, uid=uid) for name, uid in names)][:wanted]
@@ -111,7 +111,7 @@ class _Batches:
         return self._scene._replace(gone=self._scene.gone | gone)
 
     def _place(self, pods: Sequence[Pod]) -> bool:
-        """Place new pods; whether any found a node."""
+        """Place new pods, and return whether any found a node."""
         if not pods:
             return False
         bound = self._now().placed([*self._bound, *pods]).bound

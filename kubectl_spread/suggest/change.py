@@ -1,4 +1,4 @@
-"""A change that may help, before anybody has tried it."""
+"""A proposed change, before it is simulated."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Ladder(NamedTuple):
     step: Callable[[int], Optional[Change]]
 
     def rank_at(self, at: int) -> Optional[int]:
-        """Return the rank of a step; None where there is no such step."""
+        """Return the rank of a step; None if there is no such step."""
         change = self.step(at)
         return None if change is None else change.rank
 
@@ -173,7 +173,7 @@ def of_spec(
 
 
 def of_constraint(problem: PendingPodProblem, position: int) -> frozenset[RequirementId]:
-    """Return the ids of the requirements that a constraint is."""
+    """Return the ids of the requirements that belong to a constraint."""
     return frozenset(item.id for item in problem.explanation.requirements if item.position == position)
 
 

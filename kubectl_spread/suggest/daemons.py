@@ -1,4 +1,4 @@
-"""Pods of DaemonSets on nodes that a change adds, or lets them run on."""
+"""DaemonSet pods on nodes that a change adds or opens for them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _starting(cluster: Cluster, before: Optional[Node], after: Node) -> Iterator
 
 
 def with_room(node: Node, pods: Iterable[Pod]) -> Node:
-    """Return a node with as much more room as some pods take."""
+    """Return a node with additional room for some pods."""
     room = dict(node.allocatable)
     for pod in pods:
         for name, amount in {**dict(pod.cls.requests), PODS: 1}.items():

@@ -21,7 +21,7 @@ Skews = dict[str, tuple[int, int]]  # topology key -> the least and the greatest
 
 
 def merged(actions: Sequence[Action]) -> list[Action]:
-    """Return the same with all edits of the pod's manifest as one."""
+    """Return the actions with all edits of the pod's manifest merged into one."""
     ops = tuple(op for action in actions if isinstance(action, EditSpec) for op in action.ops)
     others: list[Action] = [action for action in actions if not isinstance(action, EditSpec)]
     return [EditSpec(ops), *others] if ops else others
@@ -44,7 +44,7 @@ def spreads(before: Counts, after: Counts, ranges: Ranges, skews: Skews) -> tupl
 
 
 def skews(found: Iterable[Counts]) -> Skews:
-    """Return the least and the greatest skew of each key over all outcomes."""
+    """Return the lowest and the highest skew per topology key over all outcomes."""
     ends: Skews = {}
     for counts in found:
         for key, numbers in counts.items():
@@ -60,7 +60,7 @@ def _skew(counts: dict[str, int]) -> Optional[int]:
 
 
 def counted(pod: Pod, scheduler: Scheduler) -> Counts:
-    """Return the pods that the pod's constraints count, by value, of the domains that they count."""
+    """Return the matching pods per domain of the pod's constraints, for the domains that they count."""
     filtered = scheduler.filter(pod)
     hard = next((item.state.counts for item in filtered.plugin_results if isinstance(item.state, PreFilterState)), ())
     soft = soft_counts(pod.cls, scheduler.columns, filtered.feasible & False, release=filtered.release)

@@ -1,4 +1,4 @@
-"""A moment to simulate: the cluster of a problem, with changes."""
+"""Hypothetical cluster: the cluster of a problem after a change."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class HypotheticalCluster(NamedTuple):
         return self.spec is not self.problem.spec
 
     def problem_scene(self) -> HypotheticalCluster:
-        """Return the scene before any change."""
+        """Return the cluster before any change."""
         return HypotheticalCluster(self.problem, self.cluster, self.problem.spec)
 
     def placed(self, pods: Sequence[Pod], *, needed: str = "") -> PlacedPods:
-        """Place pods in their order; if the pod with the key `needed` is refused, the rest is not tried."""
+        """Place pods in order; if the pod with the key `needed` is refused, stop."""
         problem = self.problem
         columns = problem.columns.changed(self.cluster, self.gone)
         sampler = problem.sampler.anew() if columns.nodes is problem.cluster.nodes else None
@@ -64,9 +64,9 @@ class HypotheticalCluster(NamedTuple):
         return place_in_turn(pods, Placer(self.cluster, scheduler, problem.release), needed=needed)
 
     def own(self, *, is_same_revision: bool = False) -> tuple[Pod, ...]:
-        """Return the problem's pods that wait for a node, as they are then.
+        """Return the problem's waiting pods after the change.
 
-        `is_same_revision`: they keep the label of their revision, though their template is another.
+        `is_same_revision`: they keep the label of their revision although their template changes.
         """
         pods = self.problem.given.own
         if self.renewed:
@@ -109,7 +109,7 @@ class HypotheticalCluster(NamedTuple):
         return changed._replace(cluster=with_controllers([changed.new_owner()], self.cluster))
 
     def with_nodes(self, changed: Iterable[Node], *, without: Iterable[str] = ()) -> HypotheticalCluster:
-        """Some nodes replaced or added, some taken away."""
+        """Return the cluster with some nodes replaced or added, and others removed."""
         by_name = {node.name: node for node in self.cluster.nodes}
         by_name |= {node.name: node for node in changed}
         for name in without:

@@ -83,7 +83,7 @@ class JudgedChange(NamedTuple):
 
 
 class Judge:
-    """Plays changes of one problem."""
+    """Simulator of changes for one problem."""
 
     def __init__(self, problem: PendingPodProblem) -> None:
         self.problem = problem
@@ -122,7 +122,7 @@ class Judge:
         return plan
 
     def judged(self, change: Change, scene: HypotheticalCluster, limits: Limits = QUICK) -> Optional[JudgedChange]:
-        """Play a change; None where a pod waits in the end that should not."""
+        """Simulate a change; None if a pod stays Pending that should not."""
         if self._is_large:
             return self._in_batches(scene)
         try:
@@ -136,7 +136,7 @@ class Judge:
         return self._told(last, plan, scene)
 
     def thorough(self, change: Change, scene: HypotheticalCluster) -> Optional[JudgedChange]:
-        """Play a change in all its outcomes, or in as many as there is time for."""
+        """Simulate a change in all its outcomes, or in as many as time allows."""
         return self.judged(change, scene, self._limits)
 
     def _in_batches(self, scene: HypotheticalCluster) -> Optional[JudgedChange]:
@@ -173,7 +173,7 @@ class Judge:
         return not after.own and all(number <= self.rested.others[key] for key, number in after.others.items())
 
     def _fewest(self) -> Counter[Optional[OwnerKey]]:
-        """Count the pods of others that wait in every outcome."""
+        """Count the pods of other workloads that wait in every outcome."""
         plan = plans.Plan(self.problem, self._start)
         outcomes = self._play(self._start, plan, self._limits).last.outcomes
         found = [self._rested([outcome]).others for outcome in outcomes]

@@ -17,7 +17,7 @@ _LEAST = 5  # characters of a name in which a swapped or missing letter shows
 
 
 def values(nodes: Iterable[Node], key: str) -> dict[str, str]:
-    """Return the misspelt values of a label, and for each the spelling that more nodes have."""
+    """Return the misspelt values of a label, each with the spelling that more nodes have."""
     counts = Counter(node.labels[key] for node in nodes if node.labels.get(key))
     near = _near(counts)
     found: dict[str, str] = {}
@@ -30,7 +30,7 @@ def values(nodes: Iterable[Node], key: str) -> dict[str, str]:
 
 
 def _near(names: Iterable[str]) -> dict[str, set[str]]:
-    """Return for each name its other spellings, without comparing every name with every other one."""
+    """Return other spellings for each name, without comparing all pairs of names."""
     by_plain: dict[str, list[str]] = defaultdict(list)
     for name in names:
         by_plain[_plain(name)].append(name)
@@ -60,7 +60,7 @@ def spelling_of(name: str, known: Iterable[str]) -> str:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Return whether two names are one in two spellings."""
+    """Return whether two names are spellings of the same name."""
     plain = _plain(one), _plain(other)
     if plain[0] == plain[1]:
         return bool(plain[0])

@@ -1,4 +1,4 @@
-"""Pods of the outcomes of a play, counted for constraints."""
+"""Pod counts of simulated outcomes, for constraints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kubectl_spread.timeline.run import StepAnswer
 
 
 def scheduler_of(problem: PendingPodProblem, cluster: Cluster) -> Scheduler:
-    """Return a scheduler of a cluster that has most pods of the problem's."""
+    """Return a scheduler for a cluster that shares most pods with the problem's."""
     known = {pod.uid for pod in problem.columns.bound_pods}
     bound = [pod for pod in cluster.pods if pod.node_name and pod.is_visible]
     there = {pod.uid for pod in bound}
@@ -42,7 +42,7 @@ def _counting(profiles: Mapping[str, Profile]) -> dict[str, Profile]:
 
 
 def ranges_of(found: Sequence[effect.Counts], answer: StepAnswer) -> effect.Ranges:
-    """Return the fewest and most pods of each value over all outcomes; values that look alike share one range."""
+    """Return the fewest and most pods per domain over all outcomes; interchangeable domains share a range."""
     ranges: effect.Ranges = {}
     for key in found[0]:
         alike = answer.symmetry.alike(key)

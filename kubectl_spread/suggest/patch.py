@@ -18,7 +18,7 @@ END = "-"  # the last step of a path that appends to a list
 
 
 class Op(NamedTuple):
-    """One operation; `add` of a field that is there replaces it."""
+    """A single operation; `add` replaces an existing field."""
 
     op: str
     path: Route
@@ -45,7 +45,7 @@ def drop(path: Route) -> Op:
 
 
 def test(path: Route, value: Any) -> Op:
-    """Let the patch fail where something else is there."""
+    """Return the operation that makes the patch fail if the value differs."""
     return Op(TEST, path, value)
 
 

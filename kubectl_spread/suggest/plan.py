@@ -38,7 +38,7 @@ _KEEP_THEIR_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet")
 
 
 class Plan:
-    """Steps that are collected from the actions of a change, in their order."""
+    """Steps of a change, collected from its actions in order."""
 
     def __init__(self, problem: PendingPodProblem, start: Cluster) -> None:
         self._problem = problem
@@ -79,7 +79,7 @@ class Plan:
         return False
 
     def edit_template(self, ops: Sequence[Op], made: Callable[[Pod], Pod]) -> None:
-        """Change the spec of the problem's pods; `made` tells a pod of the changed template.
+        """Change the spec of the problem's pods; `made` returns a pod of the changed template.
 
         Raises:
             KeyError, IndexError, TypeError, ValueError: the patch does not fit the object.
@@ -101,7 +101,7 @@ class Plan:
                 self.delete_pods(problem.given.own)
 
     def create_written(self) -> None:
-        """Apply the manifest of the problem's workload as it is."""
+        """Apply the manifest of the problem's workload unchanged."""
         self._create_edited((), lambda pod: pod)
 
     def _create_edited(self, ops: Sequence[Op], made: Callable[[Pod], Pod]) -> None:
@@ -115,7 +115,7 @@ class Plan:
             self.ops.append(steps.CreatePod(pod.name, pod.cls))
 
     def edit_strategy(self, rolling: Plain) -> None:
-        """Change how a Deployment replaces its pods."""
+        """Change the rollout strategy of a Deployment."""
         key = self._key()
         if key is not None and key.kind == "Deployment":
             known = self._controller(key)
@@ -123,14 +123,14 @@ class Plan:
             self._apply(known._replace(spec={**known.spec, "strategy": strategy}))
 
     def scale(self, key: OwnerKey, replicas: int) -> None:
-        """Give another workload fewer replicas."""
+        """Scale down another workload."""
         self.ops.append(steps.Scale(key, replicas))
 
     def change_node(self, name: str, change: Callable[[Node], Node]) -> None:
         """Change a node.
 
         Raises:
-            KeyError: it is not there.
+            KeyError: the node does not exist.
         """
         before = self._nodes[name]
         node = self._nodes[name] = change(before)
@@ -153,7 +153,7 @@ class Plan:
         self.ops.append(steps.DeleteNodes((name,)))
 
     def delete_pods(self, pods: Iterable[Pod]) -> None:
-        """Delete pods; their controllers make others."""
+        """Delete pods; their controllers create replacements."""
         gone = tuple(pods)
         self.ended |= {pod.uid for pod in gone if pod.node_name and self._is_alone(pod)}
         self.deleted |= {pod.uid for pod in gone}
@@ -217,7 +217,7 @@ class Plan:
 
 
 def written_controller(problem: PendingPodProblem) -> Controller:
-    """Return the workload of a manifest, with the settings of the one that the cluster has."""
+    """Return the workload of a manifest, with the settings of the cluster's object."""
     known = problem.controller
     return Controller(problem.owner) if known is None else known._replace(workload=problem.owner)
 

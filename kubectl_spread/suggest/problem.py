@@ -1,4 +1,4 @@
-"""A pod that stays Pending, and all that a change of it may look at."""
+"""A pod that stays Pending, with the data for finding changes."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class PendingPodProblem:
 
     @cached_property
     def outdated(self) -> tuple[Pod, ...]:
-        """Running pods of an older revision: a rollout that is under way replaces them anyway."""
+        """Return the running pods of an older revision, which an ongoing rollout replaces anyway."""
         label = self.revision_label
         if not label or self.target.is_paused or not self.target.is_live or self.rollout.type == ON_DELETE:
             return ()
@@ -202,7 +202,7 @@ class PendingPodProblem:
 
     @property
     def rivals(self) -> tuple[Pod, ...]:
-        """Pending pods of other workloads that may take the room before the pod."""
+        """Return the Pending pods of other workloads that may take the room before the pod."""
         return self.given.before if self.given.is_contended else ()
 
     @cached_property

@@ -46,7 +46,7 @@ class RolloutSettings(NamedTuple):
 
 
 def settings_of(controller: Optional[Controller], kind: str) -> RolloutSettings:
-    """Return the settings of a workload; the defaults of its kind where the facts do not have it."""
+    """Return the settings of a workload; the defaults of its kind if the cluster facts lack it."""
     spec = {} if controller is None else controller.spec
     strategy = fields(spec.get("updateStrategy" if kind in ("StatefulSet", "DaemonSet") else "strategy"))
     rolling = fields(strategy.get("rollingUpdate"))

@@ -109,13 +109,13 @@ class _Search:
         return chosen, []
 
     def _equals(self, item: Tried) -> Iterator[Tried]:
-        """Yield changes of other objects that hold as well; a few are tried."""
+        """Yield changes of other objects that also help in the end; only a few are tried."""
         for other in map(self._least, item.equals[:_MOST_EQUAL]):
             if self._judge.judged(other.change, other.scene) is not None:
                 yield other
 
     def _held(self, item: Tried) -> Optional[Tried]:
-        """Return a change that holds in the end, or one like it that does more."""
+        """Return a change that helps in the end: this one, or a later step of its ladder."""
         size = item.ladder.size
         steps = [item.at, *(at for at in (item.at + 1, 2 * item.at + 2, size - 1) if item.at < at < size)]
         for at in dict.fromkeys(steps):
@@ -154,7 +154,7 @@ class _Search:
         return [item for ladder in ladders if (item := self._probe(ladder)) is not None]
 
     def _probe(self, ladder: Ladder) -> Optional[Tried]:
-        """Try the first step, and the last one if that does less; which step is the least is looked for later."""
+        """Try the first step, and the last one if the first does less. `_least` finds the smallest step later."""
         low = self._try(ladder, 0)
         if ladder.size == 1 or (low is not None and not low.waiting):
             return low
@@ -166,7 +166,7 @@ class _Search:
         return best if is_one_kind else self._least(best)
 
     def _least(self, item: Tried) -> Tried:
-        """Return the first step of a ladder that does as much as the last one does."""
+        """Return the first step of a ladder that does as much as the last one."""
         if not item.is_rough:
             return item
         best, under, at = item, 0, item.at  # the step `under` does less, the step `at` as much

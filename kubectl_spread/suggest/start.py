@@ -1,4 +1,4 @@
-"""The cluster in which a problem's changes are played: with a controller for its pods."""
+"""Initial cluster for the changes of a problem, with a controller for its pods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kubectl_spread.timeline import reading
 
 
 def start_of(problem: PendingPodProblem) -> Cluster:
-    """Return the cluster of a problem with a controller for its pods, and none above that is not simulated."""
+    """Return the problem's cluster with a controller for its pods, and without owners that are not simulated."""
     cluster, owner = problem.cluster, problem.owner
     controllers = dict(cluster.controllers)
     owners = {key: above for key, above in cluster.owners.items() if above.kind in reading.KINDS}
@@ -55,7 +55,10 @@ def _revision(controller: Controller) -> int:
 
 
 def _can_be_made(problem: PendingPodProblem) -> bool:
-    """Return whether the pods tell the template: not where each has claims of its own that no claim template makes."""
+    """Return whether the template can be derived from the pods.
+
+    It cannot if each pod has claims of its own that no claim template creates.
+    """
     pods = (*problem.given.own, *problem.given.running)
     own = [{volume.claim.removesuffix(f"-{pod.name}") for volume in pod.cls.volumes} for pod in pods]
     return all(claims == own[0] for claims in own)

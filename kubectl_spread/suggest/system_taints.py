@@ -76,13 +76,13 @@ def is_down(node: Node) -> bool:
 
 
 def waited_for(node: Node) -> tuple[Taint, ...]:
-    """Return the taints that the node loses when it becomes Ready; none of a node that is being removed."""
+    """Return the taints that the node loses when it becomes Ready; none for a node that is being removed."""
     if is_leaving(node):
         return ()
     return tuple(taint for taint in node.taints if taint.repels and ends_when_ready(taint))
 
 
 def is_unfit(nodes: Iterable[Node]) -> bool:
-    """Return whether each of some nodes is down or being removed; False for none at all."""
+    """Return whether all of the nodes are down or being removed; False if there are none."""
     found = list(nodes)
     return bool(found) and all(is_down(node) or is_leaving(node) for node in found)

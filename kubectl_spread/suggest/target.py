@@ -104,7 +104,7 @@ class TemplateOwner(NamedTuple):
         return lines
 
     def jobs_of(self, waiting: Sequence[Pod]) -> list[str]:
-        """Return the names of the Jobs of a CronJob whose pods wait."""
+        """Return the names of a CronJob's Jobs that have waiting pods."""
         jobs = (pod.owner.name for pod in waiting if pod.owner is not None and pod.owner.kind == "Job")
         return list(dict.fromkeys(jobs))
 

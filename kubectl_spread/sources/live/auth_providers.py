@@ -1,8 +1,8 @@
-"""The `auth-provider` of a kubeconfig's user, as kubectl takes it.
+"""Authentication by the `auth-provider` of a kubeconfig's user, as in kubectl.
 
 Source: k8s.io/client-go/rest/plugin.go and plugin/pkg/client/auth (v0.36.2).
-Difference: an expired OIDC token is not renewed, as that asks another server than the cluster's and rewrites the
-kubeconfig.
+Difference: an expired OIDC token is not renewed. Renewing it would contact another server than the cluster's, and
+rewrite the kubeconfig.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def with_token(user: Plain, error: Error) -> Plain:
 
     Args:
         user: of a kubeconfig.
-        error: makes the exception for a field and a message.
+        error: returns the exception for a field and a message.
 
     Raises:
         SourceError: kubectl refuses the provider, or its token has expired.

@@ -1,4 +1,4 @@
-"""The bytes of an answer, decoded here so that no answer takes more memory than it may."""
+"""Response bodies, decoded here to limit their memory use."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _STEP_BYTES = 1 << 20
 
 
 class TooLargeError(Exception):
-    """The answer is larger than any list of a cluster."""
+    """A response that is larger than any list of a cluster."""
 
 
 class CutOffError(Exception):
-    """The answer ended before it was complete, or does not decode."""
+    """A response that ended early, or does not decode."""
 
 
 def read(parts: Iterable[bytes], *, is_gzip: bool) -> bytes:

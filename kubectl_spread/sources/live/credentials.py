@@ -27,7 +27,7 @@ _CLIENT_ERRORS = (ValueError, TypeError, KeyError, AttributeError, OverflowError
 
 
 class Credentials(NamedTuple):
-    """The client's connection pool, which knows server, proxy and certificates, and its configuration."""
+    """Connection pool of the client, with server, proxy and certificates, and its configuration."""
 
     pool: Any  # urllib3.PoolManager
     configuration: Any  # kubernetes.client.Configuration
@@ -47,7 +47,7 @@ class Credentials(NamedTuple):
         return found
 
     def refresh(self) -> bool:
-        """Ask for a new token where the one we have has expired; whether there is another one now."""
+        """Request a new token if the current one has expired, and return whether it has changed."""
         if self.configuration.refresh_api_key_hook is None:
             return False
         before = self.authorization()
@@ -168,7 +168,7 @@ def _logged() -> Iterator[list[str]]:
 
 @contextlib.contextmanager
 def _standard_input_kept() -> Iterator[None]:
-    """Keep a plugin from reading manifests that are piped to us; a terminal it may ask."""
+    """Keep a plugin from reading manifests that are piped to us; it may read a terminal."""
     try:
         kept = None if sys.stdin is None or sys.stdin.isatty() else os.dup(0)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Durations as Go writes them: `--request-timeout 1m30s`."""
+"""Durations in Go's format: `--request-timeout 1m30s`."""
 
 from __future__ import annotations
 

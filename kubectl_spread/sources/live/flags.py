@@ -8,7 +8,7 @@ from kubectl_spread.records import NamedTuple
 
 
 class Flags(NamedTuple):
-    """The flags as written; None and empty where they are not given."""
+    """Flags as written; None or empty if not set."""
 
     kubeconfig: Optional[str] = None
     context: Optional[str] = None

@@ -130,7 +130,7 @@ class ApiServer(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A cluster, user or context, and where it is written."""
+    """A cluster, user or context, with its place in a file."""
 
     plain: Plain
     file: Optional[_File]
@@ -390,7 +390,7 @@ def _check_text(entry: _Entry, key: str, path: str) -> None:
 
 
 def _check_server(cluster: _Entry, server: str) -> None:
-    """Refuse a URL that names no server."""
+    """Refuse a URL without a server."""
     try:
         split = urlsplit(server)
         is_good = split.scheme.lower() in ("http", "https") and bool(split.hostname) and split.port != 0
@@ -401,7 +401,7 @@ def _check_server(cluster: _Entry, server: str) -> None:
 
 
 def host_of(server: str) -> str:
-    """Return host and port of a server's URL, without the user and password that it may hold."""
+    """Return host and port of a server's URL, without user and password."""
     rest = server.partition("://")[2] or server
     return rest.partition("/")[0].rpartition("@")[2]
 

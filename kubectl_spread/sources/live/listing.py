@@ -31,7 +31,7 @@ class Take(NamedTuple):
 
 
 class RefusedList(Exception):  # noqa: N818 (an answer, not a failure)
-    """The API server has no such list, or not for us."""
+    """Refusal of a list: it does not exist on the API server, or is forbidden."""
 
     def __init__(self, answer: Response) -> None:
         super().__init__(answer)
@@ -100,7 +100,7 @@ class _Page(NamedTuple):
 
 
 def _page(transport: Transport, path: str, answer: Response, take: Take) -> _Page:
-    """Hand over the items of one page.
+    """Pass on the items of one page.
 
     Raises:
         ClusterError: the answer is no list.

@@ -1,4 +1,4 @@
-"""A live cluster to a `Cluster`: kinds side by side, each page reduced to the scheduler's view as it arrives."""
+"""Reader of a live cluster as a `Cluster`: kinds in parallel, each page reduced to the scheduler's view on arrival."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class Session:
         return []
 
     def close(self) -> None:
-        """Hang up."""
+        """Close all connections."""
         if self._transport is not None:
             self._transport.close()
 

@@ -24,7 +24,7 @@ class Resource(NamedTuple):
 
     @property
     def api_version(self) -> str:
-        """Group and version, as an object of it has them."""
+        """Return group and version as in `apiVersion` of an object."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def path(self, namespace: str = "") -> str:

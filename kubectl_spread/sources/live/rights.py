@@ -11,7 +11,7 @@ from kubectl_spread.sources.live.resources import Resource
 
 
 class ForbiddenKind(NamedTuple):
-    """A kind that is forbidden; `namespace`: the only one in which it could be read."""
+    """A forbidden kind; `namespace`: the only one in which it could be read."""
 
     resource: Resource
     namespace: str = ""
@@ -44,6 +44,6 @@ _WITHOUT = {NODES.kind: NODES.doubt, PODS.kind: "without pods nothing can be sai
 
 
 def without(resource: Resource, message: str) -> ClusterError:
-    """Return the error where nodes or pods are forbidden; no answer makes sense without them."""
+    """Return the error for forbidden nodes or pods, without which no answer is possible."""
     rule = rbac_rule(resource.group, resource.plural, "list")
     return ClusterError(f"{message}: {_WITHOUT[resource.kind]}; the ClusterRole rule that allows it: {rule}")

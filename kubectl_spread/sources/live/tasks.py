@@ -14,7 +14,7 @@ _HEARS_S = 0.2  # Ctrl-C is heard so often while another thread works
 
 
 class Task(Generic[T]):
-    """A call on a thread of its own, which does not keep the process from ending."""
+    """A call on its own thread, which does not keep the process from ending."""
 
     def __init__(self, call: Callable[[], T]) -> None:
         self._call = call
@@ -24,7 +24,7 @@ class Task(Generic[T]):
         self._thread.start()
 
     def result(self) -> T:
-        """Wait for it; Ctrl-C is heard meanwhile, on Windows too."""
+        """Wait for the result; Ctrl-C works in the meantime, on Windows too."""
         while self._thread.is_alive():
             self._thread.join(_HEARS_S)
         if self._error is not None:
@@ -32,7 +32,7 @@ class Task(Generic[T]):
         return self._result[0]
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end of the call, at most so long; return whether it ended."""
+        """Wait for the end of the call, up to a time limit; return whether it has ended."""
         end = time.monotonic() + seconds
         while self._thread.is_alive() and (left := end - time.monotonic()) > 0:
             self._thread.join(min(left, _HEARS_S))

@@ -1,4 +1,4 @@
-"""The only place that sends anything to an API server, and it sends GET alone."""
+"""HTTP client for the API server. No other module sends requests, and this one sends only GET."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Response(NamedTuple):
 
 
 class UnauthorizedError(ClusterError):
-    """The API server does not know who we are."""
+    """Error of an API server that does not accept the credentials (401)."""
 
 
 class Transport:
@@ -89,11 +89,11 @@ class Transport:
         self.host = host_of(credentials.server)
 
     def get(self, path: str, query: Optional[Mapping[str, str]] = None) -> Response:
-        """Ask for one path, again where the server has too much to do or an answer breaks off.
+        """Request one path, again if the server is overloaded or the response breaks off.
 
         Raises:
-            ClusterError: no answer can be had.
-            UnauthorizedError: the credentials do not count.
+            ClusterError: there is no response.
+            UnauthorizedError: the credentials are not accepted.
         """
         target = f"{path}?{urlencode(query, quote_via=quote)}" if query else path
         pause_s = _FIRST_PAUSE_S
@@ -111,7 +111,7 @@ class Transport:
         raise ClusterError(f"the server {self.host} does not accept the credentials for {path}")
 
     def close(self) -> None:
-        """Let no request wait for its next attempt."""
+        """Cancel all waiting retries."""
         self._stopped.set()
         self._credentials.pool.clear()
 
@@ -142,7 +142,7 @@ class Transport:
         return answer
 
     def _answer(self, target: str, *, is_last: bool) -> tuple[Optional[Response], Optional[float]]:
-        """Return an answer and how long it asks us to wait; no answer if it broke off before the last attempt."""
+        """Return a response and its retry delay; no response if it broke off before the last attempt."""
         import urllib3
 
         try:
@@ -229,7 +229,7 @@ class Transport:
         return headers
 
     def _fail(self, error: Exception) -> NoReturn:
-        """Say in kubectl's manner why there is no answer."""
+        """Raise an error in kubectl's style for a missing response."""
         from urllib3 import exceptions
 
         cause = getattr(error, "original_error", None) or error
@@ -253,7 +253,7 @@ class Transport:
 
 
 def _broke_off(error: Exception) -> bool:
-    """Return whether an answer ended before it was complete: asking once more may help."""
+    """Return whether a response ended early, so that a retry may help."""
     from urllib3 import exceptions
 
     return isinstance(error, (bodies.CutOffError, exceptions.ProtocolError, exceptions.IncompleteRead))
@@ -286,7 +286,10 @@ def _retry_after_s(header: Optional[str]) -> Optional[float]:
 
 
 def _impersonation_headers(whom: Impersonation) -> list[tuple[str, str]]:
-    """Source: k8s.io/client-go/transport/round_trippers.go, impersonatingRoundTripper (v0.36.2)."""
+    """Return the headers of an impersonation.
+
+    Source: k8s.io/client-go/transport/round_trippers.go, impersonatingRoundTripper (v0.36.2).
+    """
     found = [("Impersonate-User", whom.user), ("Impersonate-Uid", whom.uid)]
     found += [("Impersonate-Group", group) for group in whom.groups]
     found += [(f"Impersonate-Extra-{quote(key.lower(), safe='')}", value) for key, value in whom.extra]

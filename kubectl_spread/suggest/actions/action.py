@@ -1,4 +1,4 @@
-"""An action: one thing to do, which can be simulated, printed as commands, and written as a value for programs."""
+"""Interface of an action, which can be simulated, printed as commands, and written as a value for programs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Plain = dict[str, Any]
 
 
 class Action(Protocol):
-    """One thing to do."""
+    """A single change of the manifest or of the cluster."""
 
     @property
     def is_of_manifest(self) -> bool:

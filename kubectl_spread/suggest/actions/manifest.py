@@ -18,7 +18,7 @@ Plain = dict[str, Any]
 
 
 class EditSpec(NamedTuple):
-    """Another spec of the pod."""
+    """Edit of the pod spec."""
 
     ops: tuple[Op, ...]
 
@@ -55,7 +55,7 @@ _APPENDED = f".{patch.END}"
 
 
 class SetRollout(NamedTuple):
-    """Let a Deployment delete a pod of the old revision before it makes one of the new."""
+    """Rollout settings of a Deployment that delete a pod of the old revision before creating a new one."""
 
     deleted: tuple[Pod, ...]
 

@@ -18,7 +18,7 @@ Plain = dict[str, Any]
 
 
 class EditNode(NamedTuple):
-    """Labels of a node written or removed (None), its cordon, its taints."""
+    """Edit of a node: labels to write or remove (None), its cordon, its taints."""
 
     node: str
     labels: tuple[tuple[str, Optional[str]], ...] = ()
@@ -142,7 +142,7 @@ class AddNodes(NamedTuple):
 
 
 class AwaitNode(NamedTuple):
-    """A node that becomes Ready, so that it loses the taints of one that is not."""
+    """Wait for a node to become Ready, which removes its not-ready taints."""
 
     node: str
     taints: tuple[Taint, ...]
@@ -173,7 +173,7 @@ class AwaitNode(NamedTuple):
 
 
 class AwaitRemoval(NamedTuple):
-    """A node that an autoscaler removes; the controllers of its pods create others."""
+    """Wait for an autoscaler to remove a node; controllers re-create its pods."""
 
     node: str
 

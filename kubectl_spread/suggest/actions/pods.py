@@ -16,7 +16,7 @@ Plain = dict[str, Any]
 
 
 class DeletePods(NamedTuple):
-    """Pods that are deleted; their controllers, if they have one, create them again at another place."""
+    """Deletion of pods; their controllers, if any, create replacements."""
 
     pods: tuple[Pod, ...]
 
@@ -42,9 +42,9 @@ class DeletePods(NamedTuple):
 
 
 class AwaitPods(NamedTuple):
-    """Pods that end by themselves: they terminate, or the scheduler evicts them; no command does it.
+    """Wait for pods that terminate or are being evicted by the scheduler. No command is needed.
 
-    is_replaced: their controllers create others for them.
+    is_replaced: their controllers create replacements.
     """
 
     pods: tuple[Pod, ...]
@@ -75,7 +75,7 @@ class AwaitPods(NamedTuple):
 
 
 class FinishDeletion(NamedTuple):
-    """A pod that has been terminating for long, and whose node is wanted."""
+    """Forced end of a pod that has been terminating for long, and whose node is needed."""
 
     pod: Pod
 

@@ -23,7 +23,7 @@ Plain = dict[str, Any]
 
 
 class CreateClaims(NamedTuple):
-    """Claims that pods name and that are not there, as plain objects."""
+    """Creation of claims that pods name but that do not exist, as plain objects."""
 
     claims: tuple[Plain, ...]
 
@@ -170,7 +170,7 @@ def _is_made_again(key: ObjectKey, scene: HypotheticalCluster) -> bool:
 
 
 def _claim_anew(key: ObjectKey) -> str:
-    """Delete a claim and create it again, without the volume and the node that were chosen."""
+    """Return the command that deletes a claim and creates it again, without its volume and its selected node."""
     import json
 
     get = command("get", "pvc", key.name, namespace=key.namespace, rest=("-o", "json"))

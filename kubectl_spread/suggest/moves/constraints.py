@@ -197,7 +197,7 @@ def _min_domains(problem: PendingPodProblem, report: ConstraintReport) -> Iterat
 
 
 def _policies(problem: PendingPodProblem, reports: list[ConstraintReport]) -> Iterator[Ladder]:
-    """Let constraints count only nodes that the pod may use: of taints, of affinity, of both."""
+    """Let constraints ignore nodes that the pod may not use, by taints, by affinity, or by both."""
     taints = [item for item in reports if item.constraint.node_taints_policy != HONOR]
     affinity = [item for item in reports if item.constraint.node_affinity_policy == IGNORE]
     if not _has_tainted(problem):
@@ -258,7 +258,7 @@ def _has_tainted(problem: PendingPodProblem) -> bool:
 
 
 def _keys(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
-    """Another key, where no node has this one."""
+    """Replace a topology key that no node has."""
     key = report.constraint.topology_key
     nodes = problem.cluster.nodes
     if len(report.without_key) < len(nodes):

@@ -16,7 +16,7 @@ _MOST = 32  # nodes of one group that are changed at once
 
 
 def groups(nodes: Iterable[Node]) -> list[list[Node]]:
-    """Return nodes grouped by all that the scheduler sees of them but their names, in the order given."""
+    """Return nodes in groups that the scheduler only distinguishes by name, in the given order."""
     found: dict[object, list[Node]] = {}
     for node in nodes:
         labels = frozenset((key, value) for key, value in node.labels.items() if key != HOSTNAME and value != node.name)

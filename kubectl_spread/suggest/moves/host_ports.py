@@ -21,7 +21,7 @@ Plain = dict[str, Any]
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Drop the host ports; a Service reaches the pods by their container ports."""
+    """Remove the host ports; a Service reaches the pods by their container ports."""
     refused = of_kind(problem, RequirementKind.PORT)
     if not refused or not problem.given.is_template_known or problem.spec.get("hostNetwork"):
         return

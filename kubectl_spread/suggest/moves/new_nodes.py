@@ -1,4 +1,4 @@
-"""New nodes: where a domain wants one, no larger than the pods that wait need."""
+"""New nodes for domains that need one, no larger than the waiting pods require."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _nodes_at(problem: PendingPodProblem, place: dict[str, str]) -> list[Node]:
 
 
 def _lacks_capacity(problem: PendingPodProblem, place: dict[str, str]) -> bool:
-    """Return whether some node at a place refuses the pod for want of room alone: it is full, or others are there."""
+    """Return whether a node at a place refuses the pod only for lack of room."""
     full = (names.NODE_RESOURCES_FIT, names.NODE_PORTS, names.INTER_POD_AFFINITY, names.NODE_VOLUME_LIMITS)
     for node in _nodes_at(problem, place):
         at = problem.columns.index[node.name]
@@ -231,7 +231,7 @@ def _pods_on_a_usual_node(problem: PendingPodProblem) -> int:
 
 
 def _room(problem: PendingPodProblem, pods: int, *, with_rivals: bool) -> dict[str, str]:
-    """Allocatable for so many pods of the problem, in whole cores and in gibibytes where it is about that much."""
+    """Return the allocatable resources that a number of pods needs, as Kubernetes quantities."""
     room: dict[str, str] = {}
     wanted = Counter({name: amount * pods for name, amount in problem.pod.cls.requests})
     for rival in problem.rivals if with_rivals else ():

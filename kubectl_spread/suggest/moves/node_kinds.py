@@ -1,4 +1,4 @@
-"""Nodes of a kind that the pods cannot run on, and that their constraints count: another system, no such device."""
+"""Nodes that the pods cannot use but their constraints count: another operating system or a missing device."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _system(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Ask for the operating system of the pods, where the cluster has nodes of several."""
+    """Select the operating system of the pods, if the cluster has nodes of several."""
     systems = {node.labels[OS] for node in problem.cluster.nodes if OS in node.labels}
     wanted = problem.operating_system
     if len(systems) < 2 or _asks_for(problem, OS):
@@ -57,7 +57,7 @@ def _system(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _device(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Ask for the nodes that have a resource, where only some have it at all."""
+    """Select the nodes with a requested resource, if only some nodes have it."""
     lacking = (item.key for item in problem.explanation.requirements if item.kind is RequirementKind.RESOURCE)
     for resource in dict.fromkeys(lacking):
         having = [node for node in problem.cluster.nodes if node.allocatable.get(resource, 0)]

@@ -1,4 +1,4 @@
-"""Labels of nodes that a constraint counts by: missing, empty, shared or misspelt."""
+"""Node labels that a constraint uses and that are missing, empty, shared or misspelt."""
 
 from __future__ import annotations
 

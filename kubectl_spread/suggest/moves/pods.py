@@ -1,4 +1,4 @@
-"""Pods in the way: deleted, so that their controllers create them at another place, or scaled away."""
+"""Pods in the way, which can be deleted or scaled down."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _siblings(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Ladder]:
-    """Fewer replicas of another workload, down to one, as its controller would choose them."""
+    """Scale down another workload, to one replica at least; its controller chooses the pods to delete."""
     owners = Counter(
         owner
         for pod in in_the_way

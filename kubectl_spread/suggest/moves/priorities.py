@@ -1,4 +1,4 @@
-"""A priority for pods that each belong on one node: the scheduler makes room for them there."""
+"""Priority for pods that are each bound to one node, so that the scheduler makes room for them there."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ GIVES_UP = "one replica less than asked for is there while a rollout lasts"
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Let an old pod go before a new one comes."""
+    """Let a rollout delete an old pod before it creates a new one."""
     for deleted in first_deleted(problem):
         yield single(Change(TITLE, (SetRollout((deleted,)),), "rollout", Rank.ROLLOUT, gives_up=GIVES_UP))
 

@@ -124,7 +124,7 @@ def _revisions(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 
 def _revision_ops(problem: PendingPodProblem, report: ConstraintReport) -> list[Op]:
-    """Count the pod's own revision only, where pods of another are counted."""
+    """Count only the pod's own revision, if pods of another one are counted."""
     label, constraint = problem.revision_label, report.constraint
     if not label or label in constraint.match_label_keys or label in constraint.selected_keys:
         return []

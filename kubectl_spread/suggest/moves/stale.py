@@ -1,4 +1,4 @@
-"""Pods that wait and were made of another template than the one their controller has now."""
+"""Waiting pods that were created from an older template of their controller."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORDS = {
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Delete the pods that wait: their controller creates them from its present template."""
+    """Delete the waiting pods, so that their controller re-creates them from its current template."""
     pods = [pod for pod in problem.given.own if pod.owner is not None and pod.created is not None]
     if not problem.target.is_live or not pods:
         return

@@ -95,7 +95,7 @@ def _left_out(problem: PendingPodProblem, found: StorageClass, key: str) -> list
 
 
 def _made_anew(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Ladder]:
-    """Delete the claims of the pod, and of all pods that wait: they are made again where the pods are put."""
+    """Delete the claims of all waiting pods, so that they are re-created where the pods are scheduled."""
     own = {ObjectKey(problem.pod.namespace, volume.claim) for volume in problem.pod.cls.volumes}
     groups = [[claim for claim in settled if claim.key in own], settled]
     for keys in dict.fromkeys(tuple(claim.key for claim in group) for group in groups if group):
@@ -165,7 +165,7 @@ def _claim_written(namespace: str, name: str, storage_class: str) -> dict[str, A
 
 
 def _held(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Stop the pods that hold a claim which one pod at a time may use."""
+    """Delete or scale to 0 the pods that hold a claim for one pod at a time."""
     claims = {item.key for item in problem.explanation.requirements if item.kind is RequirementKind.CLAIM_IN_USE}
     own = {ObjectKey(problem.pod.namespace, name) for name in claims}
     holders = [
