@@ -7,6 +7,14 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings
+
+# No test fails because the machine is slow, and each run draws the same examples.
+settings.register_profile(
+    "suite", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("suite")
 
 os.environ["COLUMNS"] = "120"  # texts are as wide wherever the tests run
 

@@ -52,7 +52,7 @@ _PUBLIC = {
     "fix": ("FixPreview", "fix_files", "preview_fixes"),
     "notices": ("Notice",),
     "rule_choice": ("RuleChoice",),
-    "selection": ("Selection", "Target"),
+    "selection": ("Selection", "ObjectName"),
     "simulate": ("SimulateRequest", "SimulateResult", "simulate_commands"),
     "snapshot": ("SnapshotRequest", "SnapshotResult", "take_snapshot", "write_snapshot"),
     "status": ("StatusRequest", "StatusResult", "workload_status"),
